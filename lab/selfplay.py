@@ -147,7 +147,7 @@ def search_settled_value(
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
     """
     reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)
-    values = [report.value for report in reports if report.finished][-2:]
+    values = [report.value for report in reports if report.is_depth_finished][-2:]
     return values[-1] if is_decided(values[-1]) else round(sum(values) / len(values))
 
 

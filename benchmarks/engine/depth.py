@@ -30,7 +30,7 @@ def _make_time_limit() -> Callable[[], bool]:
 
 
 def _completed_depth(reports: Any) -> int:
-    return max(int(report.depth) for report in reports if report.finished)
+    return max(int(report.depth) for report in reports if report.is_depth_finished)
 
 
 def measure() -> dict[str, Any]:

@@ -111,7 +111,7 @@ class MapSearches:
     def measure_position(self, position: Any) -> PositionTimes:
         """Measure all searches of one position, to the depth that the sequential one completes in SEQUENTIAL_SECONDS, at least 4."""
         _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SECONDS)
-        depth = max(reached.depth if reached.finished else reached.depth - 1, 4)
+        depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)
         first_duration, sequential_report = search_to_depth(self.plain, position, depth, 60)
         sequential = first_duration
         seconds = dict.fromkeys(self.searchers, TIMEOUT_FACTOR * first_duration)
@@ -121,7 +121,7 @@ class MapSearches:
             for name, searcher in self.searchers.items():
                 duration, report = search_to_depth(searcher, position, depth, TIMEOUT_FACTOR * first_duration)
                 seconds[name] = min(seconds[name], duration)
-                if report.finished and report.depth == depth:
+                if report.is_depth_finished and report.depth == depth:
                     work[name] = report.nodes / sequential_report.nodes
         return PositionTimes(sequential, seconds, work)
 

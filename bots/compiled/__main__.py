@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 
 
 def make_two_territory_game(cap: int) -> Riskless:
-    """Return Riskless on a map of two territories. `cap`, the maximum armies on each, determines which kernel it uses."""
+    """Return Riskless on a map of two territories. The kernel that it uses depends on `cap`, the maximum armies on each."""
     places = ((0.0, 0.0), (1.0, 0.0))
     return Riskless(RisklessMap("two", ("a", "b"), ((1,), (0,)), cap, 2 * cap, 10, (1, -1), places))
 

@@ -22,7 +22,7 @@ from arena.bots.compiled.jamboree import SplitPoints, is_interrupted, value_to_e
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import LastPlySearch, compute_end_value
 from arena.bots.compiled.memory_layout import (
-    FIRST,
+    FIRST_FRAME,
     UNFIXED,
     Frame,
     ListState,
@@ -52,26 +52,30 @@ from arena.bots.compiled.table import (
 )
 from arena.bots.search.search_values import INFINITY
 
-ENTER, NEXT, BEGIN, GOT, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
-_POLL = 31
+ENTER, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
+_POLL_MASK = 31
 
 
 @cache
 def make_search(game: Kernel) -> Any:
-    """Return the kernel search(mem, shared, rules, table, helping) for one game.
+    """Return the kernel search(mem, shared, rules, table, is_helper) for one game.
 
-    If `helping` is 0, it searches the root in frame 0 and returns DONE or STOPPED. If `helping` is 1, it works at split
-    points of other threads until Shared.QUIT.
+    If `is_helper` is 0, it searches the root in frame 0 and returns DONE or STOPPED. If `is_helper` is 1, it works at
+    split points of other threads until Shared.QUIT.
     """
     words = game.words
     frame_words = Sizes(words, 0).frame_words
     moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
     hash_position = make_hash(game.key_words)
     order = MoveOrdering(game)
-    score_moves, pick_best, move_hint_first = order.score_moves, order.pick_best, order.move_hint_first
+    score_moves, select_best_move, move_hint_first = (
+        order.score_moves,
+        order.select_best_move,
+        order.move_hint_first,
+    )
     selective = SelectivePruning(game)
     find_settled_bound, skips_late_moves = selective.find_settled_bound, selective.skips_late_moves
-    jamboree = SplitPoints(game, frame_words, pick_best)
+    jamboree = SplitPoints(game, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_move, report_value = jamboree.take_move, jamboree.report_value
     leave_split, wait_for_helpers = jamboree.leave_split, jamboree.wait_for_helpers
@@ -79,66 +83,69 @@ def make_search(game: Kernel) -> Any:
     is_interrupted_outside = jamboree.is_interrupted_outside
 
     @inlined
-    def return_value(mem: Any, at: Any, value: Any) -> Any:
-        """Pass the value of the node at `at` to its parent, and continue there."""
+    def return_value(mem: Any, pos: Any, value: Any) -> Any:
+        """Pass the value of the node at `pos` to its parent. Return the next step of the loop, at the parent."""
         put(mem, Register.VALUE, -value)
-        put(mem, Register.AT, at - frame_words)
-        return GOT
+        put(mem, Register.AT, pos - frame_words)
+        return RECEIVE
 
     @inlined
-    def enter_child(mem: Any, at: Any, depth: Any, low: Any, high: Any) -> Any:
-        """Enter the child of the node at `at`. The child's position is already stored.
+    def enter_child(mem: Any, pos: Any, depth: Any, low: Any, high: Any) -> Any:
+        """Enter the child of the node at `pos`, whose position is already stored. Return the next step of the loop.
 
-        `low` and `high` are the window for the player to move at `at`.
+        `low` and `high` are the window for the player to move at `pos`.
         """
-        node = at + words
+        node = pos + words
         child = node + frame_words
         put(mem, child + Frame.DEPTH, depth)
         put(mem, child + Frame.DISTANCE, get(mem, node + Frame.DISTANCE) + 1)
         put(mem, child + Frame.ALPHA, -high)
         put(mem, child + Frame.BETA, -low)
-        put(mem, Register.AT, at + frame_words)
+        put(mem, Register.AT, pos + frame_words)
         return ENTER
 
     @inlined
     def must_stop(mem: Any, shared: Any) -> Any:
         """Add this thread's new nodes to the total of all threads. Return True if the search must stop."""
-        new = get(mem, Register.NODES) - get(mem, Register.COUNTED)
+        new_nodes = get(mem, Register.NODES) - get(mem, Register.COUNTED)
         put(mem, Register.COUNTED, get(mem, Register.NODES))
-        if fetch_add(shared, Shared.NODES, new) + new >= get(shared, Option.NODE_LIMIT):
+        if fetch_add(shared, Shared.NODES, new_nodes) + new_nodes >= get(shared, Option.NODE_LIMIT):
             atomic_store(shared, Shared.STOP, 1)
         return is_interrupted(mem, shared)
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
-        """Count the node, and list its moves, unless a bound or the transposition table already gives its value."""
-        at = get(mem, Register.AT)
-        node = at + words
-        entered = get(mem, Register.ENTERED) + 1
-        put(mem, Register.ENTERED, entered)
+        """Count the node, and list its moves, unless a bound or the transposition table already gives its value.
+
+        Return the next step of the loop.
+        """
+        pos = get(mem, Register.AT)
+        node = pos + words
+        entered_count = get(mem, Register.ENTERED) + 1
+        put(mem, Register.ENTERED, entered_count)
         put(mem, Register.NODES, get(mem, Register.NODES) + 1)
         put(mem, node + Frame.ROLE, SplitPointRole.NONE)
         put(mem, node + Frame.FIXED_ALPHA, UNFIXED)
-        if entered & _POLL == 0 and must_stop(mem, shared):
+        if entered_count & _POLL_MASK == 0 and must_stop(mem, shared):
             return UNWIND
         if can_foresee and is_above_leaves(mem, shared, node):
-            value = find_settled_bound(mem, shared, rules, at)
+            value = find_settled_bound(mem, shared, rules, pos)
             return (
-                search_last_ply(mem, shared, rules, at)
+                search_last_ply(mem, shared, rules, pos)
                 if value == UNSETTLED
-                else return_value(mem, at, value)
+                else return_value(mem, pos, value)
             )
         depth = get(mem, node + Frame.DEPTH)
         distance = get(mem, node + Frame.DISTANCE)
-        key = hash_position(mem, at)
+        key = hash_position(mem, pos)
         plies_left = get(shared, Option.PLIES_LEFT) - distance
         if depth >= plies_left:
             key = salt_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
         prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
-        value = find_settled_bound(mem, shared, rules, at)
+        value = find_settled_bound(mem, shared, rules, pos)
         if value != UNSETTLED:
-            return return_value(mem, at, value)
+            return return_value(mem, pos, value)
         hint = -1
         if get(shared, Option.HINTS) != 0:
             data = probe(table, get(shared, Option.TABLE_MASK), key)
@@ -152,8 +159,8 @@ def make_search(game: Kernel) -> Any:
                     and decides_window(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))
                 ):
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-                    return return_value(mem, at, value)
-        list_moves(mem, rules, at, distance)
+                    return return_value(mem, pos, value)
+        list_moves(mem, rules, pos, distance)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)
         put(mem, node + Frame.BEST_MOVE, -1)
@@ -164,11 +171,11 @@ def make_search(game: Kernel) -> Any:
         return NEXT
 
     @inlined
-    def list_moves(mem: Any, rules: Any, at: Any, distance: Any) -> None:
+    def list_moves(mem: Any, rules: Any, pos: Any, distance: Any) -> None:
         """Write the moves of a node to its move list; at the root, only the moves that the caller wants searched."""
-        node = at + words
-        list_at = get(mem, Register.LISTS) + (at - FIRST) // frame_words * get(mem, Register.WIDTH)
-        count = moves(rules, mem, at, list_at)
+        node = pos + words
+        list_at = get(mem, Register.LISTS) + (pos - FIRST_FRAME) // frame_words * get(mem, Register.WIDTH)
+        count = moves(rules, mem, pos, list_at)
         put(mem, node + Frame.LIST, list_at)
         put(mem, node + Frame.COUNT, count)
         put(mem, node + Frame.ORDER, ListState.RAW)
@@ -190,109 +197,121 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def next_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Choose the next move of the node, or open a split point with the remaining moves if other threads are idle."""
-        at = get(mem, Register.AT)
-        node = at + words
+        """Choose the next move of the node at register AT, or share its remaining moves if other threads are idle.
+
+        Return the next step of the loop.
+        """
+        pos = get(mem, Register.AT)
+        node = pos + words
         if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
-            return next_shared_move(mem, shared, at)
+            return next_shared_move(mem, shared, pos)
         i = get(mem, node + Frame.NEXT)
         if i >= get(mem, node + Frame.COUNT) or skips_late_moves(mem, shared, node, i):
             return FINISH
         if get(mem, node + Frame.ORDER) == ListState.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
-            score_moves(mem, shared, rules, at)
+            score_moves(mem, shared, rules, pos)
         if get(mem, node + Frame.DEPTH) >= get(shared, Option.SPLIT_DEPTH):
             freeze_window(mem, shared, node, i)
             if (
                 i > 0
                 and atomic_load(shared, Shared.IDLE) > 0
                 and (get(shared, Option.COURSE_FORM) == 0 or get(mem, node + Frame.FIXED_ALPHA) != UNFIXED)
-                and open_split(mem, shared, at)
+                and open_split(mem, shared, pos)
             ):
                 return NEXT
         if get(mem, node + Frame.ORDER) == ListState.SCORED:
-            pick_best(mem, node, i)
+            select_best_move(mem, node, i)
         move = get(mem, get(mem, node + Frame.LIST) + i)
         distance = get(mem, node + Frame.DISTANCE)
         exact = get(shared, Option.EXACT)
-        edge = value_to_exceed(
+        threshold = value_to_exceed(
             get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact
         )
         fixed = get(mem, node + Frame.FIXED_ALPHA)
         if fixed != UNFIXED:
-            edge = value_to_exceed(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
+            threshold = value_to_exceed(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
         put(mem, node + Frame.NEXT, i + 1)
         put(mem, node + Frame.MOVE, move)
-        put(mem, node + Frame.THRESHOLD, edge)
+        put(mem, node + Frame.THRESHOLD, threshold)
         put(mem, node + Frame.RANK, i)
         return BEGIN
 
     @inlined
     def freeze_window(mem: Any, shared: Any, node: Any, i: Any) -> None:
         """In the course's form of Jamboree, keep the window after floor(prune × n) moves for all later ones."""
-        first = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
-        if get(shared, Option.COURSE_FORM) != 0 and i == first:
+        sequential_count = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
+        if get(shared, Option.COURSE_FORM) != 0 and i == sequential_count:
             put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
             put(mem, node + Frame.FIXED_MOVE, get(mem, node + Frame.BEST_MOVE))
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin to search MOVE, which is number RANK in the search order, to find whether its value exceeds THRESHOLD."""
-        at = get(mem, Register.AT)
-        node = at + words
+        """Begin to search MOVE, which is number RANK in the search order, to find whether its value exceeds THRESHOLD.
+
+        Return the next step of the loop.
+        """
+        pos = get(mem, Register.AT)
+        node = pos + words
         i = get(mem, node + Frame.RANK)
-        to = at + frame_words
-        edge = get(mem, node + Frame.THRESHOLD)
+        child_pos = pos + frame_words
+        threshold = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
-        play(rules, mem, at, to, get(mem, node + Frame.MOVE))
+        play(rules, mem, pos, child_pos, get(mem, node + Frame.MOVE))
         distance = get(mem, node + Frame.DISTANCE) + 1
         depth = get(mem, node + Frame.DEPTH) - 1
         put(mem, node + Frame.WINDOW, SearchWindow.FULL)
-        ended = status(rules, mem, to)
-        if ended != PLAYING:
+        outcome = status(rules, mem, child_pos)
+        if outcome != PLAYING:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
-            put(mem, Register.VALUE, compute_end_value(ended, distance))
-            return GOT
+            put(mem, Register.VALUE, compute_end_value(outcome, distance))
+            return RECEIVE
         if distance >= get(shared, Option.PLIES_LEFT):
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.VALUE, 0)
-            return GOT
+            return RECEIVE
         if depth <= 0:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-            put(mem, Register.VALUE, -estimate(rules, mem, to) - get(shared, Option.TEMPO))
-            return GOT
+            put(mem, Register.VALUE, -estimate(rules, mem, child_pos) - get(shared, Option.TEMPO))
+            return RECEIVE
         high = beta
         fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED
-        if i > 0 and beta - edge > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
+        if i > 0 and beta - threshold > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.WINDOW, SearchWindow.NULL)
-            high = edge + 1
-        return enter_child(mem, at, depth, edge, high)
+            high = threshold + 1
+        return enter_child(mem, pos, depth, threshold, high)
 
     @inlined
     def receive_value(mem: Any, shared: Any) -> Any:
-        """Compare the value of MOVE with THRESHOLD. After a test between alpha and beta, search the move again."""
-        at = get(mem, Register.AT)
-        node = at + words
+        """Compare the value of MOVE with THRESHOLD. After a test between alpha and beta, search the move again.
+
+        Return the next step of the loop.
+        """
+        pos = get(mem, Register.AT)
+        node = pos + words
         value = get(mem, Register.VALUE)
-        edge = get(mem, node + Frame.THRESHOLD)
+        threshold = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
-        shared_node = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
-        stage = get(mem, node + Frame.WINDOW)
-        if shared_node:
-            report_value(mem, shared, at, value, stage != SearchWindow.FULL)
+        is_shared = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
+        window = get(mem, node + Frame.WINDOW)
+        if is_shared:
+            report_value(mem, shared, pos, value, window != SearchWindow.FULL)
             return NEXT
-        if stage == SearchWindow.NULL and value > edge and value < beta:
+        if window == SearchWindow.NULL and value > threshold and value < beta:
             put(mem, node + Frame.WINDOW, SearchWindow.FULL)
-            return enter_child(mem, at, get(mem, node + Frame.DEPTH) - 1, edge, beta)
+            return enter_child(mem, pos, get(mem, node + Frame.DEPTH) - 1, threshold, beta)
         if value > get(mem, node + Frame.BEST):
             put(mem, node + Frame.BEST, value)
-        if value > edge:
+        if value > threshold:
             return update_best(mem, shared, node, value, beta)
         return NEXT
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Make MOVE, whose value exceeds THRESHOLD, the best move of the node, unless a better one was found meanwhile."""
+        """Make MOVE, whose value exceeds THRESHOLD, the best move of the node, unless a better one was found meanwhile.
+
+        Return the next step of the loop.
+        """
         move = get(mem, node + Frame.MOVE)
         fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED
         if fixed:
@@ -308,13 +327,16 @@ def make_search(game: Kernel) -> Any:
         return NEXT
 
     @inlined
-    def finish_node(mem: Any, shared: Any, table: Any, helping: Any) -> Any:
-        """Store the node's value in the transposition table, and return it to the parent; at the root, end the search."""
-        at = get(mem, Register.AT)
-        node = at + words
+    def finish_node(mem: Any, shared: Any, table: Any, is_helper: Any) -> Any:
+        """Store the node's value in the transposition table, and pass it to the parent; at the root, end the search.
+
+        Return the next step of the loop.
+        """
+        pos = get(mem, Register.AT)
+        node = pos + words
         best = get(mem, node + Frame.BEST)
-        chosen = at == FIRST and helping == 0 and get(mem, Register.IS_RESTRICTED) != 0
-        if get(shared, Option.HINTS) != 0 and not chosen:
+        is_restricted_root = pos == FIRST_FRAME and is_helper == 0 and get(mem, Register.IS_RESTRICTED) != 0
+        if get(shared, Option.HINTS) != 0 and not is_restricted_root:
             bound = EXACT
             move = get(mem, node + Frame.BEST_MOVE)
             if best >= get(mem, node + Frame.BETA):
@@ -333,68 +355,74 @@ def make_search(game: Kernel) -> Any:
                 move,
                 get(shared, Option.GENERATION),
             )
-        if at == FIRST and helping == 0:
+        if pos == FIRST_FRAME and is_helper == 0:
             return DONE
-        return return_value(mem, at, best)
+        return return_value(mem, pos, best)
 
     @inlined
-    def next_shared_move(mem: Any, shared: Any, at: Any) -> Any:
-        """Take the next move of a split point. If none is left, leave the split point, or wait for its helpers."""
-        node = at + words
-        if take_move(mem, shared, at):
+    def next_shared_move(mem: Any, shared: Any, pos: Any) -> Any:
+        """Take the next move of a split point. If none is left, leave the split point, or wait for its helpers.
+
+        Return the next step of the loop.
+        """
+        node = pos + words
+        if take_move(mem, shared, pos):
             # A claimed move is searched with the whole window, like a node's first move.
-            place = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
-            put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.CLAIMED) != 0 else place)
+            rank = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
+            put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.CLAIMED) != 0 else rank)
             put(mem, Register.FAILED_LOOKS, 0)
             return BEGIN
         if get(mem, node + Frame.ROLE) == SplitPointRole.HELPER:
-            return IDLE if leave_split(mem, shared, at) else NEXT
-        if close_split(mem, shared, at):
+            return IDLE if leave_split(mem, shared, pos) else NEXT
+        if close_split(mem, shared, pos):
             return FINISH
         if is_interrupted_outside(mem, shared, node):
             return UNWIND
-        wait_for_helpers(mem, shared, at)
+        wait_for_helpers(mem, shared, pos)
         return NEXT
 
     @inlined
     def unwind(mem: Any, shared: Any) -> Any:
-        """Leave the frame of an interrupted node without a result. Continue the search at a node that is not interrupted."""
-        at = get(mem, Register.AT)
-        node = at + words
+        """Leave the frame of an interrupted node without a result. Continue at a node that is not interrupted.
+
+        Return the next step of the loop.
+        """
+        pos = get(mem, Register.AT)
+        node = pos + words
         role = get(mem, node + Frame.ROLE)
         if role == SplitPointRole.HELPER:
-            if leave_split(mem, shared, at):
+            if leave_split(mem, shared, pos):
                 return IDLE
             return UNWIND if is_interrupted(mem, shared) else NEXT
         if role == SplitPointRole.OWNER:
             atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
-            while not close_split(mem, shared, at):
+            while not close_split(mem, shared, pos):
                 yield_core()
             if not is_interrupted(mem, shared):
                 return FINISH
-        if at == FIRST:
+        if pos == FIRST_FRAME:
             return STOPPED
-        put(mem, Register.AT, at - frame_words)
+        put(mem, Register.AT, pos - frame_words)
         return UNWIND
 
-    def search(mem: Any, shared: Any, rules: Any, table: Any, helping: Any) -> Any:
-        mode = IDLE if helping != 0 else ENTER
+    def search(mem: Any, shared: Any, rules: Any, table: Any, is_helper: Any) -> Any:
+        next_step = IDLE if is_helper != 0 else ENTER
         while True:
-            if mode == NEXT:
-                mode = next_move(mem, shared, rules)
-            elif mode == BEGIN:
-                mode = begin_move(mem, shared, rules)
-            elif mode == GOT:
-                mode = receive_value(mem, shared)
-            elif mode == ENTER:
-                mode = enter_node(mem, shared, rules, table)
-            elif mode == FINISH:
-                mode = finish_node(mem, shared, table, helping)
-            elif mode == UNWIND:
-                mode = unwind(mem, shared)
-            elif mode == IDLE:
-                mode = NEXT if wait_for_work(mem, shared) else STOPPED
+            if next_step == NEXT:
+                next_step = next_move(mem, shared, rules)
+            elif next_step == BEGIN:
+                next_step = begin_move(mem, shared, rules)
+            elif next_step == RECEIVE:
+                next_step = receive_value(mem, shared)
+            elif next_step == ENTER:
+                next_step = enter_node(mem, shared, rules, table)
+            elif next_step == FINISH:
+                next_step = finish_node(mem, shared, table, is_helper)
+            elif next_step == UNWIND:
+                next_step = unwind(mem, shared)
+            elif next_step == IDLE:
+                next_step = NEXT if wait_for_work(mem, shared) else STOPPED
             else:
-                return mode
+                return next_step
 
     return compile_kernel(search, f"search-{game.name}")

@@ -144,10 +144,10 @@ def _make_step_kernel(game: Kernel) -> Any:
         return ((state >> 11) & 0xFFFFFFFF) % count
 
     @inlined
-    def play_in_place(rules: Any, mem: Any, at: Any, scratch: Any, move: Any) -> None:
-        play(rules, mem, at, scratch, move)
+    def play_in_place(rules: Any, mem: Any, pos: Any, scratch: Any, move: Any) -> None:
+        play(rules, mem, pos, scratch, move)
         for word in range(words):
-            mem[at + word] = mem[scratch + word]
+            mem[pos + word] = mem[scratch + word]
 
     def step(
         rules: Any,
@@ -169,46 +169,46 @@ def _make_step_kernel(game: Kernel) -> Any:
         scratch = size * words
         list_at = scratch + words
         for row in range(size):
-            at = row * words
+            pos = row * words
             is_restart = actions[row] < 0
             rewards[row] = 0
             done[row] = 0
             if not is_restart:
-                play_in_place(rules, mem, at, scratch, actions[row])
+                play_in_place(rules, mem, pos, scratch, actions[row])
                 plies[row] += 1
                 players[row] = -players[row]
-                ended = status(rules, mem, at)
-                if ended != PLAYING or plies[row] >= max_plies:
-                    if ended == WON:
+                outcome = status(rules, mem, pos)
+                if outcome != PLAYING or plies[row] >= max_plies:
+                    if outcome == WON:
                         rewards[row] = players[row]
-                    if ended == LOST:
+                    if outcome == LOST:
                         rewards[row] = -players[row]
                     done[row] = 1
                     is_restart = True
             count = 0
             while is_restart:
                 for word in range(words):
-                    mem[at + word] = start[word]
+                    mem[pos + word] = start[word]
                 plies[row] = 0
                 players[row] = 1
                 is_restart = False
                 for _ in range(opening):
-                    count = moves(rules, mem, at, list_at)
+                    count = moves(rules, mem, pos, list_at)
                     play_in_place(
-                        rules, mem, at, scratch, mem[list_at + draw_number(random_states, row, count)]
+                        rules, mem, pos, scratch, mem[list_at + draw_number(random_states, row, count)]
                     )
                     plies[row] += 1
                     players[row] = -players[row]
-                    if status(rules, mem, at) != PLAYING or plies[row] >= max_plies:
+                    if status(rules, mem, pos) != PLAYING or plies[row] >= max_plies:
                         is_restart = True
                         break
-            count = moves(rules, mem, at, list_at)
+            count = moves(rules, mem, pos, list_at)
             for action in range(legal.shape[1]):
                 legal[row, action] = 0
             for index in range(count):
                 legal[row, mem[list_at + index]] = 1
             random[row] = mem[list_at + draw_number(random_states, row, count)]
-            observe(rules, mem, at, seen, row)
+            observe(rules, mem, pos, seen, row)
 
     with compile_lock():
         return compile_kernel(step, f"batch-{game.name}")

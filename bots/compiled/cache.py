@@ -69,9 +69,9 @@ def get_kernel_folder(cache: Path) -> Path:
 
 
 def list_precompiled_folders() -> list[Path]:
-    """Return the folders of precompiled kernels: one in each folder listed in ARENA_KERNELS.
+    """Return the kernel folder inside each folder that ARENA_KERNELS lists.
 
-    A listed folder is one that was XDG_CACHE_HOME when the kernels were compiled.
+    ARENA_KERNELS lists the values that XDG_CACHE_HOME had when the kernels were compiled.
     """
     folder_names = os.environ.get(KERNELS_VARIABLE, "").split(os.pathsep)
     return [get_kernel_folder(Path(each)) for each in folder_names if each]
@@ -151,13 +151,15 @@ def compile_kernel(function: Function, name: str) -> Function:
             return sig, codegen.magic_tuple(), name
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
-            found = super().load_overload(sig, target_context)
-            if found is not None:
-                return found
+            cached_code = super().load_overload(sig, target_context)
+            if cached_code is not None:
+                return cached_code
             architecture, *processor = target_context.codegen().magic_tuple()
-            for wanted in (tuple(processor), ANY_PROCESSOR):
+            for wanted_processor in (tuple(processor), ANY_PROCESSOR):
                 for path in list_precompiled_folders():
-                    data = _open_precompiled_cache(path, name).load((sig, (architecture, *wanted), name))
+                    data = _open_precompiled_cache(path, name).load(
+                        (sig, (architecture, *wanted_processor), name)
+                    )
                     if data is not None:
                         return self._impl.rebuild(target_context, data)
             return None

@@ -16,7 +16,7 @@ from typing import Any
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Game
 
-RANDOM_WALKS = 8
+RANDOM_WALK_COUNT = 8
 WALK_PLIES = 60
 SAMPLE_INTERVAL = 8
 MAX_SEARCH_DEPTH = 3
@@ -36,7 +36,7 @@ class Calibration:
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
     """Yield every SAMPLE_INTERVAL-th position of random matches, until WALK_PLIES plies or the end of the match."""
-    for _ in range(RANDOM_WALKS):
+    for _ in range(RANDOM_WALK_COUNT):
         position = game.start()
         for ply in range(WALK_PLIES):
             moves = game.moves(position)

@@ -52,7 +52,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
         return {}  # a user-defined kernel contains the game's estimate
     if evaluator.endswith(NETWORK_FILE):
         return load_network(Path(evaluator))
-    names = riskless.NAMES if isinstance(game, Riskless) else tictactoe.NAMES
+    names = riskless.FEATURE_NAMES if isinstance(game, Riskless) else tictactoe.FEATURE_NAMES
     if evaluator == "plain":
         # The first feature of each game is the game's own estimate.
         return {name: 100 if i == 0 else 0 for i, name in enumerate(names)}

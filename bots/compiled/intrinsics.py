@@ -75,7 +75,9 @@ def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
 def popcount(_typing: Any, word: Any) -> Codegen:
     """Return the number of set bits of the word."""
     del word
-    return types.int64(types.int64), lambda _context, builder, _signature, given: builder.ctpop(given[0])
+    return types.int64(types.int64), lambda _context, builder, _signature, arguments: builder.ctpop(
+        arguments[0]
+    )
 
 
 @_instruction
@@ -115,22 +117,22 @@ def bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Co
     del index, bit
     if not isinstance(count, types.IntegerLiteral):
         return None
-    lanes = -(-count.literal_value // 4) * 4
-    wanted = (1 << count.literal_value) - 1
+    lane_count = -(-count.literal_value // 4) * 4
+    mask = (1 << count.literal_value) - 1
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        vector = ir.VectorType(_WORD, lanes)
-        nothing = ir.Constant(vector, ir.Undefined)
+        vector = ir.VectorType(_WORD, lane_count)
+        undefined = ir.Constant(vector, ir.Undefined)
         pointer = _element_pointer(context, builder, array, *arguments[:2])
         words = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=8)
         shift = builder.insert_element(
-            nothing, builder.sub(_word_constant(63), arguments[2]), ir.Constant(_INDEX, 0)
+            undefined, builder.sub(_word_constant(63), arguments[2]), ir.Constant(_INDEX, 0)
         )
-        everywhere = ir.Constant(ir.VectorType(_INDEX, lanes), [0] * lanes)
-        shifted = builder.shl(words, builder.shuffle_vector(shift, nothing, everywhere))
-        signs = builder.icmp_signed("<", shifted, ir.Constant(vector, [0] * lanes))
-        found = builder.zext(builder.bitcast(signs, ir.IntType(lanes)), _WORD)
-        return found if lanes == count.literal_value else builder.and_(found, _word_constant(wanted))
+        zero_indexes = ir.Constant(ir.VectorType(_INDEX, lane_count), [0] * lane_count)
+        shifted = builder.shl(words, builder.shuffle_vector(shift, undefined, zero_indexes))
+        signs = builder.icmp_signed("<", shifted, ir.Constant(vector, [0] * lane_count))
+        bits = builder.zext(builder.bitcast(signs, ir.IntType(lane_count)), _WORD)
+        return bits if lane_count == count.literal_value else builder.and_(bits, _word_constant(mask))
 
     return types.int64(array, types.int64, types.int64, count), generate
 
@@ -206,11 +208,11 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
         pointer = builder.bitcast(
             _element_pointer(context, builder, array, *arguments), ir.IntType(8).as_pointer()
         )
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, flag, flag, flag])
+        flag_type = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [pointer.type, flag_type, flag_type, flag_type])
         builder.call(
-            _declare_function(builder.module, kind, "llvm.prefetch.p0"),
-            [pointer, *(ir.Constant(flag, each) for each in (0, 3, 1))],
+            _declare_function(builder.module, function_type, "llvm.prefetch.p0"),
+            [pointer, *(ir.Constant(flag_type, each) for each in (0, 3, 1))],
         )
         return context.get_dummy_value()
 
@@ -223,8 +225,8 @@ def spin_pause(_typing: Any) -> Codegen:
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if platform.machine().lower() in {"x86_64", "amd64"}:
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(_declare_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
+            function_type = ir.FunctionType(ir.VoidType(), [])
+            builder.call(_declare_function(builder.module, function_type, "llvm.x86.sse2.pause"), [])
         return context.get_dummy_value()
 
     return types.void(), generate
@@ -236,8 +238,8 @@ def yield_core(_typing: Any) -> Codegen:
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function
-            kind = ir.FunctionType(ir.IntType(32), [])
-            builder.call(_declare_function(builder.module, kind, "sched_yield"), [])
+            function_type = ir.FunctionType(ir.IntType(32), [])
+            builder.call(_declare_function(builder.module, function_type, "sched_yield"), [])
         return context.get_dummy_value()
 
     return types.void(), generate

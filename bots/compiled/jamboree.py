@@ -32,8 +32,8 @@ from arena.bots.compiled.intrinsics import (
 )
 from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.memory_layout import (
-    FIRST,
-    SPLITS,
+    FIRST_FRAME,
+    SPLITS_PER_THREAD,
     UNFIXED,
     Frame,
     ListState,
@@ -46,7 +46,7 @@ from arena.bots.compiled.memory_layout import (
     SplitPointRole,
 )
 
-_SPINS = 64
+MAX_SPINS = 64
 """Number of spins on a lock before a thread yields its core."""
 MAX_LOOKS_FOR_WORK = 2000
 """Number of times that an idle thread looks for work before it yields its core, about 0.1 ms in total.
@@ -58,11 +58,11 @@ Work usually arrives within microseconds, but another program keeps a yielded co
 @inlined
 def lock_split(shared: Any, split: Any) -> None:
     """Wait for the split point's lock, and acquire it."""
-    spins = 0
+    spin_count = 0
     while atomic_swap(shared, split + Split.LOCK, 1) != 0:
         while atomic_load(shared, split + Split.LOCK) != 0:
-            spins += 1
-            if spins >= _SPINS:
+            spin_count += 1
+            if spin_count >= MAX_SPINS:
                 yield_core()
 
 
@@ -77,7 +77,7 @@ def is_interrupted(mem: Any, shared: Any) -> Any:
     """Return True if all threads must stop, or if a split point above this thread's work was cut."""
     if atomic_load(shared, Shared.STOP) != 0:
         return True
-    split = get(mem, Register.INNER_SPLIT)
+    split = get(mem, Register.INNERMOST_SPLIT)
     while split >= 0:
         if atomic_load(shared, split + Split.CUT) != 0:
             return True
@@ -86,13 +86,13 @@ def is_interrupted(mem: Any, shared: Any) -> Any:
 
 
 @inlined
-def is_below_split(shared: Any, split: Any, above: Any) -> Any:
-    """Return True if `split` was opened by work below the split point `above`. Always True if `above` is -1."""
-    if above < 0:
+def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
+    """Return True if `split` was opened by work below the split point `ancestor`. Always True if `ancestor` is -1."""
+    if ancestor < 0:
         return True
     parent = get(shared, split + Split.PARENT)
     while parent >= 0:
-        if parent == above:
+        if parent == ancestor:
             return True
         parent = get(shared, parent + Split.PARENT)
     return False
@@ -110,7 +110,7 @@ def value_to_exceed(best: Any, best_move: Any, move: Any, distance: Any, exact: 
 class SplitPoints:
     """Functions that open, share and close the split points of one game's search."""
 
-    def __init__(self, kernel: Kernel, frame_words: int, pick_best: Any) -> None:
+    def __init__(self, kernel: Kernel, frame_words: int, select_best_move: Any) -> None:
         words = kernel.words
         position_at = int(Split.END)
         move_records_at = position_at + words
@@ -120,34 +120,34 @@ class SplitPoints:
             return split + move_records_at + i * SplitMove.END
 
         @inlined
-        def open_split(mem: Any, shared: Any, at: Any) -> Any:
+        def open_split(mem: Any, shared: Any, pos: Any) -> Any:
             """Open a split point for the node's moves from NEXT on. Return False if this thread has no free split point."""
-            node = at + words
+            node = pos + words
             split_words = get(shared, Option.SPLIT_WORDS)
-            split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS * split_words
-            tried = 0
-            while tried < SPLITS and atomic_load(shared, split + Split.OPEN) != 0:
+            split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS_PER_THREAD * split_words
+            tried_count = 0
+            while tried_count < SPLITS_PER_THREAD and atomic_load(shared, split + Split.OPEN) != 0:
                 split += split_words
-                tried += 1
-            if tried == SPLITS:
+                tried_count += 1
+            if tried_count == SPLITS_PER_THREAD:
                 return False
-            begun = get(mem, node + Frame.NEXT)
-            count = get(mem, node + Frame.COUNT) - begun
-            list_at = get(mem, node + Frame.LIST) + begun
-            scored = get(mem, node + Frame.ORDER) == ListState.SCORED
+            begun_count = get(mem, node + Frame.NEXT)
+            count = get(mem, node + Frame.COUNT) - begun_count
+            list_at = get(mem, node + Frame.LIST) + begun_count
+            is_scored = get(mem, node + Frame.ORDER) == ListState.SCORED
             # another thread may still be checking whether the split point is open
             lock_split(shared, split)
             for i in range(count):
-                if scored:
-                    pick_best(mem, node, begun + i)
+                if is_scored:
+                    select_best_move(mem, node, begun_count + i)
                 put(shared, move_record(split, i) + SplitMove.MOVE, get(mem, list_at + i))
                 put(shared, move_record(split, i) + SplitMove.STATE, MoveState.OPEN)
             put(mem, node + Frame.ORDER, ListState.FINAL)
             for i in range(words):
-                put(shared, split + position_at + i, get(mem, at + i))
+                put(shared, split + position_at + i, get(mem, pos + i))
             put(shared, split + Split.CUT, 0)
             put(shared, split + Split.MEMBERS, 1)
-            put(shared, split + Split.PARENT, get(mem, Register.INNER_SPLIT))
+            put(shared, split + Split.PARENT, get(mem, Register.INNERMOST_SPLIT))
             put(shared, split + Split.NEXT, 0)
             put(shared, split + Split.COUNT, count)
             put(shared, split + Split.PREFIX, 0)
@@ -160,20 +160,20 @@ class SplitPoints:
             put(shared, split + Split.DISTANCE, get(mem, node + Frame.DISTANCE))
             put(shared, split + Split.FIXED_ALPHA, get(mem, node + Frame.FIXED_ALPHA))
             put(shared, split + Split.FIXED_MOVE, get(mem, node + Frame.FIXED_MOVE))
-            put(shared, split + Split.SKIPPED, begun)
+            put(shared, split + Split.SKIPPED, begun_count)
             put(shared, split + Split.OPEN, 1)
             unlock_split(shared, split)
-            put(mem, node + Frame.NEXT, begun + count)
-            put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNER_SPLIT))
+            put(mem, node + Frame.NEXT, begun_count + count)
+            put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNERMOST_SPLIT))
             put(mem, node + Frame.SPLIT, split)
             put(mem, node + Frame.ROLE, SplitPointRole.OWNER)
-            put(mem, Register.INNER_SPLIT, split)
+            put(mem, Register.INNERMOST_SPLIT, split)
             return True
 
         @inlined
-        def close_split(mem: Any, shared: Any, at: Any) -> Any:
-            """Copy the split point's result to frame `at`, and close it. Return False if it still has helpers."""
-            node = at + words
+        def close_split(mem: Any, shared: Any, pos: Any) -> Any:
+            """Copy the split point's result to frame `pos`, and close it. Return False if it still has helpers."""
+            node = pos + words
             split = get(mem, node + Frame.SPLIT)
             lock_split(shared, split)
             is_alone = get(shared, split + Split.MEMBERS) == 1
@@ -182,7 +182,7 @@ class SplitPoints:
                 put(mem, node + Frame.BEST, get(shared, split + Split.BEST))
                 put(mem, node + Frame.BEST_MOVE, get(shared, split + Split.BEST_MOVE))
                 put(mem, node + Frame.ROLE, SplitPointRole.NONE)
-                put(mem, Register.INNER_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
+                put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
                 put(shared, split + Split.OPEN, 0)
             unlock_split(shared, split)
             return is_alone
@@ -205,21 +205,21 @@ class SplitPoints:
             move = get(shared, move_record(split, i) + SplitMove.MOVE)
             distance = get(shared, split + Split.DISTANCE)
             best_move = get(shared, split + Split.BEST_MOVE)
-            edge = value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT))
+            threshold = value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT))
             # if alpha has risen since the test, test again before searching with the whole window
-            claimed = 1 if get(shared, move_record(split, i) + SplitMove.TESTED) >= edge else 0
+            claimed = 1 if get(shared, move_record(split, i) + SplitMove.TESTED) >= threshold else 0
             put(shared, split + Split.SEARCHING, claimed)
             put(shared, move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
             put(mem, node + Frame.CLAIMED, claimed)
             put(mem, node + Frame.INDEX, i)
             put(mem, node + Frame.MOVE, move)
-            put(mem, node + Frame.THRESHOLD, edge)
+            put(mem, node + Frame.THRESHOLD, threshold)
             return True
 
         @inlined
-        def take_move(mem: Any, shared: Any, at: Any) -> Any:
+        def take_move(mem: Any, shared: Any, pos: Any) -> Any:
             """Write the next move to search to the frame's MOVE, INDEX, THRESHOLD and CLAIMED. Return False if there is none."""
-            node = at + words
+            node = pos + words
             split = get(mem, node + Frame.SPLIT)
             found = False
             lock_split(shared, split)
@@ -248,31 +248,34 @@ class SplitPoints:
             return found
 
         @inlined
-        def report_value(mem: Any, shared: Any, at: Any, value: Any, tested: Any) -> None:
-            """Report the value of MOVE to the split point. `tested` is True if MOVE was searched only with a null window."""
-            node = at + words
+        def report_value(mem: Any, shared: Any, pos: Any, value: Any, was_null_window: Any) -> None:
+            """Report the value of MOVE to the split point.
+
+            `was_null_window` is True if MOVE was searched only with a null window.
+            """
+            node = pos + words
             split = get(mem, node + Frame.SPLIT)
             move = get(mem, node + Frame.MOVE)
             record_at = move_record(split, get(mem, node + Frame.INDEX))
-            edge = get(mem, node + Frame.THRESHOLD)
+            threshold = get(mem, node + Frame.THRESHOLD)
             lock_split(shared, split)
             if get(mem, node + Frame.CLAIMED) != 0:
                 put(shared, split + Split.SEARCHING, 0)
             if get(shared, split + Split.CUT) == 0:
                 best_move = get(shared, split + Split.BEST_MOVE)
                 alpha = get(shared, split + Split.ALPHA)
-                threshold = value_to_exceed(
+                current_threshold = value_to_exceed(
                     alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT)
                 )
                 beta = get(shared, split + Split.BETA)
                 put(shared, record_at + SplitMove.STATE, MoveState.DONE)
-                if value > edge and tested and value < beta:
+                if value > threshold and was_null_window and value < beta:
                     put(shared, record_at + SplitMove.STATE, MoveState.PENDING)
-                    put(shared, record_at + SplitMove.TESTED, edge)
+                    put(shared, record_at + SplitMove.TESTED, threshold)
                 else:
                     if value > get(shared, split + Split.BEST):
                         put(shared, split + Split.BEST, value)
-                    if value > edge and value > threshold:
+                    if value > threshold and value > current_threshold:
                         put(shared, split + Split.BEST_MOVE, move)
                         put(shared, split + Split.ALPHA, value)
                         if value >= beta and get(shared, split + Split.FIXED_ALPHA) == UNFIXED:
@@ -288,88 +291,88 @@ class SplitPoints:
             )
 
         @inlined
-        def join_split(mem: Any, shared: Any, at: Any, split: Any, above: Any) -> Any:
-            """Join a split point as a helper, with a copy of its node in frame `at`. Return False if it has no work left."""
-            node = at + words
-            joined = False
+        def join_split(mem: Any, shared: Any, pos: Any, split: Any, ancestor: Any) -> Any:
+            """Join a split point as a helper, with a copy of its node in frame `pos`. Return False if it has no work left."""
+            node = pos + words
+            has_joined = False
             lock_split(shared, split)
-            if has_work(shared, split) and is_below_split(shared, split, above):
-                joined = True
+            if has_work(shared, split) and is_below_split(shared, split, ancestor):
+                has_joined = True
                 put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) + 1)
                 for i in range(words):
-                    put(mem, at + i, get(shared, split + position_at + i))
+                    put(mem, pos + i, get(shared, split + position_at + i))
                 put(mem, node + Frame.DEPTH, get(shared, split + Split.DEPTH))
                 put(mem, node + Frame.DISTANCE, get(shared, split + Split.DISTANCE))
                 put(mem, node + Frame.BETA, get(shared, split + Split.BETA))
                 put(mem, node + Frame.FIXED_ALPHA, get(shared, split + Split.FIXED_ALPHA))
-                put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNER_SPLIT))
+                put(mem, node + Frame.OUTER_SPLIT, get(mem, Register.INNERMOST_SPLIT))
                 put(mem, node + Frame.SPLIT, split)
                 put(mem, node + Frame.ROLE, SplitPointRole.HELPER)
-                put(mem, Register.INNER_SPLIT, split)
-                put(mem, Register.AT, at)
+                put(mem, Register.INNERMOST_SPLIT, split)
+                put(mem, Register.AT, pos)
             unlock_split(shared, split)
-            return joined
+            return has_joined
 
         @inlined
-        def find_work(mem: Any, shared: Any, at: Any, above: Any) -> Any:
-            """Join the split point below `above` with the deepest remaining search. Return False if none was joined."""
-            chosen = -1
-            deepest = 0
+        def find_work(mem: Any, shared: Any, pos: Any, ancestor: Any) -> Any:
+            """Join the split point below `ancestor` with the deepest remaining search. Return False if none was joined."""
+            chosen_split = -1
+            max_depth = 0
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + 0
-            for _ in range(get(shared, Option.THREADS) * SPLITS):
-                if has_work(shared, split) and get(shared, split + Split.DEPTH) > deepest:
-                    deepest = get(shared, split + Split.DEPTH)
-                    chosen = split
+            for _ in range(get(shared, Option.THREADS) * SPLITS_PER_THREAD):
+                if has_work(shared, split) and get(shared, split + Split.DEPTH) > max_depth:
+                    max_depth = get(shared, split + Split.DEPTH)
+                    chosen_split = split
                 split += split_words
-            return chosen >= 0 and join_split(mem, shared, at, chosen, above)
+            return chosen_split >= 0 and join_split(mem, shared, pos, chosen_split, ancestor)
 
         @inlined
-        def leave_split(mem: Any, shared: Any, at: Any) -> Any:
-            """Leave a split point as a helper. Return True if frame `at` was the last on this thread's stack."""
-            node = at + words
+        def leave_split(mem: Any, shared: Any, pos: Any) -> Any:
+            """Leave a split point as a helper. Return True if frame `pos` was the last on this thread's stack."""
+            node = pos + words
             split = get(mem, node + Frame.SPLIT)
-            put(mem, Register.INNER_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
+            put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             put(mem, node + Frame.ROLE, SplitPointRole.NONE)
             lock_split(shared, split)
             put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) - 1)
             unlock_split(shared, split)
-            if at == FIRST:
+            if pos == FIRST_FRAME:
                 return True
-            put(mem, Register.AT, at - frame_words)
+            put(mem, Register.AT, pos - frame_words)
             return False
 
         @inlined
-        def wait_for_helpers(mem: Any, shared: Any, at: Any) -> None:
-            """Join a split point below the one at frame `at`, or else wait briefly for the helpers of that one."""
-            node = at + words
+        def wait_for_helpers(mem: Any, shared: Any, pos: Any) -> None:
+            """Join a split point below the one at frame `pos`, or else wait briefly for the helpers of that one."""
+            node = pos + words
             split = get(mem, node + Frame.SPLIT)
-            if find_work(mem, shared, at + frame_words, split):
+            if find_work(mem, shared, pos + frame_words, split):
                 return
             fetch_add(shared, Shared.IDLE, 1)
-            spins = 0
-            while spins < _SPINS and atomic_load(shared, split + Split.MEMBERS) > 1:
+            spin_count = 0
+            while spin_count < MAX_SPINS and atomic_load(shared, split + Split.MEMBERS) > 1:
                 spin_pause()
-                spins += 1
-            waited = get(mem, Register.FAILED_LOOKS) + spins
-            put(mem, Register.FAILED_LOOKS, waited)
-            if spins == _SPINS and waited >= MAX_LOOKS_FOR_WORK:
+                spin_count += 1
+            failed_looks = get(mem, Register.FAILED_LOOKS) + spin_count
+            put(mem, Register.FAILED_LOOKS, failed_looks)
+            if spin_count == MAX_SPINS and failed_looks >= MAX_LOOKS_FOR_WORK:
                 yield_core()
             fetch_add(shared, Shared.IDLE, -1)
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
             """Wait until this thread has joined a split point. Return False if it must quit."""
-            put(mem, Register.INNER_SPLIT, -1)
+            put(mem, Register.INNERMOST_SPLIT, -1)
             fetch_add(shared, Shared.IDLE, 1)
             found = False
-            spins = 0
+            spin_count = 0
             while not found and atomic_load(shared, Shared.QUIT) == 0:
-                if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST, -1):
+                if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST_FRAME, -1):
                     found = True
-                elif spins < MAX_LOOKS_FOR_WORK:
+                elif spin_count < MAX_LOOKS_FOR_WORK:
                     spin_pause()
-                    spins += 1
+                    spin_count += 1
                 else:
                     yield_core()
             fetch_add(shared, Shared.IDLE, -1)
@@ -378,10 +381,10 @@ class SplitPoints:
         @inlined
         def is_interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
             """Return True if the search above the node's own split point is interrupted too."""
-            inside = get(mem, Register.INNER_SPLIT)
-            put(mem, Register.INNER_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
+            inner_split = get(mem, Register.INNERMOST_SPLIT)
+            put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             found = is_interrupted(mem, shared)
-            put(mem, Register.INNER_SPLIT, inside)
+            put(mem, Register.INNERMOST_SPLIT, inner_split)
             return found
 
         self.open_split = open_split

@@ -1,26 +1,26 @@
 """Interface of a game for the compiled searches: functions on words of memory, and conversions.
 
-A position is `words` signed 64-bit words at mem[at], seen by the player to move; the first `key_words`
-of them identify it. The functions are compiled into the search, so they take only arrays and numbers:
+A position is `words` signed 64-bit words in the array `mem` from the index `pos` on, seen by the player to move. The
+first `key_words` of them identify it. The functions are compiled into the search, so they take only arrays and numbers:
 
-    moves(rules, mem, at, to)         write the numbers of all moves to mem[to], mem[to + 1] …, in
+    moves(rules, mem, pos, out)       write the numbers of all moves to mem[out], mem[out + 1] …, in
                                       ascending order, which is move order; return their count
-    play(rules, mem, at, to, move)    write the position after the move to mem[to], seen by the other
-                                      player; `moves` has been called at `at`
-    status(rules, mem, at)            return PLAYING, DRAW, LOST or WON for the player to move
-    estimate(rules, mem, at)          return the evaluator's value for the player to move, in hundredths
+    play(rules, mem, pos, out, move)  write the position after the move to mem[out], seen by the other
+                                      player; `moves` has been called for the position before
+    status(rules, mem, pos)           return PLAYING, DRAW, LOST or WON for the player to move
+    estimate(rules, mem, pos)         return the evaluator's value for the player to move, in hundredths
 
-    promise(rules, mem, at, move)     return a cheap approximation of the estimate after the move, for ordering
+    promise(rules, mem, pos, move)    return a cheap approximation of the estimate after the move, for ordering
 
 Two optional functions value leaves without creating their positions, which is many times as fast:
 
-    survey(rules, mem, at)            after `moves`: store intermediate results shared by all moves from here
-    foresee(rules, mem, at, move)     after `survey`: return the estimate after the move, for the player who makes it,
+    survey(rules, mem, pos)           after `moves`: store intermediate results shared by all moves from here
+    foresee(rules, mem, pos, move)    after `survey`: return the estimate after the move, for the player who makes it,
                                       or UNSEEN if it is unknown, for example if the move ends the match
 
 One optional function is for machine learning from many matches in parallel (`bots.compiled.batch`):
 
-    observe(rules, mem, at, seen, row)  write the observation of the player to move to seen[row], in 8-bit numbers
+    observe(rules, mem, pos, seen, row)  write the observation of the player to move to seen[row], in 8-bit numbers
 
 `rules` is the array `CompiledGame.rules`, made from the game and the evaluator's weights. A move is a
 number below `CompiledGame.move_count`. To add a game, write these functions and a `CompiledGame` for it.
@@ -65,11 +65,11 @@ class CompiledGame:
 
     rules           array that the kernel's functions read
     move_count      number of different moves that occur in any position
-    pack            converts a position to its words
+    pack            converts a position to the words that encode it
     plies_left      returns the maximum number of further plies from a position
     number_to_move  converts the number of a move to the move, in the game's terms
     move_to_number  the inverse of `number_to_move`
-    can_foresee     True if the kernel's `survey` and `foresee` can value leaves with these weights
+    can_foresee     True if the kernel's `survey` and `foresee` can value leaves with the evaluator's weights
     """
 
     kernel: Kernel

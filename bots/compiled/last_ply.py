@@ -16,10 +16,10 @@ from arena.bots.search.search_values import INFINITY, WIN
 
 
 @inlined
-def compute_end_value(ended: Any, distance: Any) -> Any:
+def compute_end_value(outcome: Any, distance: Any) -> Any:
     """Return the value of a match that ended `distance` plies from the root, for the player who made the last move."""
-    value = 0 if ended == DRAW else WIN - distance
-    return value if ended == LOST else -value
+    value = 0 if outcome == DRAW else WIN - distance
+    return value if outcome == LOST else -value
 
 
 class LastPlySearch:
@@ -49,37 +49,39 @@ class LastPlySearch:
             )
 
         @inlined
-        def search_last_ply(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
+        def search_last_ply(mem: Any, shared: Any, rules: Any, pos: Any) -> Any:
             """Value a node's leaves in move order until one reaches beta, and pass the best value to the node's parent."""
-            node = at + words
+            node = pos + words
             distance = get(mem, node + Frame.DISTANCE) + 1
-            list_moves(mem, rules, at, distance - 1)
-            survey(rules, mem, at)
+            list_moves(mem, rules, pos, distance - 1)
+            survey(rules, mem, pos)
             list_at = get(mem, node + Frame.LIST)
             count = get(mem, node + Frame.COUNT)
             beta = get(mem, node + Frame.BETA)
             best = -INFINITY
-            estimates = 0
+            estimate_count = 0
             i = 0
             while i < count and best < beta:
                 move = get(mem, list_at + i)
-                value = foresee(rules, mem, at, move)
-                ended = PLAYING
+                value = foresee(rules, mem, pos, move)
+                outcome = PLAYING
                 if value == UNSEEN:
-                    to = at + frame_words
-                    play(rules, mem, at, to, move)
-                    ended = status(rules, mem, to)
+                    child_pos = pos + frame_words
+                    play(rules, mem, pos, child_pos, move)
+                    outcome = status(rules, mem, child_pos)
                     value = (
-                        -estimate(rules, mem, to) if ended == PLAYING else compute_end_value(ended, distance)
+                        -estimate(rules, mem, child_pos)
+                        if outcome == PLAYING
+                        else compute_end_value(outcome, distance)
                     )
-                if ended == PLAYING:
+                if outcome == PLAYING:
                     value -= get(shared, Option.TEMPO)
-                    estimates += 1
+                    estimate_count += 1
                 best = max(best, value)
                 i += 1
             put(mem, Register.NODES, get(mem, Register.NODES) + i)
-            put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + estimates)
-            return return_value(mem, at, best)
+            put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + estimate_count)
+            return return_value(mem, pos, best)
 
         self.is_above_leaves = is_above_leaves
         self.search_last_ply = search_last_ply

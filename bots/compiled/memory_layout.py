@@ -1,10 +1,10 @@
 """Memory layout of a search: one flat array of words for each thread, and a shared one.
 
-A thread's memory contains its registers, FRAMES frames of a search stack, the move lists of those frames, and the order
-of the root's moves. Frame 0 begins at FIRST. A frame contains a position, whose size is `Kernel.words`, followed by the
-fields of class Frame. `Sizes` has the sizes of these parts for one game.
+A thread's memory contains its registers, FRAME_COUNT frames of a search stack, the move lists of those frames, and the
+order of the root's moves. Frame 0 begins at FIRST_FRAME. A frame contains a position, whose size is `Kernel.words`,
+followed by the fields of class Frame. `Sizes` has the sizes of these parts for one game.
 
-The shared memory contains the signals and options, then for each thread SPLITS records of split points.
+The shared memory contains the signals and options, then for each thread SPLITS_PER_THREAD records of split points.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-FRAMES = 256
+FRAME_COUNT = 256
 """Number of frames. It is more than twice the maximum depth, because work taken while waiting uses the same stack."""
-SPLITS = 16
-LINE = 8
+SPLITS_PER_THREAD = 16
+CACHE_LINE_WORDS = 8
 """Number of words in a cache line. Data written by different threads are at least this far apart."""
 
 
@@ -26,7 +26,7 @@ class Register(IntEnum):
     VALUE = 1  # value of the current frame's child for the current frame's player
     NODES = 2
     ESTIMATES = 3  # leaves whose value a deeper search could change, and values taken from the table
-    INNER_SPLIT = 4  # innermost split point above this thread's work, or -1
+    INNERMOST_SPLIT = 4  # innermost split point above this thread's work, or -1
     THREAD = 5
     LISTS = 6  # start of the move lists
     ROOT = 7  # start of the order of the root's moves
@@ -39,8 +39,8 @@ class Register(IntEnum):
     END = 14
 
 
-FIRST = -(-int(Register.END) // LINE) * LINE
-"""Offset of frame 0. It is a multiple of LINE, as each frame begins a cache line."""
+FIRST_FRAME = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
+"""Offset of frame 0. It is a multiple of CACHE_LINE_WORDS, because each frame begins a cache line."""
 
 
 class Frame(IntEnum):
@@ -62,7 +62,7 @@ class Frame(IntEnum):
     KEY = 13
     SPLIT = 14  # split point at this node; valid only if ROLE is not NONE
     ROLE = 15
-    OUTER_SPLIT = 16  # previous value of register INNER_SPLIT
+    OUTER_SPLIT = 16  # previous value of register INNERMOST_SPLIT
     HINT = 17  # the table's move
     ORDER = 18  # state of the move list
     LIST = 19  # start of the move list
@@ -182,28 +182,28 @@ class Sizes:
 
     @property
     def frame_words(self) -> int:
-        return -(-(self.words + Frame.END) // LINE) * LINE
+        return -(-(self.words + Frame.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 
     @property
     def move_lists(self) -> int:
         """Return the start of the move lists in a thread's memory."""
-        return FIRST + FRAMES * self.frame_words
+        return FIRST_FRAME + FRAME_COUNT * self.frame_words
 
     @property
     def root_order(self) -> int:
         """Return the start of the order of the root's moves in a thread's memory."""
-        return self.move_lists + FRAMES * self.moves
+        return self.move_lists + FRAME_COUNT * self.moves
 
     @property
     def thread_words(self) -> int:
-        return self.root_order + self.moves + LINE
+        return self.root_order + self.moves + CACHE_LINE_WORDS
 
     @property
     def split_words(self) -> int:
-        return -(-(Split.END + self.words + 3 * self.moves) // LINE) * LINE
+        return -(-(Split.END + self.words + 3 * self.moves) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 
-    def shared_words(self, threads: int) -> int:
-        return Shared.SPLITS + threads * SPLITS * self.split_words
+    def shared_words(self, thread_count: int) -> int:
+        return Shared.SPLITS + thread_count * SPLITS_PER_THREAD * self.split_words
 
 
 UNFIXED = -3_000_000

@@ -15,7 +15,7 @@ from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.memory_layout import Frame, ListState, Option
 
 _MOVE_BITS = 16
-_LAST_MOVE = (1 << _MOVE_BITS) - 1
+_MOVE_MASK = (1 << _MOVE_BITS) - 1
 
 
 class MoveOrdering:
@@ -25,46 +25,46 @@ class MoveOrdering:
         words, promise = kernel.words, kernel.promise
 
         @inlined
-        def score_moves(mem: Any, shared: Any, rules: Any, at: Any) -> None:
-            node = at + words
+        def score_moves(mem: Any, shared: Any, rules: Any, pos: Any) -> None:
+            node = pos + words
             list_at = get(mem, node + Frame.LIST)
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
-                value = promise(rules, mem, at, move) if get(shared, Option.ORDER_BY_PROMISE) != 0 else 0
-                put(mem, list_at + i, (value << _MOVE_BITS) | (_LAST_MOVE - move))
+                value = promise(rules, mem, pos, move) if get(shared, Option.ORDER_BY_PROMISE) != 0 else 0
+                put(mem, list_at + i, (value << _MOVE_BITS) | (_MOVE_MASK - move))
             put(mem, node + Frame.ORDER, ListState.SCORED)
 
         @inlined
-        def pick_best(mem: Any, node: Any, i: Any) -> None:
+        def select_best_move(mem: Any, node: Any, i: Any) -> None:
             """Swap the best-scored move among those from place `i` on to place `i`, and remove its score."""
             list_at = get(mem, node + Frame.LIST)
-            chosen = i
-            best = get(mem, list_at + i)
-            first = best
+            best_index = i
+            best_word = get(mem, list_at + i)
+            first_word = best_word
             for j in range(i + 1, get(mem, node + Frame.COUNT)):
                 word = get(mem, list_at + j)
-                if word > best:
-                    best = word
-                    chosen = j
-            put(mem, list_at + chosen, first)
-            put(mem, list_at + i, _LAST_MOVE - (best & _LAST_MOVE))
+                if word > best_word:
+                    best_word = word
+                    best_index = j
+            put(mem, list_at + best_index, first_word)
+            put(mem, list_at + i, _MOVE_MASK - (best_word & _MOVE_MASK))
 
         @inlined
         def move_hint_first(mem: Any, node: Any, hint: Any) -> Any:
             """Move the hint to the front, keeping the order of the others. Return False if it is not a move of this node."""
             list_at = get(mem, node + Frame.LIST)
-            place = 0
+            index = 0
             count = get(mem, node + Frame.COUNT)
-            while place < count and get(mem, list_at + place) != hint:
-                place += 1
-            if place == count:
+            while index < count and get(mem, list_at + index) != hint:
+                index += 1
+            if index == count:
                 return False
-            while place > 0:
-                put(mem, list_at + place, get(mem, list_at + place - 1))
-                place -= 1
+            while index > 0:
+                put(mem, list_at + index, get(mem, list_at + index - 1))
+                index -= 1
             put(mem, list_at, hint)
             return True
 
         self.score_moves = score_moves
-        self.pick_best = pick_best
+        self.select_best_move = select_best_move
         self.move_hint_first = move_hint_first

@@ -6,10 +6,10 @@ from typing import Any
 
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put, quotient
-from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
-_HALF = 0xFFFFFFFF
+_LOWER_HALF = 0xFFFFFFFF
 
 
 class TerritorySets:
@@ -21,16 +21,16 @@ class TerritorySets:
         @inlined
         def neighbours_of(rules: Any, mask: Any) -> Any:
             """Return all neighbours of the territories in `mask`."""
-            found = 0
+            neighbours = 0
             for row in range(get(rules, rows_at)):
-                found |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
-            return found
+                neighbours |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))
+            return neighbours
 
         @inlined
-        def count_armies(mem: Any, at: Any, mask: Any) -> Any:
+        def count_armies(mem: Any, pos: Any, mask: Any) -> Any:
             total = 0
             for i in range(planes):
-                total += popcount(get(mem, at + i) & mask) << i
+                total += popcount(get(mem, pos + i) & mask) << i
             return total
 
         @inlined
@@ -65,43 +65,45 @@ def make_estimate(layout: Any) -> Any:
         reach_at,
         attacks_at,
         exposed_at,
-    ) = (layout.weights + i for i in range(len(NAMES)))
+    ) = (layout.weights + i for i in range(len(FEATURE_NAMES)))
 
     @inlined
-    def at_least(mem: Any, at: Any, number: Any) -> Any:
+    def at_least(mem: Any, pos: Any, number: Any) -> Any:
         """Return the territories with at least `number` armies, compared bit by bit from the lowest bit."""
         enough = -1
         for i in range(planes):
-            plane = get(mem, at + i)
+            plane = get(mem, pos + i)
             digit = -((number >> i) & 1)
             enough = (plane & ~digit) | (enough & ~(plane ^ digit))
         return enough
 
     @inlined
-    def fill_at_least(mem: Any, at: Any) -> None:
+    def fill_at_least(mem: Any, pos: Any) -> None:
         """Store, for each possible number of armies, the territories with at least that many."""
-        put(mem, at + at_least_at, -1)
+        put(mem, pos + at_least_at, -1)
         for i in range(planes):
-            plane = get(mem, at + i)
+            plane = get(mem, pos + i)
             for number in range(1 << i):
-                enough = get(mem, at + at_least_at + number)
-                put(mem, at + at_least_at + number + (1 << i), plane & enough)
-                put(mem, at + at_least_at + number, plane | enough)
+                enough = get(mem, pos + at_least_at + number)
+                put(mem, pos + at_least_at + number + (1 << i), plane & enough)
+                put(mem, pos + at_least_at + number, plane | enough)
 
     @inlined
-    def count_takeable(rules: Any, mem: Any, at: Any, border: Any, others: Any) -> Any:
-        """Return how many territories in `border` could be taken by a neighbour in `others`."""
+    def count_takeable(rules: Any, mem: Any, pos: Any, border: Any, attackers: Any) -> Any:
+        """Return how many territories in `border` could be taken by a neighbour in `attackers`."""
         total = 0
         while border != 0:
             v = lowest_bit(border)
-            here = bit_column(mem, at, v, planes)
-            strong = get(mem, at + at_least_at + here) if planes <= 4 else at_least(mem, at, here)
-            total += (strong & others & get(rules, neighbours_at + v)) != 0
+            defenders = bit_column(mem, pos, v, planes)
+            stronger = (
+                get(mem, pos + at_least_at + defenders) if planes <= 4 else at_least(mem, pos, defenders)
+            )
+            total += (stronger & attackers & get(rules, neighbours_at + v)) != 0
             border &= border - 1
         return total
 
     @inlined
-    def neighbour_features(rules: Any, mem: Any, at: Any, own: Any, foe: Any) -> Any:
+    def neighbour_features(rules: Any, mem: Any, pos: Any, own: Any, foe: Any) -> Any:
         """Return the weighted sum of the features that depend on neighbouring territories."""
         by_own = neighbours_of(rules, own)
         by_foe = neighbours_of(rules, foe)
@@ -109,7 +111,7 @@ def make_estimate(layout: Any) -> Any:
         value = 0
         if get(rules, borders_at):
             value += get(rules, borders_at) * (
-                count_armies(mem, at, border) - count_armies(mem, at, their_border)
+                count_armies(mem, pos, border) - count_armies(mem, pos, their_border)
             )
         empty = ~(own | foe)
         if get(rules, reach_at):
@@ -120,36 +122,36 @@ def make_estimate(layout: Any) -> Any:
             value += get(rules, safe_at) * safe
         if get(rules, attacks_at) | get(rules, exposed_at):
             if planes <= 4:
-                fill_at_least(mem, at)
-            value += get(rules, attacks_at) * count_takeable(rules, mem, at, their_border, own)
+                fill_at_least(mem, pos)
+            value += get(rules, attacks_at) * count_takeable(rules, mem, pos, their_border, own)
             if get(rules, exposed_at):
-                value += get(rules, exposed_at) * count_takeable(rules, mem, at, border, foe)
+                value += get(rules, exposed_at) * count_takeable(rules, mem, pos, border, foe)
         return value
 
     @inlined
-    def estimate(rules: Any, mem: Any, at: Any) -> Any:
-        totals = get(mem, at + totals_at)
-        mine = totals >> 32
-        others = totals & _HALF
-        value = (mine - others) * get(rules, armies_at)
+    def estimate(rules: Any, mem: Any, pos: Any) -> Any:
+        totals = get(mem, pos + totals_at)
+        own_total = totals >> 32
+        foe_total = totals & _LOWER_HALF
+        value = (own_total - foe_total) * get(rules, armies_at)
         if get(rules, only_armies_at) == 0:
-            own = get(mem, at + own_at)
-            foe = get(mem, at + foe_at)
+            own = get(mem, pos + own_at)
+            foe = get(mem, pos + foe_at)
             count = popcount(own)
             their_count = popcount(foe)
             value += get(rules, territories_at) * (count - their_count)
             if get(rules, waste_at):
-                full = own | foe
+                capped = own | foe
                 for i in range(planes):
-                    full &= ~(get(mem, at + i) ^ get(rules, i))
-                value += get(rules, waste_at) * (popcount(full & own) - popcount(full & foe))
+                    capped &= ~(get(mem, pos + i) ^ get(rules, i))
+                value += get(rules, waste_at) * (popcount(capped & own) - popcount(capped & foe))
             if get(rules, race_at):
-                value += get(rules, race_at) * race_feature(rules, mine, count, others, their_count)
+                value += get(rules, race_at) * race_feature(rules, own_total, count, foe_total, their_count)
             if get(rules, goal_weight_at):
-                nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
+                nearness = get(rules, nearness_at + own_total) - get(rules, nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
             if get(rules, beside_at):
-                value += neighbour_features(rules, mem, at, own, foe)
+                value += neighbour_features(rules, mem, pos, own, foe)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

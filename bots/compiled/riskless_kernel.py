@@ -24,15 +24,15 @@ from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
 from arena.bots.compiled.riskless_estimate import make_estimate
 from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
-from arena.bots.compiled.riskless_network import NETWORK, make_network, make_network_words
+from arena.bots.compiled.riskless_network import NETWORK_SUFFIX, make_network, make_network_words
 from arena.bots.evaluators.network import Network, NetworkTables
-from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.riskless import Armies, Riskless
 
 PLANES = (4, 6, 8)
 
 _ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
-_HALF = 0xFFFFFFFF
+_LOWER_HALF = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def make_layout(planes: int) -> Layout:
     """Return the memory layout for numbers of armies with `planes` bits."""
     table = 2 << 2 * planes
     position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
-    rules = [planes, 1, 65, len(NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
+    rules = [planes, 1, 65, len(FEATURE_NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
     ends = [sum(position[:i]) for i in range(1, len(position) + 1)]
     return Layout(planes, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
@@ -101,7 +101,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
         return None
     map = game.map
     planes = count_planes(game)
-    roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
+    roads = [(v, w) for v, neighbours in enumerate(map.neighbours) for w in neighbours]
 
     def pack(position: Armies) -> Words:
         return _pack_position(position, planes)
@@ -109,21 +109,21 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
     def plies_left(position: Armies) -> int:
         return map.ply_limit - position.ply
 
-    numbers = {road: number for number, road in enumerate(roads)}
+    number_by_road = {road: number for number, road in enumerate(roads)}
     if isinstance(weights, Network):
         tables = NetworkTables.of(weights, map)
-        rules = _make_rules_array(game, dict.fromkeys(NAMES, 0), planes)
+        rules = _make_rules_array(game, dict.fromkeys(FEATURE_NAMES, 0), planes)
         rules = np.concatenate([rules, make_network_words(tables, map, planes)])
     else:
         rules = _make_rules_array(game, weights, planes)
     return CompiledGame(
-        make_riskless_kernel(planes, network=isinstance(weights, Network)),
+        make_riskless_kernel(planes, has_network=isinstance(weights, Network)),
         rules,
         len(roads),
         pack,
         plies_left,
         roads.__getitem__,
-        numbers.__getitem__,
+        number_by_road.__getitem__,
         can_foresee=not isinstance(weights, Network) and not any(weights[name] for name in UNFORESEEN),
         cells=map.size,
     )
@@ -153,17 +153,17 @@ def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
         rules[i] = -(cap >> i & 1)
     rules[layout.goal] = goal
     road = 0
-    for v, near in enumerate(map.neighbours):
+    for v, neighbours in enumerate(map.neighbours):
         rules[layout.first + v] = road
-        for w in near:
+        for w in neighbours:
             rules[layout.source + road], rules[layout.target + road] = v, w
             road += 1
-        mask = sum(1 << w for w in near)
+        mask = sum(1 << w for w in neighbours)
         rules[layout.neighbours + v] = np.uint64(mask).view(np.int64)
     rules[layout.first + map.size :][: 65 - map.size] = road
-    chosen = [weights[name] for name in NAMES]
-    rules[layout.weights :][: len(chosen)] = chosen
-    rules[layout.only_armies] = not any(chosen[1:])
+    feature_weights = [weights[name] for name in FEATURE_NAMES]
+    rules[layout.weights :][: len(feature_weights)] = feature_weights
+    rules[layout.only_armies] = not any(feature_weights[1:])
     rules[layout.beside] = any(weights[name] for name in ("borders", "reach", "safe", "attacks", "exposed"))
     rules[layout.most] = cap
     rules[layout.rows] = (map.size + 7) // 8
@@ -196,120 +196,120 @@ def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
     armies_left = np.minimum(np.abs(after) + 1, cap)
     own = 1 - trained[moved] - trained[np.maximum(target_armies, 0)] + is_own * armies_left
     foe = (1 - is_own) * armies_left - trained[np.maximum(-target_armies, 0)]
-    cell = (
+    table_index = (
         (moved << layout.planes + 1)
         + ((target_armies < 0).astype(np.int64) << layout.planes)
         + np.abs(target_armies)
     )
-    rules[layout.change + cell] = (own << 32) + foe
-    rules[layout.result + cell] = 2 * armies_left + is_own
+    rules[layout.change + table_index] = (own << 32) + foe
+    rules[layout.result + table_index] = 2 * armies_left + is_own
 
 
 @cache
-def make_riskless_kernel(planes: int, *, network: bool = False) -> Kernel:
+def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     """Return the kernel for numbers of armies with `planes` bits. A network or the weighted features estimate positions."""
     layout = make_layout(planes)
-    wide = planes + 1
+    source_shift = planes + 1
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
     trained_at, trained_totals_at = layout.trained, layout.trained_totals
     goal_at, first_at, target_at, source_at = layout.goal, layout.first, layout.target, layout.source
     change_at, result_at = layout.change, layout.result
 
     @inlined
-    def train_all(rules: Any, mem: Any, at: Any) -> None:
-        own = get(mem, at + own_at)
-        foe = get(mem, at + foe_at)
+    def train_all(rules: Any, mem: Any, pos: Any) -> None:
+        own = get(mem, pos + own_at)
+        foe = get(mem, pos + foe_at)
         carry = 0
         for i in range(planes):
-            carry |= get(mem, at + i) ^ get(rules, i)
+            carry |= get(mem, pos + i) ^ get(rules, i)
         carry &= own | foe
         gain = (popcount(own & carry) << 32) + popcount(foe & carry)
-        put(mem, at + trained_totals_at, get(mem, at + totals_at) + gain)
+        put(mem, pos + trained_totals_at, get(mem, pos + totals_at) + gain)
         for i in range(planes):
-            plane = get(mem, at + i)
-            put(mem, at + trained_at + i, plane ^ carry)
+            plane = get(mem, pos + i)
+            put(mem, pos + trained_at + i, plane ^ carry)
             carry &= plane
 
     @inlined
-    def moves(rules: Any, mem: Any, at: Any, to: Any) -> Any:
-        train_all(rules, mem, at)
+    def moves(rules: Any, mem: Any, pos: Any, out: Any) -> Any:
+        train_all(rules, mem, pos)
         count = 0
-        left = get(mem, at + own_at)
-        while left != 0:
-            v = lowest_bit(left)
-            left &= left - 1
+        own_left = get(mem, pos + own_at)
+        while own_left != 0:
+            v = lowest_bit(own_left)
+            own_left &= own_left - 1
             end = get(rules, first_at + v + 1)
             for road in range(get(rules, first_at + v), end):
-                put(mem, to + count, road)
+                put(mem, out + count, road)
                 count += 1
         return count
 
     @inlined
-    def outcome_index(mem: Any, at: Any, source: Any, target: Any) -> Any:
-        foe = (get(mem, at + foe_at) >> target) & 1
-        there = bit_column(mem, at, target, planes) | (foe << planes)
-        return (bit_column(mem, at, source, planes) << wide) + there
+    def outcome_index(mem: Any, pos: Any, source: Any, target: Any) -> Any:
+        foe = (get(mem, pos + foe_at) >> target) & 1
+        target_index = bit_column(mem, pos, target, planes) | (foe << planes)
+        return (bit_column(mem, pos, source, planes) << source_shift) + target_index
 
     @inlined
-    def play(rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
+    def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
         source = get(rules, source_at + move)
         target = get(rules, target_at + move)
-        cell = outcome_index(mem, at, source, target)
-        totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
-        put(mem, to + totals_at, (totals << 32) | ((totals >> 32) & _HALF))
-        write_planes(mem, at, to, source, target, get(rules, result_at + cell))
+        table_index = outcome_index(mem, pos, source, target)
+        totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
+        put(mem, out + totals_at, (totals << 32) | ((totals >> 32) & _LOWER_HALF))
+        write_planes(mem, pos, out, source, target, get(rules, result_at + table_index))
 
     @inlined
-    def write_planes(mem: Any, at: Any, to: Any, source: Any, target: Any, result: Any) -> None:
+    def write_planes(mem: Any, pos: Any, out: Any, source: Any, target: Any, result: Any) -> None:
         taken = (result & 1) << target
-        put(mem, to + foe_at, get(mem, at + own_at) | taken)
-        put(mem, to + own_at, get(mem, at + foe_at) & ~taken)
-        left = 1 << source
-        keep = ~(left | (1 << target))
-        put(mem, to, (get(mem, at + trained_at) & keep) | left | (((result >> 1) & 1) << target))
+        put(mem, out + foe_at, get(mem, pos + own_at) | taken)
+        put(mem, out + own_at, get(mem, pos + foe_at) & ~taken)
+        source_bit = 1 << source
+        keep = ~(source_bit | (1 << target))
+        put(mem, out, (get(mem, pos + trained_at) & keep) | source_bit | (((result >> 1) & 1) << target))
         for i in range(1, planes):
             armies = ((result >> (i + 1)) & 1) << target
-            put(mem, to + i, (get(mem, at + trained_at + i) & keep) | armies)
+            put(mem, out + i, (get(mem, pos + trained_at + i) & keep) | armies)
 
     @inlined
-    def status(rules: Any, mem: Any, at: Any) -> Any:
-        totals = get(mem, at + totals_at)
-        mine = totals >> 32
-        others = totals & _HALF
+    def status(rules: Any, mem: Any, pos: Any) -> Any:
+        totals = get(mem, pos + totals_at)
+        own_total = totals >> 32
+        foe_total = totals & _LOWER_HALF
         goal = get(rules, goal_at)
-        if mine == 0:
+        if own_total == 0:
             return LOST
-        if others == 0:
+        if foe_total == 0:
             return WON
-        if mine >= goal:
-            return DRAW if others >= goal else WON
-        return LOST if others >= goal else PLAYING
+        if own_total >= goal:
+            return DRAW if foe_total >= goal else WON
+        return LOST if foe_total >= goal else PLAYING
 
     @inlined
-    def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
-        cell = outcome_index(mem, at, get(rules, source_at + move), get(rules, target_at + move))
-        totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
-        return 100 * ((totals >> 32) - (totals & _HALF))
+    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
+        table_index = outcome_index(mem, pos, get(rules, source_at + move), get(rules, target_at + move))
+        totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
+        return 100 * ((totals >> 32) - (totals & _LOWER_HALF))
 
     @inlined
-    def observe(_rules: Any, mem: Any, at: Any, seen: Any, row: Any) -> None:
-        foe = get(mem, at + foe_at)
+    def observe(_rules: Any, mem: Any, pos: Any, seen: Any, row: Any) -> None:
+        foe = get(mem, pos + foe_at)
         for v in range(seen.shape[1]):
             armies = 0
             for i in range(planes):
-                armies |= ((get(mem, at + i) >> v) & 1) << i
+                armies |= ((get(mem, pos + i) >> v) & 1) << i
             armies = min(armies, 127)
             seen[row, v] = -armies if (foe >> v) & 1 else armies
 
-    survey, foresee = (None, None) if network else make_leaves(layout)
+    survey, foresee = (None, None) if has_network else make_leaves(layout)
     return Kernel(
-        name=f"riskless{planes}{NETWORK if network else ''}",
-        words=layout.words + (MAX_TERRITORIES if network else 0),
+        name=f"riskless{planes}{NETWORK_SUFFIX if has_network else ''}",
+        words=layout.words + (MAX_TERRITORIES if has_network else 0),
         key_words=planes + 2,
         moves=moves,
         play=play,
         status=status,
-        estimate=make_network(layout) if network else make_estimate(layout),
+        estimate=make_network(layout) if has_network else make_estimate(layout),
         promise=promise,
         survey=survey,
         foresee=foresee,

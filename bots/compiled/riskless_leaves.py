@@ -13,19 +13,19 @@ from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import UNSEEN
 from arena.bots.compiled.riskless_estimate import TerritorySets
-from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNFORESEEN = ("attacks", "exposed")
 """Features that need the leaf's own position, because a move changes the possible attacks all around it."""
 
-_HALF = 0xFFFFFFFF
+_LOWER_HALF = 0xFFFFFFFF
 
 
 def make_leaves(layout: Any) -> tuple[Any, Any]:
     """Return `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
     planes = layout.planes
-    wide = planes + 1
+    source_shift = planes + 1
     foe_at, own_at, trained_at, trained_totals_at = (
         layout.foe,
         layout.own,
@@ -50,79 +50,86 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
         reach_at,
         _attacks_at,
         _exposed_at,
-    ) = (layout.weights + i for i in range(len(NAMES)))
+    ) = (layout.weights + i for i in range(len(FEATURE_NAMES)))
 
     @inlined
-    def survey(rules: Any, mem: Any, at: Any) -> None:
+    def survey(rules: Any, mem: Any, pos: Any) -> None:
         if get(rules, only_armies_at) != 0:
             return
-        own = get(mem, at + own_at)
-        foe = get(mem, at + foe_at)
+        own = get(mem, pos + own_at)
+        foe = get(mem, pos + foe_at)
         if get(rules, waste_at) != 0:
-            full = own | foe
+            capped = own | foe
             for i in range(planes):
-                full &= ~(get(mem, at + trained_at + i) ^ get(rules, i))
-            put(mem, at + full_at, full)
+                capped &= ~(get(mem, pos + trained_at + i) ^ get(rules, i))
+            put(mem, pos + full_at, capped)
         if get(rules, beside_at) != 0:
             by_own = neighbours_of(rules, own)
             by_foe = neighbours_of(rules, foe)
-            put(mem, at + by_own_at, by_own)
-            put(mem, at + by_foe_at, by_foe)
-            put(mem, at + border_at, count_armies(mem, at + trained_at, own & by_foe))
-            put(mem, at + their_border_at, count_armies(mem, at + trained_at, foe & by_own))
+            put(mem, pos + by_own_at, by_own)
+            put(mem, pos + by_foe_at, by_foe)
+            put(mem, pos + border_at, count_armies(mem, pos + trained_at, own & by_foe))
+            put(mem, pos + their_border_at, count_armies(mem, pos + trained_at, foe & by_own))
             by_empty = neighbours_of(rules, ~(own | foe)) if get(rules, safe_at) != 0 else 0
-            put(mem, at + by_empty_at, by_empty)
+            put(mem, pos + by_empty_at, by_empty)
 
     @inlined
     def neighbour_features(
-        rules: Any, mem: Any, at: Any, source: Any, target: Any, here: Any, there: Any, result: Any
+        rules: Any,
+        mem: Any,
+        pos: Any,
+        source: Any,
+        target: Any,
+        source_armies: Any,
+        target_armies: Any,
+        result: Any,
     ) -> Any:
         """Return the weighted sum, after the move, of the features that depend on neighbouring territories."""
-        own = get(mem, at + own_at)
-        foe = get(mem, at + foe_at)
-        by_own = get(mem, at + by_own_at)
-        by_foe = get(mem, at + by_foe_at)
-        by_empty = get(mem, at + by_empty_at)
-        most = get(rules, most_at)
-        from_here, to_there = 1 << source, 1 << target
-        left = result >> 1
-        border = get(mem, at + border_at)
-        their_border = get(mem, at + their_border_at)
+        own = get(mem, pos + own_at)
+        foe = get(mem, pos + foe_at)
+        by_own = get(mem, pos + by_own_at)
+        by_foe = get(mem, pos + by_foe_at)
+        by_empty = get(mem, pos + by_empty_at)
+        cap = get(rules, most_at)
+        source_bit, target_bit = 1 << source, 1 << target
+        armies_left = result >> 1
+        border = get(mem, pos + border_at)
+        their_border = get(mem, pos + their_border_at)
         weight = get(rules, borders_at)
         if result & 1 == 0:
             # a failed attack: both territories are at the border and stay there
-            border += 1 - min(here + 1, most)
-            their_border += left - min(there + 1, most)
-        elif own & to_there != 0:
-            border += ((by_foe >> source) & 1) * (1 - min(here + 1, most))
-            border += ((by_foe >> target) & 1) * (left - min(there + 1, most))
-        elif foe & to_there == 0:
-            near = get(rules, neighbours_at + target)
-            border += ((by_foe >> source) & 1) * (1 - min(here + 1, most))
-            border += ((by_foe >> target) & 1) * left
-            own |= to_there
-            met = foe & near & ~by_own
-            if weight != 0 and met != 0:
-                their_border += count_armies(mem, at + trained_at, met)
-            by_own |= near
+            border += 1 - min(source_armies + 1, cap)
+            their_border += armies_left - min(target_armies + 1, cap)
+        elif own & target_bit != 0:
+            border += ((by_foe >> source) & 1) * (1 - min(source_armies + 1, cap))
+            border += ((by_foe >> target) & 1) * (armies_left - min(target_armies + 1, cap))
+        elif foe & target_bit == 0:
+            target_neighbours = get(rules, neighbours_at + target)
+            border += ((by_foe >> source) & 1) * (1 - min(source_armies + 1, cap))
+            border += ((by_foe >> target) & 1) * armies_left
+            own |= target_bit
+            new_border = foe & target_neighbours & ~by_own
+            if weight != 0 and new_border != 0:
+                their_border += count_armies(mem, pos + trained_at, new_border)
+            by_own |= target_neighbours
             if get(rules, safe_at) != 0:
                 empty = ~(own | foe)
-                inner = near & own & ~by_foe
-                while inner != 0:
-                    v = lowest_bit(inner)
+                surrounded = target_neighbours & own & ~by_foe
+                while surrounded != 0:
+                    v = lowest_bit(surrounded)
                     if get(rules, neighbours_at + v) & empty == 0:
                         by_empty &= ~(1 << v)
-                    inner &= inner - 1
+                    surrounded &= surrounded - 1
         else:
-            own |= to_there
-            foe &= ~to_there
+            own |= target_bit
+            foe &= ~target_bit
             by_own |= get(rules, neighbours_at + target)
             by_foe = neighbours_of(rules, foe)
             if weight != 0:
-                line = own & by_foe
-                border = count_armies(mem, at + trained_at, line & ~(from_here | to_there))
-                border += ((line >> source) & 1) + ((line >> target) & 1) * left
-                their_border = count_armies(mem, at + trained_at, foe & by_own)
+                border_set = own & by_foe
+                border = count_armies(mem, pos + trained_at, border_set & ~(source_bit | target_bit))
+                border += ((border_set >> source) & 1) + ((border_set >> target) & 1) * armies_left
+                their_border = count_armies(mem, pos + trained_at, foe & by_own)
         value = weight * (border - their_border)
         if get(rules, reach_at) != 0:
             empty = ~(own | foe)
@@ -133,23 +140,23 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
         return value
 
     @inlined
-    def foresee(rules: Any, mem: Any, at: Any, move: Any) -> Any:
+    def foresee(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         source = get(rules, source_at + move)
         target = get(rules, target_at + move)
-        own = get(mem, at + own_at)
-        foe = get(mem, at + foe_at)
-        here = bit_column(mem, at, source, planes)
-        there = bit_column(mem, at, target, planes)
-        cell = (here << wide) + (there | (((foe >> target) & 1) << planes))
-        totals = get(mem, at + trained_totals_at) + get(rules, change_at + cell)
-        mine = totals >> 32
-        others = totals & _HALF
+        own = get(mem, pos + own_at)
+        foe = get(mem, pos + foe_at)
+        source_armies = bit_column(mem, pos, source, planes)
+        target_armies = bit_column(mem, pos, target, planes)
+        table_index = (source_armies << source_shift) + (target_armies | (((foe >> target) & 1) << planes))
+        totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
+        own_total = totals >> 32
+        foe_total = totals & _LOWER_HALF
         goal = get(rules, goal_at)
-        if mine >= goal or others >= goal or others == 0:
+        if own_total >= goal or foe_total >= goal or foe_total == 0:
             return UNSEEN
-        value = (mine - others) * get(rules, armies_at)
+        value = (own_total - foe_total) * get(rules, armies_at)
         if get(rules, only_armies_at) == 0:
-            result = get(rules, result_at + cell)
+            result = get(rules, result_at + table_index)
             taken = (result & 1) << target
             own_after = own | taken
             foe_after = foe & ~taken
@@ -157,18 +164,20 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
             their_count = popcount(foe_after)
             value += get(rules, territories_at) * (count - their_count)
             if get(rules, waste_at) != 0:
-                most = get(rules, most_at)
-                full = get(mem, at + full_at) & ~((1 << source) | (1 << target))
-                full |= ((result >> 1) == most) << target
-                full |= (most == 1) << source
-                value += get(rules, waste_at) * (popcount(full & own_after) - popcount(full & foe_after))
+                cap = get(rules, most_at)
+                capped = get(mem, pos + full_at) & ~((1 << source) | (1 << target))
+                capped |= ((result >> 1) == cap) << target
+                capped |= (cap == 1) << source
+                value += get(rules, waste_at) * (popcount(capped & own_after) - popcount(capped & foe_after))
             if get(rules, race_at) != 0:
-                value += get(rules, race_at) * race_feature(rules, mine, count, others, their_count)
+                value += get(rules, race_at) * race_feature(rules, own_total, count, foe_total, their_count)
             if get(rules, goal_weight_at) != 0:
-                nearness = get(rules, nearness_at + mine) - get(rules, nearness_at + others)
+                nearness = get(rules, nearness_at + own_total) - get(rules, nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
             if get(rules, beside_at) != 0:
-                value += neighbour_features(rules, mem, at, source, target, here, there, result)
+                value += neighbour_features(
+                    rules, mem, pos, source, target, source_armies, target_armies, result
+                )
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return survey, foresee

@@ -15,23 +15,23 @@ from arena.bots.compiled.availability import MAX_TERRITORIES
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, put
 from arena.bots.compiled.kernel import Words
-from arena.bots.evaluators.network import KINDS, SHIFT, UNITS, NetworkTables, Rows
+from arena.bots.evaluators.network import FRACTION_BITS, KIND_COUNT, UNIT_COUNT, NetworkTables, Rows
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.riskless_map import RisklessMap
 
-LANES = 4
-ROW = UNITS // LANES
+UNITS_PER_WORD = 4
+WORDS_PER_ROW = UNIT_COUNT // UNITS_PER_WORD
 """Number of words in a row of the network's hidden units."""
-HALF = 1 << 15
-START = sum(HALF << 16 * lane for lane in range(LANES)) - (1 << 64)
+UNIT_OFFSET = 1 << 15
+ZERO_UNITS = sum(UNIT_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
 """Word in which all four hidden units are 0."""
-NETWORK = f"-network-{KINDS}-{UNITS}-{SHIFT}"
+NETWORK_SUFFIX = f"-network-{KIND_COUNT}-{UNIT_COUNT}-{FRACTION_BITS}"
 """Part of a kernel's name: these numbers are defined outside of the folder covered by the cache's digest."""
-ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
+MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 
-SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + UNITS
-TARGETS, ROAD_ROWS = SOURCES + ROADS, SOURCES + 2 * ROADS
-KIND_OF = ROAD_ROWS + KINDS * KINDS * ROW
+SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + UNIT_COUNT
+TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
+KIND_OF = ROAD_ROWS + KIND_COUNT * KIND_COUNT * WORDS_PER_ROW
 """Offsets in the words of a network that are the same for all maps. Kinds, territories and totals follow."""
 
 
@@ -40,18 +40,20 @@ def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> 
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
     head = np.zeros(KIND_OF, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
-    head[OUTPUT : OUTPUT + UNITS] = tables.output
+    head[OUTPUT : OUTPUT + UNIT_COUNT] = tables.output
     for road, (v, w) in enumerate(roads):
         head[SOURCES + road], head[TARGETS + road] = v, w
     head[ROAD_ROWS:] = _pack_lanes(tables.roads)
-    cells = np.zeros((2, 1 << planes, 1 + ROW), np.int64)
-    cells[:, : map.territory_cap + 1, 0] = ROW * tables.kinds
-    cells[:, : map.territory_cap + 1, 1:] = _pack_lanes(tables.territories).reshape(2, -1, ROW)
+    cells = np.zeros((2, 1 << planes, 1 + WORDS_PER_ROW), np.int64)
+    cells[:, : map.territory_cap + 1, 0] = WORDS_PER_ROW * tables.kinds
+    cells[:, : map.territory_cap + 1, 1:] = _pack_lanes(tables.territories).reshape(2, -1, WORDS_PER_ROW)
     return np.concatenate([head, cells.ravel(), _pack_lanes(tables.totals.transpose(1, 0, 2))])
 
 
 def _pack_lanes(rows: Rows) -> Words:
-    lanes = rows.reshape(-1, LANES) * np.array([1 << 16 * lane for lane in range(LANES)], np.int64)
+    lanes = rows.reshape(-1, UNITS_PER_WORD) * np.array(
+        [1 << 16 * lane for lane in range(UNITS_PER_WORD)], np.int64
+    )
     return np.asarray(lanes.sum(1), np.int64)
 
 
@@ -62,39 +64,39 @@ def make_network(layout: Any) -> Any:
     """
     planes, foe_at, totals_at = layout.planes, layout.foe, layout.totals
     goal_at, end_of_rules, kinds_at = layout.goal, layout.nearness + 1, layout.words
-    cell = 1 + ROW
-    totals_row = KIND_OF + (2 << planes) * cell
+    cell_words = 1 + WORDS_PER_ROW
+    totals_row = KIND_OF + (2 << planes) * cell_words
 
     @inlined
     def weighted_sum(rules: Any, output: Any, word: Any) -> Any:
         value = 0
-        for lane in range(LANES):
-            value += max(((word >> (16 * lane)) & 0xFFFF) - HALF, 0) * get(rules, output + lane)
+        for lane in range(UNITS_PER_WORD):
+            value += max(((word >> (16 * lane)) & 0xFFFF) - UNIT_OFFSET, 0) * get(rules, output + lane)
         return value
 
     @inlined
-    def estimate(rules: Any, mem: Any, at: Any) -> Any:
+    def estimate(rules: Any, mem: Any, pos: Any) -> Any:
         network = end_of_rules + get(rules, goal_at)
-        foe = get(mem, at + foe_at)
-        totals = get(mem, at + totals_at)
-        own_row = network + totals_row + 2 * ROW * (totals >> 32)
-        other_row = network + totals_row + 2 * ROW * (totals & 0xFFFFFFFF) + ROW
-        a = START + get(rules, own_row) + get(rules, other_row)
-        b = START + get(rules, own_row + 1) + get(rules, other_row + 1)
-        c = START + get(rules, own_row + 2) + get(rules, other_row + 2)
-        d = START + get(rules, own_row + 3) + get(rules, other_row + 3)
+        foe = get(mem, pos + foe_at)
+        totals = get(mem, pos + totals_at)
+        own_row = network + totals_row + 2 * WORDS_PER_ROW * (totals >> 32)
+        other_row = network + totals_row + 2 * WORDS_PER_ROW * (totals & 0xFFFFFFFF) + WORDS_PER_ROW
+        a = ZERO_UNITS + get(rules, own_row) + get(rules, other_row)
+        b = ZERO_UNITS + get(rules, own_row + 1) + get(rules, other_row + 1)
+        c = ZERO_UNITS + get(rules, own_row + 2) + get(rules, other_row + 2)
+        d = ZERO_UNITS + get(rules, own_row + 3) + get(rules, other_row + 3)
         for v in range(get(rules, network + SIZE)):
-            here = bit_column(mem, at, v, planes) | (((foe >> v) & 1) << planes)
-            row = network + KIND_OF + cell * here
-            put(mem, at + kinds_at + v, get(rules, row))
+            cell_index = bit_column(mem, pos, v, planes) | (((foe >> v) & 1) << planes)
+            row = network + KIND_OF + cell_words * cell_index
+            put(mem, pos + kinds_at + v, get(rules, row))
             a += get(rules, row + 1)
             b += get(rules, row + 2)
             c += get(rules, row + 3)
             d += get(rules, row + 4)
         for road in range(get(rules, network + ROAD_COUNT)):
-            source = get(mem, at + kinds_at + get(rules, network + SOURCES + road))
-            target = get(mem, at + kinds_at + get(rules, network + TARGETS + road))
-            row = network + ROAD_ROWS + KINDS * source + target
+            source = get(mem, pos + kinds_at + get(rules, network + SOURCES + road))
+            target = get(mem, pos + kinds_at + get(rules, network + TARGETS + road))
+            row = network + ROAD_ROWS + KIND_COUNT * source + target
             a += get(rules, row)
             b += get(rules, row + 1)
             c += get(rules, row + 2)
@@ -102,6 +104,6 @@ def make_network(layout: Any) -> Any:
         output = network + OUTPUT
         value = weighted_sum(rules, output, a) + weighted_sum(rules, output + 4, b)
         value += weighted_sum(rules, output + 8, c) + weighted_sum(rules, output + 12, d)
-        return min(max(value >> SHIFT, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+        return min(max(value >> FRACTION_BITS, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

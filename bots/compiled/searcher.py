@@ -20,14 +20,14 @@ from arena.bots.compiled.calibrate import calibrate
 from arena.bots.compiled.catalogue import compile_game
 from arena.bots.compiled.kernel import Weights, Words
 from arena.bots.compiled.memory_layout import (
-    FIRST,
+    FIRST_FRAME,
     Frame,
     Option,
     Register,
     Shared,
     Sizes,
 )
-from arena.bots.compiled.table import AGES, make_main_line, make_table
+from arena.bots.compiled.table import AGE_COUNT, make_main_line, make_table
 from arena.bots.evaluators.network import Network
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
@@ -114,18 +114,18 @@ class Searcher(Generic[P, M]):
         self._set_options()
 
     def _set_options(self) -> None:
-        s, shared = self.settings, self._shared
-        shared[Option.THREADS] = s.threads
-        shared[Option.TABLE] = s.table
-        shared[Option.HINTS] = s.hints
+        settings, shared = self.settings, self._shared
+        shared[Option.THREADS] = settings.threads
+        shared[Option.TABLE] = settings.table
+        shared[Option.HINTS] = settings.hints
         shared[Option.TABLE_MASK] = len(self._table) // 8 - 1
-        shared[Option.ORDER_BY_PROMISE] = s.promise
-        shared[Option.FORESEE] = s.exact and s.foresee and self._compiled.can_foresee
-        shared[Option.EXACT] = s.exact
-        shared[Option.NULL_WINDOWS] = s.null_windows
-        shared[Option.SPLIT_DEPTH] = s.split_depth
-        shared[Option.COURSE_FORM] = s.course
-        shared[Option.PRUNE] = round(1000 * s.prune)
+        shared[Option.ORDER_BY_PROMISE] = settings.promise
+        shared[Option.FORESEE] = settings.exact and settings.foresee and self._compiled.can_foresee
+        shared[Option.EXACT] = settings.exact
+        shared[Option.NULL_WINDOWS] = settings.null_windows
+        shared[Option.SPLIT_DEPTH] = settings.split_depth
+        shared[Option.COURSE_FORM] = settings.course
+        shared[Option.PRUNE] = round(1000 * settings.prune)
         shared[Option.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate(self) -> None:
@@ -133,14 +133,14 @@ class Searcher(Generic[P, M]):
         if self._is_calibrated:
             return
         self._is_calibrated = True
-        s, shared = self.settings, self._shared
-        if s.exact:
+        settings, shared = self.settings, self._shared
+        if settings.exact:
             return
         shared[Option.HINTS] = 0
         calibration = calibrate(
             self.game, lambda position, depth: self._search_value(position, depth, -INFINITY, INFINITY)
         )
-        shared[Option.HINTS] = s.hints
+        shared[Option.HINTS] = settings.hints
         if calibration is None:
             return
         shared[Option.TEMPO] = calibration.tempo
@@ -183,18 +183,25 @@ class Searcher(Generic[P, M]):
         """
         self._calibrate()
         self._prepare_search(position, max_nodes, moves)
-        yield Report(0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, finished=False)
+        yield Report(
+            0, 0, self._moves[self._order[0]], (self._moves[self._order[0]],), 0, is_depth_finished=False
+        )
         sign = self.game.player(position).sign
-        longest = self._compiled.plies_left(position)
+        max_plies = self._compiled.plies_left(position)
         for depth in range(1, min(max_depth, MAX_DEPTH) + 1):
             for memory in self._memories:
                 memory[Register.ESTIMATES] = 0
-            finished = self._run_search(depth, -INFINITY, INFINITY, stop)
+            is_finished = self._run_search(depth, -INFINITY, INFINITY, stop)
             best, value = self._root_field(Frame.BEST_MOVE), self._root_field(Frame.BEST)
-            if finished or best >= 0:
+            if is_finished or best >= 0:
                 line = self._main_line(best, depth)
-                yield Report(depth, sign * value, line[0], line, self.nodes, finished=finished)
-            if not finished or abs(value) > ESTIMATE_LIMIT or not self._has_estimates() or depth >= longest:
+                yield Report(depth, sign * value, line[0], line, self.nodes, is_depth_finished=is_finished)
+            if (
+                not is_finished
+                or abs(value) > ESTIMATE_LIMIT
+                or not self._has_estimates()
+                or depth >= max_plies
+            ):
                 return
             self._order.insert(0, self._order.pop(self._order.index(best)))
 
@@ -223,8 +230,8 @@ class Searcher(Generic[P, M]):
         memory = self._memories[0]
         memory[Register.CHOSEN] = len(moves)
         memory[Register.IS_RESTRICTED] = len(moves) < len(all_moves)
-        memory[FIRST : FIRST + len(words)] = words
-        self._generation = (self._generation + 1) % AGES
+        memory[FIRST_FRAME : FIRST_FRAME + len(words)] = words
+        self._generation = (self._generation + 1) % AGE_COUNT
         shared[Option.GENERATION] = self._generation
         shared[Option.NODE_LIMIT] = max_nodes
         shared[Option.PLIES_LEFT] = compiled.plies_left(position)
@@ -234,7 +241,7 @@ class Searcher(Generic[P, M]):
             memory_of_thread[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
 
     def _root_field(self, field: Frame) -> int:
-        return int(self._memories[0][FIRST + self._compiled.kernel.words + field])
+        return int(self._memories[0][FIRST_FRAME + self._compiled.kernel.words + field])
 
     @property
     def nodes(self) -> int:
@@ -249,20 +256,20 @@ class Searcher(Generic[P, M]):
         self._write_root(depth, low, high)
         shared[Shared.QUIT] = shared[Shared.IDLE] = 0
         helpers = self._memories[1:] if depth > self.settings.split_depth else []
-        running = [self._pool.submit(self._call_kernel, each, 1) for each in helpers]
+        helper_futures = [self._pool.submit(self._call_kernel, helper, is_helper=True) for helper in helpers]
         try:
-            finished = self._search_root(memory, stop) == DONE
+            is_finished = self._search_root(memory, stop) == DONE
         finally:
             shared[Shared.QUIT] = 1
-            wait(running)
-        for each in running:
-            each.result()
-        return finished
+            wait(helper_futures)
+        for helper in helper_futures:
+            helper.result()
+        return is_finished
 
     def _write_root(self, depth: int, low: int, high: int) -> None:
         """Write the root's depth, window and moves into the first thread's memory."""
         memory = self._memories[0]
-        root, first = FIRST + self._compiled.kernel.words, self._sizes.root_order
+        root, first = FIRST_FRAME + self._compiled.kernel.words, self._sizes.root_order
         memory[root + Frame.DEPTH] = depth
         memory[root + Frame.DISTANCE] = 0
         memory[root + Frame.ALPHA] = low
@@ -270,31 +277,31 @@ class Searcher(Generic[P, M]):
         memory[root + Frame.BEST_MOVE] = -1
         memory[root + Frame.BEST] = -INFINITY
         memory[first : first + len(self._order)] = self._order
-        memory[Register.AT] = FIRST
-        memory[Register.INNER_SPLIT] = -1
+        memory[Register.AT] = FIRST_FRAME
+        memory[Register.INNERMOST_SPLIT] = -1
 
-    def _call_kernel(self, memory: Words, helping: int) -> int:
+    def _call_kernel(self, memory: Words, *, is_helper: bool) -> int:
         rules = self._compiled.rules
-        return cast("int", self._search(memory, self._shared, rules, self._table, helping))
+        return cast("int", self._search(memory, self._shared, rules, self._table, int(is_helper)))
 
     def _search_root(self, memory: Words, stop: Callable[[], bool] | None) -> int:
         """Search the root in this thread, or in another thread if `stop` must be polled meanwhile."""
         if stop is None:
-            return self._call_kernel(memory, 0)
-        main = self._pool.submit(self._call_kernel, memory, 0)
+            return self._call_kernel(memory, is_helper=False)
+        root_future = self._pool.submit(self._call_kernel, memory, is_helper=False)
         try:
             while True:
                 if stop():
                     self.stop()
                 with suppress(TimeoutError):
-                    return main.result(timeout=POLL_SECONDS)
+                    return root_future.result(timeout=POLL_SECONDS)
         finally:
             # stop the search even if the caller's function raised an exception
-            self._shared[Shared.STOP] |= not main.done()
-            wait([main])
+            self._shared[Shared.STOP] |= not root_future.done()
+            wait([root_future])
 
     def _main_line(self, best: int, depth: int) -> tuple[M, ...]:
-        found = np.zeros(MAX_DEPTH, np.int64)
-        args = (self._memories[0], self._shared, self._compiled.rules, self._table)
-        length = self._read_main_line(*args, best, depth, found)
-        return tuple(self._compiled.number_to_move(int(number)) for number in found[:length])
+        line_moves = np.zeros(MAX_DEPTH, np.int64)
+        arguments = (self._memories[0], self._shared, self._compiled.rules, self._table)
+        move_count = self._read_main_line(*arguments, best, depth, line_moves)
+        return tuple(self._compiled.number_to_move(int(number)) for number in line_moves[:move_count])

@@ -45,9 +45,9 @@ class SelectivePruning:
             )
 
         @inlined
-        def find_settled_bound(mem: Any, shared: Any, rules: Any, at: Any) -> Any:
+        def find_settled_bound(mem: Any, shared: Any, rules: Any, pos: Any) -> Any:
             """Return a bound computed from the node's estimate, if it lies outside the window; otherwise UNSETTLED."""
-            node = at + words
+            node = pos + words
             depth = get(mem, node + Frame.DEPTH)
             if (
                 get(shared, Option.PRUNE_SETTLED) == 0
@@ -55,7 +55,7 @@ class SelectivePruning:
                 or not is_prunable(mem, shared, node)
             ):
                 return UNSETTLED
-            value = estimate(rules, mem, at) + get(shared, Option.TEMPO)
+            value = estimate(rules, mem, pos) + get(shared, Option.TEMPO)
             margin = get(shared, Option.SPREAD) * depth * MARGIN_PERCENT // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin
@@ -66,10 +66,10 @@ class SelectivePruning:
         @inlined
         def skips_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
             """Return True if the move at place `i` and all later moves are skipped."""
-            late = get(shared, Option.LATE_MOVES) * get(mem, node + Frame.DEPTH)
+            first_skipped = get(shared, Option.LATE_MOVES) * get(mem, node + Frame.DEPTH)
             return (
-                late > 0
-                and i >= late
+                first_skipped > 0
+                and i >= first_skipped
                 and get(mem, node + Frame.DEPTH) <= MAX_SHALLOW_DEPTH
                 and get(mem, node + Frame.BEST) > -ESTIMATE_LIMIT
                 and is_prunable(mem, shared, node)

@@ -16,45 +16,47 @@ import numpy as np
 from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import get, hash_pair, prefetch, put
 from arena.bots.compiled.kernel import PLAYING, Kernel, Words
-from arena.bots.compiled.memory_layout import FIRST, LINE, Option, Register, Sizes
+from arena.bots.compiled.memory_layout import CACHE_LINE_WORDS, FIRST_FRAME, Option, Register, Sizes
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UPPER, LOWER, EXACT = 1, 2, 3
 
-_WAYS = 4
-_VALUE = 1 << 21
-_DEPTH_AT, _BOUND_AT, _MOVE_AT, _AGE_AT = 22, 30, 32, 45
-_MOVES = (1 << 13) - 1
-AGES = 256
+_ENTRIES_PER_BUCKET = 4
+_VALUE_OFFSET = 1 << 21
+_DEPTH_SHIFT, _BOUND_SHIFT, _MOVE_SHIFT, _AGE_SHIFT = 22, 30, 32, 45
+_MOVE_MASK = (1 << 13) - 1
+AGE_COUNT = 256
 
-_MIXED = tuple(
+_HASH_CONSTANTS = tuple(
     int(word) for word in np.array([0x2D358DCCAA6C78A5, 0x8BB84B93962EACC9, 0x4B33A62ED433D4A3,
     0x4D5A2DA51DE1AA47, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x589965CC75374CC3, 0x1D8E4E27C47D124F,
     0xEB44ACCAB455D165, 0x9C6E6877736C46E3], np.uint64).view(np.int64)
 )  # fmt: skip
-_SALT, _LAST = _MIXED[8], _MIXED[9]
+_SALT, _LAST = _HASH_CONSTANTS[8], _HASH_CONSTANTS[9]
 
 
 def make_table(megabytes: int) -> Words:
     """Return an empty table whose buckets are aligned to cache lines. Its size is the largest power of two within `megabytes`."""
-    buckets = 1 << max(megabytes * (1 << 20) // 64, 1).bit_length() - 1
+    bucket_count = 1 << max(megabytes * (1 << 20) // 64, 1).bit_length() - 1
     # np.full writes the memory now: otherwise the first search would wait 60 ms until the system allocates it
-    raw = np.full((buckets + 1) * LINE, 0, np.int64)
-    skip = -raw.ctypes.data % 64 // 8
-    return raw[skip : skip + buckets * LINE]
+    padded_table = np.full((bucket_count + 1) * CACHE_LINE_WORDS, 0, np.int64)
+    padding_words = -padded_table.ctypes.data % 64 // 8
+    return padded_table[padding_words : padding_words + bucket_count * CACHE_LINE_WORDS]
 
 
 def make_hash(words: int) -> Any:
-    """Return a function that hashes the first `words` words of the position at mem[at], in pairs."""
+    """Return a function that hashes the first `words` words of the position at mem[pos], in pairs."""
 
     @inlined
-    def hash_position(mem: Any, at: Any) -> Any:
-        whole = 0
+    def hash_position(mem: Any, pos: Any) -> Any:
+        hash_value = 0
         for i in range(0, words - 1, 2):
-            whole ^= hash_pair(get(mem, at + i) ^ _MIXED[i % 8], get(mem, at + i + 1) ^ _MIXED[i % 8 + 1])
+            hash_value ^= hash_pair(
+                get(mem, pos + i) ^ _HASH_CONSTANTS[i % 8], get(mem, pos + i + 1) ^ _HASH_CONSTANTS[i % 8 + 1]
+            )
         if words % 2:
-            whole ^= hash_pair(get(mem, at + words - 1) ^ _SALT, _LAST)
-        return hash_pair(whole ^ _SALT, _LAST)
+            hash_value ^= hash_pair(get(mem, pos + words - 1) ^ _SALT, _LAST)
+        return hash_pair(hash_value ^ _SALT, _LAST)
 
     return hash_position
 
@@ -68,16 +70,16 @@ def salt_key(key: Any, plies_left: Any) -> Any:
 @inlined
 def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
     """Prefetch the bucket of the key, because the table is larger than the processor's caches."""
-    prefetch(table, (key & mask) * LINE)
+    prefetch(table, (key & mask) * CACHE_LINE_WORDS)
 
 
 @inlined
 def probe(table: Any, mask: Any, key: Any) -> Any:
     """Return the data word stored for the position with this key; 0 if there is none."""
-    bucket = (key & mask) * LINE
-    for way in range(_WAYS):
-        data = get(table, bucket + 2 * way + 1)
-        if get(table, bucket + 2 * way) ^ data == key and data != 0:
+    bucket_start = (key & mask) * CACHE_LINE_WORDS
+    for entry in range(_ENTRIES_PER_BUCKET):
+        data = get(table, bucket_start + 2 * entry + 1)
+        if get(table, bucket_start + 2 * entry) ^ data == key and data != 0:
             return data
     return 0
 
@@ -87,36 +89,36 @@ def store_entry(
     table: Any, mask: Any, key: Any, value: Any, distance: Any, depth: Any, bound: Any, move: Any, age: Any
 ) -> None:
     """Store an entry. It replaces the entry of the same position, or else an empty or old one, or else the shallowest."""
-    bucket = (key & mask) * LINE
-    chosen = bucket
-    least = 1 << 20
-    for way in range(_WAYS):
-        place = bucket + 2 * way
-        data = get(table, place + 1)
+    bucket_start = (key & mask) * CACHE_LINE_WORDS
+    chosen_entry = bucket_start
+    min_worth = 1 << 20
+    for entry in range(_ENTRIES_PER_BUCKET):
+        entry_start = bucket_start + 2 * entry
+        data = get(table, entry_start + 1)
         worth = stored_depth(data)
-        if data != 0 and get(table, place) ^ data == key:
+        if data != 0 and get(table, entry_start) ^ data == key:
             worth = -2
         elif data == 0:
             worth = -1
         elif stored_age(data) == age:
             worth += 256
-        if worth < least:
-            least = worth
-            chosen = place
+        if worth < min_worth:
+            min_worth = worth
+            chosen_entry = entry_start
     if value > ESTIMATE_LIMIT:
         value += distance
     elif value < -ESTIMATE_LIMIT:
         value -= distance
-    data = (value + _VALUE) | (depth << _DEPTH_AT) | (bound << _BOUND_AT)
-    data |= ((move & _MOVES) << _MOVE_AT) | (age << _AGE_AT)
-    put(table, chosen, key ^ data)
-    put(table, chosen + 1, data)
+    data = (value + _VALUE_OFFSET) | (depth << _DEPTH_SHIFT) | (bound << _BOUND_SHIFT)
+    data |= ((move & _MOVE_MASK) << _MOVE_SHIFT) | (age << _AGE_SHIFT)
+    put(table, chosen_entry, key ^ data)
+    put(table, chosen_entry + 1, data)
 
 
 @inlined
 def stored_value(data: Any, distance: Any) -> Any:
     """Return the stored value with wins counted from the root, which is `distance` plies above the node."""
-    value = (data & (2 * _VALUE - 1)) - _VALUE
+    value = (data & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
         value -= distance
     elif value < -ESTIMATE_LIMIT:
@@ -127,26 +129,26 @@ def stored_value(data: Any, distance: Any) -> Any:
 @inlined
 def stored_depth(data: Any) -> Any:
     """Return the depth to which the position was searched."""
-    return (data >> _DEPTH_AT) & 255
+    return (data >> _DEPTH_SHIFT) & 255
 
 
 @inlined
 def stored_bound(data: Any) -> Any:
     """Return the kind of bound: UPPER, LOWER or EXACT."""
-    return (data >> _BOUND_AT) & 3
+    return (data >> _BOUND_SHIFT) & 3
 
 
 @inlined
 def stored_move(data: Any) -> Any:
     """Return the number of the best or cutting move; -1 if there is none."""
-    move = (data >> _MOVE_AT) & _MOVES
-    return -1 if move == _MOVES else move
+    move = (data >> _MOVE_SHIFT) & _MOVE_MASK
+    return -1 if move == _MOVE_MASK else move
 
 
 @inlined
 def stored_age(data: Any) -> Any:
-    """Return the number of the search that stored the entry, modulo AGES."""
-    return (data >> _AGE_AT) & (AGES - 1)
+    """Return the number of the search that stored the entry, modulo AGE_COUNT."""
+    return (data >> _AGE_SHIFT) & (AGE_COUNT - 1)
 
 
 @inlined
@@ -170,31 +172,31 @@ def make_main_line(game: Kernel) -> Any:
     def main_line(
         mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, line_moves: Any
     ) -> Any:
-        at = FIRST
+        pos = FIRST_FRAME
         move = best
-        length = 0
+        move_count = 0
         list_at = get(mem, Register.LISTS)
         for distance in range(depth):
-            count = moves(rules, mem, at, list_at)
-            legal = False
+            count = moves(rules, mem, pos, list_at)
+            is_legal = False
             for i in range(count):
-                legal |= get(mem, list_at + i) == move
-            if not legal:
+                is_legal |= get(mem, list_at + i) == move
+            if not is_legal:
                 break
             put(line_moves, distance, move)
-            length += 1
-            play(rules, mem, at, at + frame_words, move)
-            at += frame_words
-            left = get(shared, Option.PLIES_LEFT) - distance - 1
-            if status(rules, mem, at) != PLAYING or left <= 0:
+            move_count += 1
+            play(rules, mem, pos, pos + frame_words, move)
+            pos += frame_words
+            plies_left = get(shared, Option.PLIES_LEFT) - distance - 1
+            if status(rules, mem, pos) != PLAYING or plies_left <= 0:
                 break
-            key = hash_position(mem, at)
-            if depth - distance - 1 >= left:
-                key = salt_key(key, left)
+            key = hash_position(mem, pos)
+            if depth - distance - 1 >= plies_left:
+                key = salt_key(key, plies_left)
             data = probe(table, get(shared, Option.TABLE_MASK), key)
             if data == 0 or stored_bound(data) != EXACT:
                 break
             move = stored_move(data)
-        return length
+        return move_count
 
     return compile_kernel(main_line, f"line-{game.name}")

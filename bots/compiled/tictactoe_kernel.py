@@ -10,11 +10,11 @@ import numpy as np
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, Kernel, Weights, Words
-from arena.bots.evaluators.tictactoe import NAMES
+from arena.bots.evaluators.tictactoe import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.tictactoe import LINES, MARKS, Board, TicTacToe
 
-_WEIGHTS = len(LINES)
+_LINE_COUNT = len(LINES)
 _FULL = (1 << 9) - 1
 
 
@@ -33,7 +33,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
         return 9 - game.ply(position)
 
     lines = [sum(1 << cell for cell in line) for line in LINES]
-    rules = np.array(lines + [weights[name] for name in NAMES], np.int64)
+    rules = np.array(lines + [weights[name] for name in FEATURE_NAMES], np.int64)
     return CompiledGame(make_tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
 
 
@@ -42,56 +42,56 @@ def make_tictactoe_kernel() -> Kernel:
     """Return the kernel of tic-tac-toe."""
 
     @inlined
-    def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:
-        left = ~(get(mem, at) | get(mem, at + 1)) & _FULL
+    def moves(_rules: Any, mem: Any, pos: Any, out: Any) -> Any:
+        empty_cells = ~(get(mem, pos) | get(mem, pos + 1)) & _FULL
         count = 0
-        while left != 0:
-            put(mem, to + count, lowest_bit(left))
-            left &= left - 1
+        while empty_cells != 0:
+            put(mem, out + count, lowest_bit(empty_cells))
+            empty_cells &= empty_cells - 1
             count += 1
         return count
 
     @inlined
-    def play(_rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
-        put(mem, to + 1, get(mem, at) | (1 << move))
-        put(mem, to, get(mem, at + 1))
+    def play(_rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
+        put(mem, out + 1, get(mem, pos) | (1 << move))
+        put(mem, out, get(mem, pos + 1))
 
     @inlined
-    def status(rules: Any, mem: Any, at: Any) -> Any:
-        other = get(mem, at + 1)
-        for line in range(_WEIGHTS):
-            if other & get(rules, line) == get(rules, line):
+    def status(rules: Any, mem: Any, pos: Any) -> Any:
+        foe = get(mem, pos + 1)
+        for line in range(_LINE_COUNT):
+            if foe & get(rules, line) == get(rules, line):
                 return LOST
-        return DRAW if get(mem, at) | other == _FULL else PLAYING
+        return DRAW if get(mem, pos) | foe == _FULL else PLAYING
 
     @inlined
-    def line_score(rules: Any, own: Any, other: Any) -> Any:
+    def line_score(rules: Any, own: Any, foe: Any) -> Any:
         value = 0
-        for line in range(_WEIGHTS):
+        for line in range(_LINE_COUNT):
             mask = get(rules, line)
-            if other & mask == 0:
+            if foe & mask == 0:
                 marks = popcount(own & mask)
-                value += get(rules, _WEIGHTS)
+                value += get(rules, _LINE_COUNT)
                 if marks == 1 or marks == 2:  # noqa: PLR1714  # numba compiles no `in` over constants
-                    value += get(rules, _WEIGHTS + marks)
-        return value + get(rules, _WEIGHTS + 3) * ((own >> 4) & 1)
+                    value += get(rules, _LINE_COUNT + marks)
+        return value + get(rules, _LINE_COUNT + 3) * ((own >> 4) & 1)
 
     @inlined
-    def estimate(rules: Any, mem: Any, at: Any) -> Any:
-        own = get(mem, at)
-        other = get(mem, at + 1)
-        value = line_score(rules, own, other) - line_score(rules, other, own)
+    def estimate(rules: Any, mem: Any, pos: Any) -> Any:
+        own = get(mem, pos)
+        foe = get(mem, pos + 1)
+        value = line_score(rules, own, foe) - line_score(rules, foe, own)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     @inlined
-    def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
-        own = get(mem, at) | (1 << move)
-        other = get(mem, at + 1)
-        return line_score(rules, own, other) - line_score(rules, other, own)
+    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
+        own = get(mem, pos) | (1 << move)
+        foe = get(mem, pos + 1)
+        return line_score(rules, own, foe) - line_score(rules, foe, own)
 
     @inlined
-    def observe(_rules: Any, mem: Any, at: Any, seen: Any, row: Any) -> None:
+    def observe(_rules: Any, mem: Any, pos: Any, seen: Any, row: Any) -> None:
         for cell in range(9):
-            seen[row, cell] = ((get(mem, at) >> cell) & 1) - ((get(mem, at + 1) >> cell) & 1)
+            seen[row, cell] = ((get(mem, pos) >> cell) & 1) - ((get(mem, pos + 1) >> cell) & 1)
 
     return Kernel("tictactoe", 2, 2, moves, play, status, estimate, promise, observe=observe)

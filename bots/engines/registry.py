@@ -16,8 +16,7 @@ from arena.bots.engines.from_file import load_bot_class, make_engine_name
 from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
-from arena.bots.evaluators.catalogue import NAMES as EVALUATORS
-from arena.bots.evaluators.catalogue import NETWORK_FILE
+from arena.bots.evaluators.catalogue import EVALUATORS, NETWORK_FILE
 from arena.games.core import Game
 from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo

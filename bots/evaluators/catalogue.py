@@ -23,7 +23,7 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 OUTCOMES = "outcomes"
-NAMES = ("plain", "features", OUTCOMES)
+EVALUATORS = ("plain", "features", OUTCOMES)
 OUTCOMES_FILE = "outcomes.toml"
 """Suffix of an outcomes file's name (`evaluators.outcomes`). Any other TOML file contains weights."""
 NETWORK_FILE = ".npz"
@@ -36,9 +36,9 @@ EXPLICIT_GAME = "explicit"
 def get_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[str]]:
     """Return the feature function of a game and the features' names. Raises BadSpec if the game has no features."""
     if isinstance(game, Riskless):
-        return riskless.make_feature_function(game), riskless.NAMES
+        return riskless.make_feature_function(game), riskless.FEATURE_NAMES
     if isinstance(game, TicTacToe):
-        return tictactoe.make_feature_function(game), tictactoe.NAMES
+        return tictactoe.make_feature_function(game), tictactoe.FEATURE_NAMES
     raise BadSpec(f"{game.name} has no features: use evaluator=plain")
 
 
@@ -75,7 +75,7 @@ def compute_feature_units(game: Game[Any, Any]) -> Sequence[float]:
     """
     if isinstance(game, Riskless):
         return riskless.compute_feature_units(game.map)
-    return [1.0] * len(tictactoe.NAMES)
+    return [1.0] * len(tictactoe.FEATURE_NAMES)
 
 
 def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
@@ -128,9 +128,9 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     """
     if name == "plain":
         return make_plain_evaluator(game)
-    if name not in NAMES and not name.endswith((".toml", NETWORK_FILE)):
+    if name not in EVALUATORS and not name.endswith((".toml", NETWORK_FILE)):
         raise BadSpec(
-            f"no evaluator is called {name!r:.60}: choose from {', '.join(NAMES)}, or a file NAME.toml or NAME.npz"
+            f"no evaluator is called {name!r:.60}: choose from {', '.join(EVALUATORS)}, or a file NAME.toml or NAME.npz"
         )
     if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
         path = (

@@ -1,20 +1,23 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
-The network's input is the position as seen by the player to move: INPUTS numbers (`encode_inputs`). A territory has one
-of KINDS kinds: the opponent's armies in LEVELS steps of the cap, empty, or the mover's armies in as many steps.
+The network's input is the position as seen by the player to move: INPUT_COUNT numbers (`encode_inputs`). A territory
+has one of KIND_COUNT kinds: the opponent's armies in LEVEL_COUNT steps of the cap, empty, or the mover's armies in as
+many steps. The inputs, by the index of the first of each group, are:
 
-    0 .. KINDS                  share of the territories of each kind; a count between two steps is split between them
-    KINDS .. OWN                share of the roads, in both directions, for each pair of kinds at their ends, each kind
-                                rounded up to a step
-    OWN .. OTHER .. INPUTS      the mover's and the opponent's total, in STEPS of the goal, split in the same way
+    0                   share of the territories of each kind; a count between two steps is split between them
+    KIND_COUNT          share of the roads, in both directions, for each pair of kinds at their ends, each kind rounded
+                        up to a step
+    OWN_TOTALS_START    the mover's total armies, in STEP_COUNT steps of the goal, split between two steps
+    OTHER_TOTALS_START  the opponent's total armies, in the same form
 
 Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps.
-A file has two arrays of floating-point numbers, `hidden` of shape (INPUTS, UNITS) and `output` of shape (UNITS,):
+A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT, UNIT_COUNT) and `output` of shape
+(UNIT_COUNT,):
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
-Odds of e to 1 are worth GOAL_SHARE of the goal, which converts the log-odds to hundredths of an army. For a given map
-the rows are rounded to whole numbers (`NetworkTables`), so that the compiled search and Python agree exactly.
+Odds of e to 1 are worth LOG_ODDS_GOAL_SHARE of the goal, which converts the log-odds to hundredths of an army. For a
+given map the rows are rounded to whole numbers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 
 from __future__ import annotations
@@ -33,27 +36,27 @@ from arena.bots.search.search_values import clamp_estimate
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 
-LEVELS = 12
+LEVEL_COUNT = 12
 """Number of steps into which the armies of a territory are divided, up to the map's cap."""
-KINDS = 2 * LEVELS + 1
+KIND_COUNT = 2 * LEVEL_COUNT + 1
 """Number of kinds of a territory, by owner and step."""
-STEPS = 24
+STEP_COUNT = 24
 """Number of steps into which a player's total armies are divided, up to the map's goal."""
-OWN = KINDS + KINDS * KINDS
+OWN_TOTALS_START = KIND_COUNT + KIND_COUNT * KIND_COUNT
 """Index of the first input for the mover's total armies."""
-OTHER = OWN + STEPS + 1
+OTHER_TOTALS_START = OWN_TOTALS_START + STEP_COUNT + 1
 """Index of the first input for the opponent's total armies."""
-INPUTS = OTHER + STEPS + 1
+INPUT_COUNT = OTHER_TOTALS_START + STEP_COUNT + 1
 """Number of inputs of the network."""
-UNITS = 16
+UNIT_COUNT = 16
 """Number of hidden units."""
-SHAPES = {"hidden": (INPUTS, UNITS), "output": (UNITS,)}
+SHAPES = {"hidden": (INPUT_COUNT, UNIT_COUNT), "output": (UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
-GOAL_SHARE = 1 / 16
+LOG_ODDS_GOAL_SHARE = 1 / 16
 """Lead that makes the odds of winning e to 1, as a share of the goal."""
-MAX_UNIT = 30_000
+MAX_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
-SHIFT = 20
+FRACTION_BITS = 20
 """Number of fractional bits of the integers in `NetworkTables.output`."""
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -62,7 +65,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Network:
-    """Arrays of a network file: `hidden` has the shape (INPUTS, UNITS), and `output` the shape (UNITS,)."""
+    """Arrays of a network file: `hidden` has the shape (INPUT_COUNT, UNIT_COUNT), and `output` the shape (UNIT_COUNT,)."""
 
     hidden: FloatArray
     output: FloatArray
@@ -93,30 +96,35 @@ def load_network(path: Path) -> Network:
 
 
 def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """Return the inputs of n positions, with shape (n, INPUTS).
+    """Return the inputs of n positions, with shape (n, INPUT_COUNT).
 
     `signed` contains the armies of each position, with shape (n, map.size): the player to move has positive numbers, the
     opponent negative ones.
     """
     armies = np.asarray(signed, np.int64).reshape(-1, map.size)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
-    levels = armies * (LEVELS / cap)
+    levels = armies * (LEVEL_COUNT / cap)
     kinds = _classify_territories(levels)
     sources, targets = np.array([(v, w) for v, near in enumerate(map.neighbours) for w in near]).T
-    pairs = kinds[:, sources] * KINDS + kinds[:, targets]
-    parts = [_compute_step_shares(levels + LEVELS, KINDS), _compute_step_shares(pairs, KINDS * KINDS)]
+    pairs = kinds[:, sources] * KIND_COUNT + kinds[:, targets]
+    parts = [
+        _compute_step_shares(levels + LEVEL_COUNT, KIND_COUNT),
+        _compute_step_shares(pairs, KIND_COUNT * KIND_COUNT),
+    ]
     for sign in (1, -1):
         total = np.maximum(sign * armies, 0).sum(1, keepdims=True)
-        parts.append(_compute_step_shares(np.minimum(total * (STEPS / goal), STEPS), STEPS + 1))
-    return np.asarray(np.concatenate(parts, 1).reshape(count, INPUTS), np.float32)
+        parts.append(
+            _compute_step_shares(np.minimum(total * (STEP_COUNT / goal), STEP_COUNT), STEP_COUNT + 1)
+        )
+    return np.asarray(np.concatenate(parts, 1).reshape(count, INPUT_COUNT), np.float32)
 
 
 def _classify_territories(levels: FloatArray) -> Rows:
-    """Return the kind of each territory, from 0 to 2 × LEVELS: its armies (`levels`, in steps of the cap) plus LEVELS.
+    """Return the kind of each territory, from 0 to 2 × LEVEL_COUNT: its armies (`levels`, in steps of the cap) plus LEVEL_COUNT.
 
-    Fractions of a step are rounded away from 0, so that only empty territories are of the kind LEVELS.
+    Fractions of a step are rounded away from 0, so that only empty territories are of the kind LEVEL_COUNT.
     """
-    return LEVELS + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
+    return LEVEL_COUNT + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 
 
 def _compute_step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
@@ -141,42 +149,44 @@ class NetworkTables:
     territories: Rows
     """Contribution of a territory to the hidden units, indexed by owner (0: mover, 1: opponent) and number of armies.
 
-    Its shape is (2, cap + 1, UNITS).
+    Its shape is (2, cap + 1, UNIT_COUNT).
     """
     kinds: Rows
     """Kind of a territory, indexed by owner (0: mover, 1: opponent) and number of armies. Its shape is (2, cap + 1)."""
     roads: Rows
     """Contribution of a road to the hidden units, indexed by the kinds of the territories at its ends, in either order.
 
-    Its shape is (KINDS, KINDS, UNITS).
+    Its shape is (KIND_COUNT, KIND_COUNT, UNIT_COUNT).
     """
     totals: Rows
     """Contribution of a player's total armies to the hidden units, indexed by player (0: mover, 1: opponent) and total.
 
-    Its shape is (2, goal + 1, UNITS).
+    Its shape is (2, goal + 1, UNIT_COUNT).
     """
     output: Rows
-    """Weight of each hidden unit, in hundredths of an army with SHIFT fractional bits. Its shape is (UNITS,)."""
+    """Weight of each hidden unit, in hundredths of an army with FRACTION_BITS fractional bits. Its shape is (UNIT_COUNT,)."""
 
     @classmethod
     def of(cls, network: Network, map: RisklessMap) -> NetworkTables:
         """Return lookup tables computed from `network`, which serve all positions on `map`."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
-        levels = np.arange(cap + 1) * (LEVELS / cap)
+        levels = np.arange(cap + 1) * (LEVEL_COUNT / cap)
         road_end_count = sum(len(near) for near in map.neighbours)
         both_signs = np.stack([levels, -levels])
         territories = (
-            np.stack([_compute_step_shares(signs[:, None] + LEVELS, KINDS) for signs in both_signs])
-            @ hidden[:KINDS]
+            np.stack([_compute_step_shares(signs[:, None] + LEVEL_COUNT, KIND_COUNT) for signs in both_signs])
+            @ hidden[:KIND_COUNT]
         )
-        roads = hidden[KINDS:OWN].reshape(KINDS, KINDS, UNITS)
+        roads = hidden[KIND_COUNT:OWN_TOTALS_START].reshape(KIND_COUNT, KIND_COUNT, UNIT_COUNT)
         roads = (roads + roads.transpose(1, 0, 2)) / 2
-        steps = _compute_step_shares(np.arange(goal + 1)[:, None] * (STEPS / goal), STEPS + 1)
-        totals = np.stack([steps @ hidden[OWN:OTHER], steps @ hidden[OTHER:]])
+        steps = _compute_step_shares(np.arange(goal + 1)[:, None] * (STEP_COUNT / goal), STEP_COUNT + 1)
+        totals = np.stack(
+            [steps @ hidden[OWN_TOTALS_START:OTHER_TOTALS_START], steps @ hidden[OTHER_TOTALS_START:]]
+        )
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # Each row is rounded; the subtraction leaves room for the sum of all rounding errors.
-        scale = (MAX_UNIT - road_end_count - map.size) / max(float(largest), 1e-9)
-        value = 100 * goal * GOAL_SHARE / scale * 2**SHIFT
+        scale = (MAX_UNIT_VALUE - road_end_count - map.size) / max(float(largest), 1e-9)
+        value = 100 * goal * LOG_ODDS_GOAL_SHARE / scale * 2**FRACTION_BITS
         return cls(
             np.rint(territories * (scale / map.size)).astype(np.int64),
             _classify_territories(both_signs),
@@ -199,6 +209,6 @@ def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies
         kinds = tables.kinds[foe, armies]
         hidden = tables.territories[foe, armies].sum(0) + tables.roads[kinds[sources], kinds[targets]].sum(0)
         hidden += tables.totals[0, armies[signed > 0].sum()] + tables.totals[1, armies[signed < 0].sum()]
-        return sign * clamp_estimate(int(np.maximum(hidden, 0) @ tables.output) >> SHIFT)
+        return sign * clamp_estimate(int(np.maximum(hidden, 0) @ tables.output) >> FRACTION_BITS)
 
     return evaluate

@@ -48,7 +48,7 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     """
     if isinstance(game, Riskless):
         compute_features, armies_to_win = riskless.make_feature_function(game), game.map.armies_to_win
-        indexes = [riskless.NAMES.index(name) for name in ("race", "attacks", "exposed")]
+        indexes = [riskless.FEATURE_NAMES.index(name) for name in ("race", "attacks", "exposed")]
 
         def compute_riskless_category(position: Any) -> PositionCategory:
             features, sign = compute_features(position), game.player(position).sign

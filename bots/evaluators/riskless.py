@@ -15,7 +15,7 @@ from arena.bots.evaluators.linear import FeatureFunction
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 
-NAMES = (
+FEATURE_NAMES = (
     "armies",
     "race",
     "goal",
@@ -46,18 +46,18 @@ reach        empty territories next to the player's
 attacks      enemy territories that the player could take now; 0 for the player who is not to move
 exposed      own territories that the opponent could take; 0 for the player who is not to move
 """
-TERRITORY_FEATURES = NAMES[NAMES.index("territories") :]
+TERRITORY_FEATURES = FEATURE_NAMES[FEATURE_NAMES.index("territories") :]
 """Features that count territories."""
 
 
 def compute_feature_units(map: RisklessMap) -> Sequence[float]:
-    """Return the unit of each feature on a map, in armies and in the order of NAMES.
+    """Return the unit of each feature on a map, in armies and in the order of FEATURE_NAMES.
 
     The unit of a feature that counts armies is 1; that of a feature that counts territories is a territory's share of the
     goal.
     """
     territory_share = map.armies_to_win / map.size
-    return [territory_share if name in TERRITORY_FEATURES else 1.0 for name in NAMES]
+    return [territory_share if name in TERRITORY_FEATURES else 1.0 for name in FEATURE_NAMES]
 
 
 def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
@@ -143,7 +143,7 @@ def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
 def compute_race_feature(
     goal: int, own_armies: int, own_territories: int, other_armies: int, other_territories: int
 ) -> int:
-    """Return the feature `race` (see NAMES) for the player with `own_armies`: from -goal to goal, rounded towards 0."""
+    """Return the feature `race` (see FEATURE_NAMES) for the player with `own_armies`: from -goal to goal, rounded towards 0."""
     own_lead = (goal - other_armies) * own_territories
     other_lead = (goal - own_armies) * other_territories
     if own_lead + other_lead <= 0:

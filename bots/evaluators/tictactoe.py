@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arena.bots.evaluators.linear import FeatureFunction
 from arena.games.tictactoe import EMPTY, LINES, Board, TicTacToe
 
-NAMES = ("open", "ones", "twos", "center")
+FEATURE_NAMES = ("open", "ones", "twos", "center")
 """Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's:
 
 open    lines without a mark of the opponent

@@ -114,9 +114,9 @@ def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[Report[A
         return outcome_value(outcome, 1)
     if is_decided(reports[-1].value):
         return reports[-1].value
-    last_values = [report.value for report in reports if report.depth <= depth and report.finished][-2:] or [
-        reports[-1].value
-    ]
+    last_values = [report.value for report in reports if report.depth <= depth and report.is_depth_finished][
+        -2:
+    ] or [reports[-1].value]
     return round(sum(last_values) / len(last_values))
 
 

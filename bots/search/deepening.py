@@ -29,11 +29,11 @@ NO_LIMIT = 1 << 60
 class Report(Generic[M]):
     """Best result so far.
 
-    depth     depth of the result; 0 before any search, with value 0 and the first move
-    value     for Maxie; for an unfinished depth, the best of the moves that were searched
-    line      main line, starting with `move`
-    nodes     nodes entered since `deepen` was called, in all depths together
-    finished  True if the depth of this report was searched completely
+    depth              depth of the result; 0 before any search, with value 0 and the first move
+    value              for Maxie; for an unfinished depth, the best of the moves that were searched
+    line               main line, starting with `move`
+    nodes              nodes entered since `deepen` was called, in all depths together
+    is_depth_finished  True if the depth of this report was searched completely
     """
 
     depth: int
@@ -41,7 +41,7 @@ class Report(Generic[M]):
     move: M
     line: Line[M]
     nodes: int
-    finished: bool
+    is_depth_finished: bool
 
 
 def deepen(
@@ -75,7 +75,7 @@ def deepen(
             if outcome
             else "nothing to search: `moves` is empty"
         )
-    yield Report(0, 0, order[0], (order[0],), 0, finished=False)
+    yield Report(0, 0, order[0], (order[0],), 0, is_depth_finished=False)
     nodes = 0
     reached_limit = stop_after(max_nodes)
     stop_or_limit = stop if max_nodes >= NO_LIMIT else lambda: reached_limit() or stop()
@@ -88,10 +88,10 @@ def deepen(
             )
         except Stopped:
             if results:
-                yield _make_report(depth, results[-1], nodes + monitor.nodes, finished=False)
+                yield _make_report(depth, results[-1], nodes + monitor.nodes, is_depth_finished=False)
             return
         nodes += monitor.nodes
-        yield _make_report(depth, result, nodes, finished=True)
+        yield _make_report(depth, result, nodes, is_depth_finished=True)
         for root_result in results:
             if root_result.move is not None and root_result.move != order[0]:
                 move_to_front(order, root_result.move)
@@ -166,7 +166,7 @@ class PythonSearcher:
             self._pool.close()
 
 
-def _make_report(depth: int, result: SearchResult[M], nodes: int, *, finished: bool) -> Report[M]:
+def _make_report(depth: int, result: SearchResult[M], nodes: int, *, is_depth_finished: bool) -> Report[M]:
     if result.move is None:
         raise ValueError("the search returned no move, although the match is not over")
-    return Report(depth, result.value, result.move, result.line, nodes, finished)
+    return Report(depth, result.value, result.move, result.line, nodes, is_depth_finished)

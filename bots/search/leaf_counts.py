@@ -68,7 +68,7 @@ def _count_deepening(make_search: Callable[[Problem[Any, Any]], AlphaBeta[Any, A
             make_monitor=make_monitor,
         )
         for report in reports:
-            if report.finished:
+            if report.is_depth_finished:
                 yield count_leaves()
 
     return count

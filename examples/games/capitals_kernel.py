@@ -121,14 +121,14 @@ def kernel() -> Kernel:
         return found
 
     @inlined
-    def moves(rules: Any, mem: Any, at: Any, to: Any) -> Any:
+    def moves(rules: Any, mem: Any, pos: Any, out: Any) -> Any:
         count = 0
-        left = territories(rules, mem, at)
+        left = territories(rules, mem, pos)
         while left != 0:
             v = lowest_bit(left)
             left &= left - 1
             for road in range(get(rules, FIRST + v), get(rules, FIRST + v + 1)):
-                put(mem, to + count, road)
+                put(mem, out + count, road)
                 count += 1
         return count
 
@@ -140,33 +140,33 @@ def kernel() -> Kernel:
             put_armies(mem, side, capital, min(more, get(rules, CAP)))
 
     @inlined
-    def play(rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
+    def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
         source = get(rules, ROADS + 2 * move)
         target = get(rules, ROADS + 2 * move + 1)
         cap = get(rules, CAP)
-        others = to + SIDE  # the mover's armies: the position is seen by the opponent
+        others = out + SIDE  # the mover's armies: the position is seen by the opponent
         for row in range(get(rules, ROWS)):
-            put(mem, others + row, trained(rules, get(mem, at + row)))
-            put(mem, to + row, trained(rules, get(mem, at + SIDE + row)))
-        left = armies(mem, at, source) + armies(mem, at, target) - armies(mem, at + SIDE, target)
+            put(mem, others + row, trained(rules, get(mem, pos + row)))
+            put(mem, out + row, trained(rules, get(mem, pos + SIDE + row)))
+        left = armies(mem, pos, source) + armies(mem, pos, target) - armies(mem, pos + SIDE, target)
         put_armies(mem, others, source, 1)
         put_armies(mem, others, target, min(left + 1, cap) if left >= 0 else 0)
-        put_armies(mem, to, target, min(1 - left, cap) if left < 0 else 0)
-        own = get(mem, at + CAPITALS) & 255
-        foe = get(mem, at + CAPITALS) >> 8
-        behind = popcount(territories(rules, mem, to)) - popcount(territories(rules, mem, others))
+        put_armies(mem, out, target, min(1 - left, cap) if left < 0 else 0)
+        own = get(mem, pos + CAPITALS) & 255
+        foe = get(mem, pos + CAPITALS) >> 8
+        behind = popcount(territories(rules, mem, out)) - popcount(territories(rules, mem, others))
         guard(rules, mem, others, own, max(behind, 0))
-        guard(rules, mem, to, foe, 0)
-        put(mem, to + CAPITALS, foe | (own << 8))
+        guard(rules, mem, out, foe, 0)
+        put(mem, out + CAPITALS, foe | (own << 8))
 
     @inlined
-    def status(rules: Any, mem: Any, at: Any) -> Any:
-        if armies(mem, at + SIDE, get(mem, at + CAPITALS) & 255) > 0:
+    def status(rules: Any, mem: Any, pos: Any) -> Any:
+        if armies(mem, pos + SIDE, get(mem, pos + CAPITALS) & 255) > 0:
             return LOST
-        if armies(mem, at, get(mem, at + CAPITALS) >> 8) > 0:
+        if armies(mem, pos, get(mem, pos + CAPITALS) >> 8) > 0:
             return WON
-        mine = total(rules, mem, at)
-        others = total(rules, mem, at + SIDE)
+        mine = total(rules, mem, pos)
+        others = total(rules, mem, pos + SIDE)
         goal = get(rules, GOAL)
         if mine == 0:
             return LOST
@@ -191,22 +191,22 @@ def kernel() -> Kernel:
         return total(rules, mem, side) + (border >> 1) + get(rules, TERRITORY) * popcount(own)
 
     @inlined
-    def estimate(rules: Any, mem: Any, at: Any) -> Any:
-        own = territories(rules, mem, at)
-        foe = territories(rules, mem, at + SIDE)
-        return 100 * (worth(rules, mem, at, own, foe) - worth(rules, mem, at + SIDE, foe, own))
+    def estimate(rules: Any, mem: Any, pos: Any) -> Any:
+        own = territories(rules, mem, pos)
+        foe = territories(rules, mem, pos + SIDE)
+        return 100 * (worth(rules, mem, pos, own, foe) - worth(rules, mem, pos + SIDE, foe, own))
 
     @inlined
-    def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
+    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         source = get(rules, ROADS + 2 * move)
         target = get(rules, ROADS + 2 * move + 1)
-        here = armies(mem, at, source)
-        foes = armies(mem, at + SIDE, target)
+        here = armies(mem, pos, source)
+        foes = armies(mem, pos + SIDE, target)
         if foes > here:
             return -here
         if foes > 0:
-            return 100_000 if target == get(mem, at + CAPITALS) >> 8 else 200 + foes
-        return 0 if armies(mem, at, target) > 0 else 100
+            return 100_000 if target == get(mem, pos + CAPITALS) >> 8 else 200 + foes
+        return 0 if armies(mem, pos, target) > 0 else 100
 
     return Kernel("capitals", CAPITALS + 1, CAPITALS + 1, moves, play, status, estimate, promise)
 

@@ -32,8 +32,8 @@ def compile_game(game: Any, lines: Any) -> CompiledGame:
         own = "X" if game.player(position).sign > 0 else "O"
         masks = [
             sum(
-                1 << bit(at)
-                for at, disc in enumerate(position.cells)
+                1 << bit(cell)
+                for cell, disc in enumerate(position.cells)
                 if disc in "XO" and (disc == own) == mine
             )
             for mine in (True, False)
@@ -51,21 +51,21 @@ def kernel() -> Kernel:
     """Return the kernel of Connect Four."""
 
     @inlined
-    def moves(_rules: Any, mem: Any, at: Any, to: Any) -> Any:
+    def moves(_rules: Any, mem: Any, pos: Any, out: Any) -> Any:
         # Above the highest disc of each column stands the one bit that adding its bottom carries to.
-        free = (get(mem, at) | get(mem, at + 1)) + BOTTOM
+        free = (get(mem, pos) | get(mem, pos + 1)) + BOTTOM
         count = 0
         for column in range(COLUMNS):
             here = free & (COLUMN << TALL * column)
             if here != 0:
-                put(mem, to + count, popcount(here - 1))
+                put(mem, out + count, popcount(here - 1))
                 count += 1
         return count
 
     @inlined
-    def play(_rules: Any, mem: Any, at: Any, to: Any, move: Any) -> None:
-        put(mem, to + 1, get(mem, at) | (1 << move))
-        put(mem, to, get(mem, at + 1))
+    def play(_rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
+        put(mem, out + 1, get(mem, pos) | (1 << move))
+        put(mem, out, get(mem, pos + 1))
 
     @inlined
     def four(discs: Any, step: Any) -> Any:
@@ -73,11 +73,11 @@ def kernel() -> Kernel:
         return two & (two >> 2 * step)
 
     @inlined
-    def status(_rules: Any, mem: Any, at: Any) -> Any:
-        other = get(mem, at + 1)
+    def status(_rules: Any, mem: Any, pos: Any) -> Any:
+        other = get(mem, pos + 1)
         if four(other, 1) | four(other, TALL) | four(other, TALL - 1) | four(other, TALL + 1) != 0:
             return LOST
-        return DRAW if get(mem, at) | other == FULL else PLAYING
+        return DRAW if get(mem, pos) | other == FULL else PLAYING
 
     @inlined
     def worth(rules: Any, own: Any, other: Any) -> Any:
@@ -93,11 +93,11 @@ def kernel() -> Kernel:
         return 100 * value
 
     @inlined
-    def estimate(rules: Any, mem: Any, at: Any) -> Any:
-        return worth(rules, get(mem, at), get(mem, at + 1))
+    def estimate(rules: Any, mem: Any, pos: Any) -> Any:
+        return worth(rules, get(mem, pos), get(mem, pos + 1))
 
     @inlined
-    def promise(rules: Any, mem: Any, at: Any, move: Any) -> Any:
-        return worth(rules, get(mem, at) | (1 << move), get(mem, at + 1))
+    def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
+        return worth(rules, get(mem, pos) | (1 << move), get(mem, pos + 1))
 
     return Kernel("connect4", 2, 2, moves, play, status, estimate, promise)

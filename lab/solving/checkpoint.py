@@ -44,15 +44,15 @@ def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finish
     """
     header = msgspec.json.encode(_Header(digest, plies, finished, len(codes))) + b"\n"
     body = header + zstd.compress(codes.tobytes(), COMPRESSION_LEVEL)
-    unfinished = path.with_name(f"{path.name}.new")
-    unfinished.write_bytes(hashlib.sha256(body).digest() + body)
-    unfinished.replace(path)
+    new_file = path.with_name(f"{path.name}.new")
+    new_file.write_bytes(hashlib.sha256(body).digest() + body)
+    new_file.replace(path)
 
 
-def load_checkpoint(path: Path, digest: str, count: int) -> tuple[int, bool, Codes] | None:
+def load_checkpoint(path: Path, digest: str, code_count: int) -> tuple[int, bool, Codes] | None:
     """Return the number of steps done, whether all boards are solved, and the codes. Return None if there is no file.
 
-    Raises BadCheckpoint if the file is damaged, or belongs to other boards than those with this `digest` and `count`.
+    Raises BadCheckpoint if the file is damaged, or if the boards that it belongs to have another `digest` or `code_count`.
     """
     try:
         data = path.read_bytes()
@@ -61,9 +61,9 @@ def load_checkpoint(path: Path, digest: str, count: int) -> tuple[int, bool, Cod
     body = data[32:]
     if hashlib.sha256(body).digest() != data[:32]:
         raise BadCheckpoint(f"{path} is damaged")
-    line, _, packed = body.partition(b"\n")
+    line, _, compressed_codes = body.partition(b"\n")
     header = _decode(line)
-    if header.digest != digest or header.codes != count:
+    if header.digest != digest or header.codes != code_count:
         raise BadCheckpoint(f"{path} belongs to another map")
-    codes = np.frombuffer(zstd.decompress(packed), np.uint16)
+    codes = np.frombuffer(zstd.decompress(compressed_codes), np.uint16)
     return header.plies, header.finished, codes

@@ -17,14 +17,14 @@ FIXED_BYTES = 400 << 20
 """Bytes of memory that do not depend on the map: Python, the compiled code, and blocks that are being written."""
 CHECKPOINT_BYTES = 8
 """Bytes of memory per representative board while a checkpoint is written: the code, compressed code, and a copy."""
-SURVEY_SECONDS = 50e-9
+SURVEY_SECONDS_PER_BOARD = 50e-9
 """CPU seconds per board in the survey of all boards. This time and those below were measured with the map `m1`."""
-PACK_SECONDS = 400e-9
-STEP_SECONDS = 2e-6
+PACK_SECONDS_PER_BOARD = 400e-9
+STEP_SECONDS_PER_BOARD = 2e-6
 """CPU seconds per representative board, for all steps together."""
 
-MEMINFO = Path("/proc/meminfo")
-CGROUP = Path("/sys/fs/cgroup")
+MEMINFO_FILE = Path("/proc/meminfo")
+CGROUP_FOLDER = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,17 @@ class SolvingCost:
 
     @property
     def bytes(self) -> int:
-        """Peak memory, in bytes."""
+        """Return the peak memory, in bytes."""
         count = self.boards.count
-        each = count_bytes_per_number(count) + CHECKPOINT_BYTES
-        return FIXED_BYTES + CODE_BYTES * count + count // 8 + each * self.representatives
+        bytes_per_representative = count_bytes_per_number(count) + CHECKPOINT_BYTES
+        return FIXED_BYTES + CODE_BYTES * count + count // 8 + bytes_per_representative * self.representatives
 
-    def seconds(self, cores: int) -> float:
-        """Return the estimated duration on `cores` cores, in seconds."""
-        work = (SURVEY_SECONDS + PACK_SECONDS) * self.boards.count + STEP_SECONDS * self.representatives
-        return 2 + work / cores
+    def seconds(self, core_count: int) -> float:
+        """Return the estimated duration on `core_count` cores, in seconds."""
+        cpu_seconds = (
+            SURVEY_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
+        ) * self.boards.count + STEP_SECONDS_PER_BOARD * self.representatives
+        return 2 + cpu_seconds / core_count
 
 
 def count_bytes_per_number(count: int) -> int:
@@ -60,37 +62,37 @@ def estimate_cost(boards: Boards) -> SolvingCost:
     symmetry.
     """
     symmetries = boards.symmetries
-    fixed = sum(boards.base ** _count_cycles(symmetry) for symmetry in symmetries)
-    return SolvingCost(boards, fixed // len(symmetries))
+    fixed_board_sum = sum(boards.base ** _count_cycles(symmetry) for symmetry in symmetries)
+    return SolvingCost(boards, fixed_board_sum // len(symmetries))
 
 
 def _count_cycles(symmetry: Permutation) -> int:
-    rest = set(range(len(symmetry)))
+    remaining_territories = set(range(len(symmetry)))
     count = 0
-    while rest:
+    while remaining_territories:
         count += 1
-        v = rest.pop()
-        while symmetry[v] in rest:
+        v = remaining_territories.pop()
+        while symmetry[v] in remaining_territories:
             v = symmetry[v]
-            rest.discard(v)
+            remaining_territories.discard(v)
     return count
 
 
-def find_largest_cap(boards: Boards, memory: int, least: int = 1) -> int | None:
-    """Return the largest cap with which the boards can be solved in `memory` bytes, from `least` to the boards' own cap.
+def find_largest_cap(boards: Boards, memory_bytes: int, min_cap: int = 1) -> int | None:
+    """Return the largest cap with which the boards can be solved in `memory_bytes`; None if no such cap fits.
 
-    Return None if no such cap fits.
+    The caps tried are those from `min_cap` to the boards' own cap.
     """
-    for cap in range(boards.cap, least - 1, -1):
+    for cap in range(boards.cap, min_cap - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.
-        if boards.territories * log(2 * cap + 1) > log(max(memory, 1)):
+        if boards.territories * log(2 * cap + 1) > log(max(memory_bytes, 1)):
             continue
-        if estimate_cost(replace(boards, cap=cap)).bytes <= memory:
+        if estimate_cost(replace(boards, cap=cap)).bytes <= memory_bytes:
             return cap
     return None
 
 
-def measure_available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> int:
+def measure_available_memory(meminfo: Path = MEMINFO_FILE, cgroup: Path = CGROUP_FOLDER) -> int:
     """Return the memory that this process can use without swapping, in bytes.
 
     The memory limit of the process's control group (version 2) is taken into account. If the system does not report its
@@ -98,11 +100,11 @@ def measure_available_memory(meminfo: Path = MEMINFO, cgroup: Path = CGROUP) -> 
     """
     try:
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        free = int(lines["MemAvailable"].split()[0]) * 1024
+        free_bytes = int(lines["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError):
-        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        free_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     try:
-        limit, used = ((cgroup / f"memory.{name}").read_text().strip() for name in ("max", "current"))
+        limit_text, used = ((cgroup / f"memory.{name}").read_text().strip() for name in ("max", "current"))
     except OSError:
-        return free
-    return free if limit == "max" else max(0, min(free, int(limit) - int(used)))
+        return free_bytes
+    return free_bytes if limit_text == "max" else max(0, min(free_bytes, int(limit_text) - int(used)))

@@ -52,19 +52,20 @@ def compile_step(space: GameSpace) -> Any:
     write_successors, write_code = space.write_successors, space.write_code
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
-        """Write the codes of the positions in live[first:last] that are decided in exactly `plies` plies.
+        """Write to `codes` the codes of the positions in live[first:last] that are decided in exactly `plies` plies.
 
-        Move the other positions to the front, in the same order, and return the index after the last of them.
+        Move the positions that stay undecided to the front of this range, in the same order, and return the index after
+        the last of them. `scratch` is working memory.
         """
         undecided = 2 * plies + 2
         end = first
-        for at in range(first, last):
-            number = live[at]
+        for index in range(first, last):
+            number = live[index]
             count = write_successors(rules, scratch, number)
             lost = 1
             won = 0
-            for index in range(count):
-                code = codes[scratch[index]]
+            for successor in range(count):
+                code = codes[scratch[successor]]
                 if code < 2 or code >= undecided:
                     lost = 0
                 elif code & 1 == 0:
@@ -103,11 +104,11 @@ class Layers:
 
     @property
     def undecided_count(self) -> int:
-        """Number of undecided representative positions."""
+        """Return the number of undecided representative positions."""
         return sum(last - first for first, last in self.parts)
 
     def decide_next_ply(self, workers: Executor, advance: Callable[[], None]) -> int:
-        """Decide all positions that take one ply more, and return their number. 0 means that all the others are draws.
+        """Decide all positions that take one ply more, and return their number. 0 means that all undecided ones are draws.
 
         workers  executor of the threads that share the work
         advance  called after each part
@@ -123,13 +124,13 @@ class Layers:
             scratch = np.zeros(self.scratch, np.int64)
             return part[0], run(self.rules, scratch, self.codes, self.live, *part, plies)
 
-        before = self.undecided_count
+        undecided_before = self.undecided_count
         parts = []
         for part in workers.map(decide, self.parts):
             parts.append(part)
             advance()
         self.parts = parts
-        decided = before - self.undecided_count
+        decided = undecided_before - self.undecided_count
         if decided:
             self.plies = plies
         return decided

@@ -22,7 +22,7 @@ from arena.lab.solving.rules_array import (
     SYMMETRIES,
     TERRITORIES,
     TURNED,
-    unpack,
+    decode_board,
 )
 
 PLAYING, DRAWN, LOST, WON = range(4)
@@ -35,29 +35,29 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
     cap = rules[CAP]
     roads = rules[ROADS]
     targets = roads + size + 1
-    here = rules[IMAGES] - targets
-    trained = here + size
-    unpack(rules, scratch, here, number)
+    armies_start = rules[IMAGES] - targets
+    trained_start = armies_start + size
+    decode_board(rules, scratch, armies_start, number)
     total = rules[TURNED] // 2
     for v in range(size):
-        n = scratch[here + v]
+        n = scratch[armies_start + v]
         if 0 < n < cap:
             n += 1
         elif -cap < n < 0:
             n -= 1
-        scratch[trained + v] = n
+        scratch[trained_start + v] = n
         total += n * rules[POWERS + v]
     count = 0
     for source in range(size):
-        attackers = scratch[here + source]
-        if attackers <= 0:
+        moving_armies = scratch[armies_start + source]
+        if moving_armies <= 0:
             continue
-        code = total + (1 - scratch[trained + source]) * rules[POWERS + source]
+        code = total + (1 - scratch[trained_start + source]) * rules[POWERS + source]
         for road in range(rules[roads + source], rules[roads + source + 1]):
             target = rules[targets + road]
-            after = attackers + scratch[here + target]
-            after = min(after + 1, cap) if after >= 0 else max(after - 1, -cap)
-            board = code + (after - scratch[trained + target]) * rules[POWERS + target]
+            armies_after = moving_armies + scratch[armies_start + target]
+            armies_after = min(armies_after + 1, cap) if armies_after >= 0 else max(armies_after - 1, -cap)
+            board = code + (armies_after - scratch[trained_start + target]) * rules[POWERS + target]
             scratch[count] = rules[TURNED] - board
             count += 1
     return count
@@ -68,14 +68,14 @@ def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> 
     """Write `code` as the code of a board and of all its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
-    here = images - rules[ROADS] - size - 1
-    unpack(rules, scratch, here, number)
-    half = rules[TURNED] // 2
+    armies_start = images - rules[ROADS] - size - 1
+    decode_board(rules, scratch, armies_start, number)
+    empty_board_number = rules[TURNED] // 2
     for image in range(images, images + rules[SYMMETRIES] * size, size):
-        place = half
+        image_number = empty_board_number
         for v in range(size):
-            place += scratch[here + v] * rules[image + v]
-        codes[place] = code
+            image_number += scratch[armies_start + v] * rules[image + v]
+        codes[image_number] = code
 
 
 RISKLESS = GameSpace("riskless", write_successors, write_code)
@@ -86,34 +86,34 @@ def make_survey_kernel() -> Any:
     """Return the compiled function `survey`, which makes the first pass over all boards."""
 
     @inlined
-    def status(rules: Any, scratch: Any, here: Any) -> Any:
-        mine = 0
-        others = 0
+    def status(rules: Any, scratch: Any, armies_start: Any) -> Any:
+        own_armies = 0
+        opponent_armies = 0
         for v in range(rules[TERRITORIES]):
-            n = scratch[here + v]
+            n = scratch[armies_start + v]
             if n > 0:
-                mine += n
+                own_armies += n
             else:
-                others -= n
+                opponent_armies -= n
         goal = rules[GOAL]
-        if mine == 0:
-            return DRAWN if others == 0 else LOST
-        if others == 0:
+        if own_armies == 0:
+            return DRAWN if opponent_armies == 0 else LOST
+        if opponent_armies == 0:
             return WON
-        if mine >= goal:
-            return DRAWN if others >= goal else WON
-        return LOST if others >= goal else PLAYING
+        if own_armies >= goal:
+            return DRAWN if opponent_armies >= goal else WON
+        return LOST if opponent_armies >= goal else PLAYING
 
     @inlined
-    def is_representative(rules: Any, scratch: Any, here: Any, number: Any) -> Any:
+    def is_representative(rules: Any, scratch: Any, armies_start: Any, number: Any) -> Any:
         size = rules[TERRITORIES]
-        half = rules[TURNED] // 2
+        empty_board_number = rules[TURNED] // 2
         images = rules[IMAGES]
         for image in range(images + size, images + rules[SYMMETRIES] * size, size):
-            place = half
+            image_number = empty_board_number
             for v in range(size):
-                place += scratch[here + v] * rules[image + v]
-            if place < number:
+                image_number += scratch[armies_start + v] * rules[image + v]
+            if image_number < number:
                 return False
         return True
 
@@ -124,14 +124,14 @@ def make_survey_kernel() -> Any:
         marks    one bit per board, the lowest bit first: 1 for an unfinished representative
         counts   [0] increases by the number of unfinished boards, [1] by the number of representatives among them
         """
-        here = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
-        unpack(rules, scratch, here, first)
+        armies_start = rules[IMAGES] - rules[ROADS] - rules[TERRITORIES] - 1
+        decode_board(rules, scratch, armies_start, first)
         mark = 0
         for number in range(first, last):
-            outcome = status(rules, scratch, here)
+            outcome = status(rules, scratch, armies_start)
             if outcome == PLAYING:
                 counts[0] += 1
-                if is_representative(rules, scratch, here, number):
+                if is_representative(rules, scratch, armies_start, number):
                     counts[1] += 1
                     mark |= 1 << (number & 7)
             elif outcome != DRAWN:
@@ -140,11 +140,11 @@ def make_survey_kernel() -> Any:
                 marks[number >> 3] = mark
                 mark = 0
             v = rules[TERRITORIES] - 1
-            scratch[here + v] += 1
-            while scratch[here + v] > rules[CAP] and v > 0:
-                scratch[here + v] = -rules[CAP]
+            scratch[armies_start + v] += 1
+            while scratch[armies_start + v] > rules[CAP] and v > 0:
+                scratch[armies_start + v] = -rules[CAP]
                 v -= 1
-                scratch[here + v] += 1
+                scratch[armies_start + v] += 1
 
     return compile_solver_kernel(survey, "survey")
 
@@ -153,13 +153,16 @@ def make_survey_kernel() -> Any:
 def make_gather_kernel() -> Any:
     """Return the compiled function `gather`, which lists the boards that `survey` marked."""
 
-    def gather(marks: Any, live: Any, first: Any, last: Any, to: Any) -> Any:
-        """Write the numbers of the marked boards in range(first, last) to live[to], live[to + 1] …; return the end index."""
+    def gather(marks: Any, live: Any, first: Any, last: Any, live_index: Any) -> Any:
+        """Write the numbers of the marked boards in range(first, last) to `live`, from the index `live_index` on.
+
+        Return the index after the last of them.
+        """
         for number in range(first, last):
             if (marks[number >> 3] >> (number & 7)) & 1:
-                live[to] = number
-                to += 1
-        return to
+                live[live_index] = number
+                live_index += 1
+        return live_index
 
     return compile_solver_kernel(gather, "gather")
 
@@ -168,17 +171,19 @@ def make_gather_kernel() -> Any:
 def make_restore_kernel() -> Any:
     """Return the compiled function `restore`, which restores the codes of a checkpoint."""
 
-    def restore(rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, to: Any) -> Any:
+    def restore(
+        rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, live_index: Any
+    ) -> Any:
         """Write the codes in `layer` to the boards in `numbers` and to their symmetric images.
 
-        List the undecided boards at live[to], live[to + 1] …, and return the index after the last of them.
+        List the undecided boards in `live`, from the index `live_index` on, and return the index after the last of them.
         """
-        for at in range(numbers.size):
-            if layer[at] >= 2:
-                write_code(rules, scratch, numbers[at], codes, layer[at])
+        for index in range(numbers.size):
+            if layer[index] >= 2:
+                write_code(rules, scratch, numbers[index], codes, layer[index])
             else:
-                live[to] = numbers[at]
-                to += 1
-        return to
+                live[live_index] = numbers[index]
+                live_index += 1
+        return live_index
 
     return compile_solver_kernel(restore, "restore")

@@ -30,14 +30,15 @@ POWERS       first of V numbers: the place value of each territory's digit
 def make_rules_array(boards: Boards) -> Words:
     """Return the rules of `boards` as the array that the compiled functions read."""
     size = boards.territories
-    degrees = [len(near) for near in boards.neighbours]
-    firsts = [sum(degrees[:v]) for v in range(size + 1)]
-    targets = [w for near in boards.neighbours for w in near]
+    degrees = [len(neighbours) for neighbours in boards.neighbours]
+    road_starts = [sum(degrees[:v]) for v in range(size + 1)]
+    targets = [w for neighbours in boards.neighbours for w in neighbours]
     images = [boards.powers[place] for symmetry in boards.symmetries for place in symmetry]
     roads = POWERS + size
     head = [size, boards.base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
     return np.array(
-        [*head, roads, roads + size + 1 + len(targets), *boards.powers, *firsts, *targets, *images], np.int64
+        [*head, roads, roads + size + 1 + len(targets), *boards.powers, *road_starts, *targets, *images],
+        np.int64,
     )
 
 
@@ -47,10 +48,10 @@ def count_scratch_words(boards: Boards) -> int:
 
 
 @inlined
-def unpack(rules: Any, scratch: Any, to: Any, number: Any) -> None:
-    """Write the armies of board `number` to scratch[to], scratch[to + 1] and so on."""
+def decode_board(rules: Any, scratch: Any, start_index: Any, number: Any) -> None:
+    """Write the armies on the territories of board `number` to scratch[start_index], scratch[start_index + 1] …"""
     base = rules[BASE]
     for v in range(rules[TERRITORIES] - 1, -1, -1):
-        rest = number // base
-        scratch[to + v] = number - rest * base - rules[CAP]
-        number = rest
+        quotient = number // base
+        scratch[start_index + v] = number - quotient * base - rules[CAP]
+        number = quotient

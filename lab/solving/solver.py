@@ -125,23 +125,23 @@ class Solver:
     def _gather(self) -> None:
         """Write the numbers of all unfinished representative boards to `live`, in ascending order."""
         gather = make_gather_kernel()
-        firsts = [0, *map(int, self._ends[:-1])]
-        for (first, last), to in zip(self._ranges, firsts, strict=True):
-            gather(self._marks, self._layers.live, first, last, to)
-        self._layers.parts = list(zip(firsts, map(int, self._ends), strict=True))
+        live_starts = [0, *map(int, self._ends[:-1])]
+        for (first, last), live_start in zip(self._ranges, live_starts, strict=True):
+            gather(self._marks, self._layers.live, first, last, live_start)
+        self._layers.parts = list(zip(live_starts, map(int, self._ends), strict=True))
 
     def _decide_all(self, workers: Executor) -> None:
         layers = self._layers
         finished = self._resume(workers)
         last_save_time = time.monotonic()
-        wait = self.interval
+        wait_seconds = self.interval
         while not finished:
             finished = self._decide_next_ply(workers) == 0 or layers.undecided_count == 0
-            if time.monotonic() - last_save_time >= wait:
+            if time.monotonic() - last_save_time >= wait_seconds:
                 save_start_time = time.monotonic()
                 self._save(finished=finished)
                 last_save_time = time.monotonic()
-                wait = max(self.interval, 10 * (last_save_time - save_start_time))
+                wait_seconds = max(self.interval, 10 * (last_save_time - save_start_time))
 
     def _decide_next_ply(self, workers: Executor) -> int:
         layers = self._layers
@@ -166,8 +166,8 @@ class Solver:
 
     def _list_numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the unfinished representative boards in the range with index `index`."""
-        begin = int(self._ends[index - 1]) if index else 0
-        numbers = np.zeros(int(self._ends[index]) - begin, np.int64)
+        live_start = int(self._ends[index - 1]) if index else 0
+        numbers = np.zeros(int(self._ends[index]) - live_start, np.int64)
         make_gather_kernel()(self._marks, numbers, *self._ranges[index], 0)
         return numbers
 
@@ -178,14 +178,14 @@ class Solver:
             return False
         self._layers.plies, finished, codes = checkpoint
         restore = make_restore_kernel()
-        firsts = [0, *map(int, self._ends[:-1])]
+        live_starts = [0, *map(int, self._ends[:-1])]
 
         def restore_range(index: int) -> tuple[int, int]:
-            begin, scratch = firsts[index], np.zeros(self._words, np.int64)
-            layer = codes[begin : int(self._ends[index])]
+            live_start, scratch = live_starts[index], np.zeros(self._words, np.int64)
+            layer = codes[live_start : int(self._ends[index])]
             live = self._layers.live
-            return begin, restore(
-                self._rules, scratch, self._list_numbers_in_range(index), layer, self._codes, live, begin
+            return live_start, restore(
+                self._rules, scratch, self._list_numbers_in_range(index), layer, self._codes, live, live_start
             )
 
         self._layers.parts = list(
@@ -196,18 +196,18 @@ class Solver:
     def _make_header(self) -> Header:
         counts = np.zeros(1 << 16, np.int64)
         for first, last in self._ranges:
-            histogram = np.bincount(self._codes[first:last])
-            counts[: len(histogram)] += histogram
+            code_counts = np.bincount(self._codes[first:last])
+            counts[: len(code_counts)] += code_counts
         # Codes 2 and 3 belong to finished boards.
         won, lost = int(counts[5::2].sum()), int(counts[4::2].sum())
-        highest = int(np.flatnonzero(counts)[-1])
-        wins = np.flatnonzero(counts[5::2])
-        longest = (2 * int(wins[-1]) + 5 - 3) // 2 if len(wins) else 0
+        max_code = int(np.flatnonzero(counts)[-1])
+        won_codes = np.flatnonzero(counts[5::2])
+        longest = (2 * int(won_codes[-1]) + 5 - 3) // 2 if len(won_codes) else 0
         return Header(
             neighbours=[list(near) for near in self.boards.neighbours],
             territory_cap=self.boards.cap,
             armies_to_win=self.boards.goal,
-            width=1 if highest < 256 else 2,
+            width=1 if max_code < 256 else 2,
             totals=Totals(self._open, won, lost, self._open - won - lost),
             longest=longest,
             longest_board=self._find_first_board(2 * longest + 3) if longest else 0,
@@ -232,12 +232,12 @@ class Solver:
         def pack_block(block: int) -> bytes:
             first = block * BOARDS_IN_BLOCK
             codes = self._codes[first : first + BOARDS_IN_BLOCK].astype(code_type)
-            bits = self._marks[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
-            flags = np.unpackbits(bits, bitorder="little")[: len(codes)]
-            if not flags.any():
+            mark_bytes = self._marks[first // 8 : (first + BOARDS_IN_BLOCK) // 8 + 1]
+            mark_flags = np.unpackbits(mark_bytes, bitorder="little")[: len(codes)]
+            if not mark_flags.any():
                 return b""
             # Other boards get the code of the representative before them, which compresses to almost nothing.
-            latest = np.maximum.accumulate(np.where(flags, np.arange(len(codes)), 0))
-            return compress_codes(codes[latest].tobytes(), level)
+            representative_indexes = np.maximum.accumulate(np.where(mark_flags, np.arange(len(codes)), 0))
+            return compress_codes(codes[representative_indexes].tobytes(), level)
 
         return list(self._map_with_progress(workers, "pack", pack_block, header.block_count))

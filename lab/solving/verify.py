@@ -43,7 +43,7 @@ class Verification:
     """Result of a verification. The table is correct if `fault` is None and `false_statements` is empty."""
 
     totals: Totals
-    longest: int
+    longest_win_plies: int
     fault: CodeMismatch | None
     false_statements: Sequence[str]
     """False statements of the header, one sentence each."""
@@ -80,13 +80,13 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     with ThreadPoolExecutor(threads, "verify") as workers:
         for done, _ in enumerate(workers.map(unfold_part, ranges), 1):
             on_progress(done, 2 * len(ranges))
-        for done, (histogram, wrong) in enumerate(workers.map(check_part, ranges), len(ranges) + 1):
+        for done, (histogram, mismatch) in enumerate(workers.map(check_part, ranges), len(ranges) + 1):
             on_progress(done, 2 * len(ranges))
             counts[:LONGEST_WIN] += histogram[:LONGEST_WIN]
             counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])
-            if wrong >= 0 and fault is None:
-                number, right = divmod(int(wrong), 1 << 16)
-                fault = CodeMismatch(boards.board(number), int(codes[number]), right)
+            if mismatch >= 0 and fault is None:
+                number, correct_code = divmod(int(mismatch), 1 << 16)
+                fault = CodeMismatch(boards.board(number), int(codes[number]), correct_code)
     totals = Totals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
         totals,
@@ -96,17 +96,19 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     )
 
 
-def _find_false_statements(table: SolvedTable, totals: Totals, longest: int) -> list[str]:
+def _find_false_statements(table: SolvedTable, totals: Totals, longest_win_plies: int) -> list[str]:
     header, boards = table.header, table.boards
     statements = []
     if header.totals != totals:
         statements.append(f"the header has the totals {header.totals}, but the boards have {totals}")
-    if header.longest != longest:
+    if header.longest != longest_win_plies:
         statements.append(
-            f"the header has a longest win of {header.longest} plies, but the longest takes {longest}"
+            f"the header has a longest win of {header.longest} plies, but the longest takes {longest_win_plies}"
         )
     statements += [
-        f"{each} is not an automorphism" for each in boards.symmetries if not _keeps_roads(boards, each)
+        f"{symmetry} is not an automorphism"
+        for symmetry in boards.symmetries
+        if not _keeps_roads(boards, symmetry)
     ]
     return statements
 
@@ -132,22 +134,22 @@ def _make_rules_array(boards: Boards) -> npt.NDArray[np.int64]:
     """Return the rules as an array: size, cap, goal, number of symmetries, adjacency matrix, symmetries."""
     size = boards.territories
     roads = [int(w in near) for near in boards.neighbours for w in range(size)]
-    places = [place for symmetry in boards.symmetries for place in symmetry]
-    return np.array([size, boards.cap, boards.goal, len(boards.symmetries), *roads, *places], np.int64)
+    images = [place for symmetry in boards.symmetries for place in symmetry]
+    return np.array([size, boards.cap, boards.goal, len(boards.symmetries), *roads, *images], np.int64)
 
 
 @inlined
-def read_board(rules: Any, work: Any, number: Any) -> Any:
-    """Write the armies of board `number` to `work`, and return the totals of the player to move and of the opponent."""
+def read_board(rules: Any, scratch: Any, number: Any) -> Any:
+    """Write the armies of board `number` to `scratch`, and return the totals of the player to move and of the opponent."""
     size, cap = rules[0], rules[1]
-    rest = number
-    mine, theirs = 0, 0
+    remaining_number = number
+    own_armies, opponent_armies = 0, 0
     for v in range(size - 1, -1, -1):
-        work[v] = rest % (2 * cap + 1) - cap
-        rest //= 2 * cap + 1
-        mine += max(work[v], 0)
-        theirs += max(-work[v], 0)
-    return mine, theirs
+        scratch[v] = remaining_number % (2 * cap + 1) - cap
+        remaining_number //= 2 * cap + 1
+        own_armies += max(scratch[v], 0)
+        opponent_armies += max(-scratch[v], 0)
+    return own_armies, opponent_armies
 
 
 @cache
@@ -157,30 +159,30 @@ def make_unfold_kernel() -> Any:
     A finished board gets its code from the rules, and any other board the code of its representative.
     """
 
-    def unfold(rules: Any, work: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
+    def unfold(rules: Any, scratch: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
         size, cap, goal = rules[0], rules[1], rules[2]
-        places = 4 + size * size
+        symmetries_start = 4 + size * size
         for number in range(first, last):
-            mine, theirs = read_board(rules, work, number)
-            if mine == 0 or theirs == 0 or mine >= goal or theirs >= goal:
-                mine_ends = theirs == 0 or mine >= goal
-                theirs_ends = mine == 0 or theirs >= goal
+            own_armies, opponent_armies = read_board(rules, scratch, number)
+            if own_armies == 0 or opponent_armies == 0 or own_armies >= goal or opponent_armies >= goal:
+                own_goal_reached = opponent_armies == 0 or own_armies >= goal
+                opponent_goal_reached = own_armies == 0 or opponent_armies >= goal
                 code = 0
-                if mine == 0 or theirs == 0:
-                    code = 0 if mine == theirs else (3 if theirs == 0 else 2)
-                elif mine_ends != theirs_ends:
-                    code = 3 if mine_ends else 2
+                if own_armies == 0 or opponent_armies == 0:
+                    code = 0 if own_armies == opponent_armies else (3 if opponent_armies == 0 else 2)
+                elif own_goal_reached != opponent_goal_reached:
+                    code = 3 if own_goal_reached else 2
                 codes[number] = code
                 continue
-            lowest = number
+            lowest_image = number
             for symmetry in range(rules[3]):
                 for v in range(size):
-                    work[size + rules[places + symmetry * size + v]] = work[v]
+                    scratch[size + rules[symmetries_start + symmetry * size + v]] = scratch[v]
                 image = 0
                 for v in range(size):
-                    image = image * (2 * cap + 1) + work[size + v] + cap
-                lowest = min(lowest, image)
-            codes[number] = entries[lowest]
+                    image = image * (2 * cap + 1) + scratch[size + v] + cap
+                lowest_image = min(lowest_image, image)
+            codes[number] = entries[lowest_image]
 
     return compile_solver_kernel(unfold, "verify-unfold")
 
@@ -189,64 +191,66 @@ def make_unfold_kernel() -> Any:
 def make_check_kernel() -> Any:
     """Return the compiled function `check`, which compares each unfinished board's value with those of its successors."""
 
-    def check(rules: Any, work: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
+    def check(rules: Any, scratch: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
         """Return the first wrong board in range(first, last) as 2^16 × its number + its correct code; -1 if none is wrong."""
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1
         for number in range(first, last):
-            mine, theirs = read_board(rules, work, number)
-            if mine == 0 or theirs == 0 or mine >= goal or theirs >= goal:
+            own_armies, opponent_armies = read_board(rules, scratch, number)
+            if own_armies == 0 or opponent_armies == 0 or own_armies >= goal or opponent_armies >= goal:
                 continue
-            quickest_win, slowest_loss, escapes = -1, -1, 0
+            quickest_win, slowest_loss, drawing_moves = -1, -1, 0
             for source in range(size):
-                if work[source] <= 0:
+                if scratch[source] <= 0:
                     continue
                 for target in range(size):
                     if rules[4 + source * size + target] == 0:
                         continue
                     # the rules of Riskless, sentence by sentence: the owner of each territory, and its armies
                     for v in range(size):
-                        work[size + v] = (work[v] > 0) - (work[v] < 0)
-                        work[2 * size + v] = abs(work[v])
-                    armies = work[2 * size + source]
-                    work[2 * size + source] = 0
-                    if work[size + target] >= 0:
-                        work[2 * size + target] += armies
-                        work[size + target] = 1
-                    elif armies >= work[2 * size + target]:
-                        work[2 * size + target] = armies - work[2 * size + target]
-                        work[size + target] = 1
+                        scratch[size + v] = (scratch[v] > 0) - (scratch[v] < 0)
+                        scratch[2 * size + v] = abs(scratch[v])
+                    armies = scratch[2 * size + source]
+                    scratch[2 * size + source] = 0
+                    if scratch[size + target] >= 0:
+                        scratch[2 * size + target] += armies
+                        scratch[size + target] = 1
+                    elif armies >= scratch[2 * size + target]:
+                        scratch[2 * size + target] = armies - scratch[2 * size + target]
+                        scratch[size + target] = 1
                     else:
-                        work[2 * size + target] -= armies
-                    after = 0
+                        scratch[2 * size + target] -= armies
+                    successor_number = 0
                     for v in range(size):
                         trained = 0
-                        if work[size + v] != 0:
-                            trained = min(work[2 * size + v] + 1, cap)
+                        if scratch[size + v] != 0:
+                            trained = min(scratch[2 * size + v] + 1, cap)
                         # The opponent sees all signs changed.
-                        after = after * (2 * cap + 1) + cap - work[size + v] * trained
-                    code = codes[after]
+                        successor_number = (
+                            successor_number * (2 * cap + 1) + cap - scratch[size + v] * trained
+                        )
+                    code = codes[successor_number]
                     if code < 2:
-                        escapes += 1
+                        drawing_moves += 1
                     elif code % 2 == 0:
                         plies = (code - 2) // 2 + 1
                         if quickest_win < 0 or plies < quickest_win:
                             quickest_win = plies
                     else:
                         slowest_loss = max(slowest_loss, (code - 3) // 2 + 1)
-            right = 0
+            correct_code = 0
             counts[0] += 1
             if quickest_win >= 0:
-                right = 2 * quickest_win + 3
+                correct_code = 2 * quickest_win + 3
                 counts[1] += 1
                 counts[4] = max(counts[4], quickest_win)
-            elif escapes == 0:
-                right = 2 * slowest_loss + 2
+            elif drawing_moves == 0:
+                correct_code = 2 * slowest_loss + 2
                 counts[2] += 1
             else:
                 counts[3] += 1
-            if codes[number] != right and fault < 0:
-                fault = number * 65536 + right
+            if codes[number] != correct_code and fault < 0:
+                fault = number * 65536 + correct_code
         return fault
 
     return compile_solver_kernel(check, "verify-check")

@@ -16,7 +16,7 @@ import numpy as np
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import fetch_add, get, put
 from arena.bots.compiled.kernel import LOST, PLAYING, WON, CompiledGame, Kernel, Words
-from arena.bots.compiled.memory_layout import LINE, Frame
+from arena.bots.compiled.memory_layout import CACHE_LINE_WORDS, Frame
 from arena.games.core import Game, Outcome, Player
 
 OVER = 1000
@@ -90,9 +90,9 @@ class Trees(Game[Place, int]):
         table = np.zeros((len(self.nodes), FIELDS), np.int64)
         for number, node in enumerate(self.nodes):
             table[number, : 2 + len(node.children)] = (node.value, len(node.children), *node.children)
-        head = np.zeros(LINE, np.int64)
+        head = np.zeros(CACHE_LINE_WORDS, np.int64)
         notes = np.zeros(NOTE * 4 * len(self.nodes), np.int64)
-        head[:2] = (0, LINE + table.size)
+        head[:2] = (0, CACHE_LINE_WORDS + table.size)
         return np.concatenate([head, table.ravel(), notes])
 
     def notes(self) -> list[tuple[int, ...]]:
@@ -108,7 +108,7 @@ def kernel() -> Kernel:
 
     @inlined
     def field(rules: Any, mem: Any, at: Any, number: Any) -> Any:
-        return get(rules, LINE + FIELDS * get(mem, at) + number)
+        return get(rules, CACHE_LINE_WORDS + FIELDS * get(mem, at) + number)
 
     @inlined
     def note(rules: Any, node: Any, windowed: Any, alpha: Any, beta: Any) -> None:

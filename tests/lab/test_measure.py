@@ -142,7 +142,7 @@ def statistics(values: list[int], winner: Player | None) -> MatchStatistics:
     for value in values:
         played = M1.moves(position)[0]
         positions.append(position)
-        reports.append(Report(1, value, played, (played,), 1, finished=True))
+        reports.append(Report(1, value, played, (played,), 1, is_depth_finished=True))
         position = M1.successor(position, played)
     searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1))
     try:
@@ -193,7 +193,7 @@ def test_a_territory_that_is_taken_back_and_forth_is_a_poke_from_the_third_time_
     for move in moves:
         assert position.armies[move[0]] * position.armies[move[1]] < 0, "an attack"
         positions.append(position)
-        reports.append(Report(1, 0, move, (move,), 1, finished=True))
+        reports.append(Report(1, 0, move, (move,), 1, is_depth_finished=True))
         position = game.successor(position, move)
     searcher = Searcher(game, weights_for(game, "plain"), Settings(table_mb=1))
     played = PlayedMatch(None, "cut", tuple(positions), tuple(reports))

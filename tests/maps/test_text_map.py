@@ -70,13 +70,13 @@ def test_the_road_of_path4_is_drawn() -> None:
 
 
 def test_armies_of_any_position_can_be_shown() -> None:
-    text, _ = draw_map(load_map_file("path4"), armies=(5, 3, 1, -3), dots=False)
+    text, _ = draw_map(load_map_file("path4"), armies=(5, 3, 1, -3), use_dots=False)
     assert re.fullmatch(r"0 \+5 \.+ 1 \+3 \.+ 2 \+1 \.+ 3 -3", text.plain)
 
 
 @pytest.mark.parametrize("name", ["world", "usa", "m2"])
 def test_without_dots_all_is_ascii(name: str) -> None:
-    assert draw_map(load_map_file(name), dots=False)[0].plain.isascii()
+    assert draw_map(load_map_file(name), use_dots=False)[0].plain.isascii()
 
 
 def test_every_road_leaves_both_its_ends() -> None:

@@ -317,7 +317,7 @@ def test_a_whole_number_serves_where_a_float_is_asked() -> None:
 def test_the_size_is_judged_before_the_content() -> None:
     frame = hello(padding="x" * MAX_CLIENT_FRAME)
     assert refusal(frame).code is Code.TOO_LARGE
-    assert decode_client_message(frame, limit=2 * MAX_CLIENT_FRAME) == Hello("ada")
+    assert decode_client_message(frame, max_bytes=2 * MAX_CLIENT_FRAME) == Hello("ada")
     assert refusal(b"\xc1" * (MAX_CLIENT_FRAME + 1)).code is Code.TOO_LARGE
 
 

@@ -40,10 +40,12 @@ def test_riskless_is_minimax_at_every_depth(way: str) -> None:
     rng = random.Random(way)
     for number in range(examples(120).max_examples):
         game = Riskless(random_map(rng, 7))
-        weights = some_weights(rng, riskless.NAMES)
+        weights = some_weights(rng, riskless.FEATURE_NAMES)
         if number % 2:
             weights |= {"attacks": 0, "exposed": 0}  # then leaves are told from above
-        evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
+        evaluate = make_linear_evaluator(
+            riskless.make_feature_function(game), riskless.FEATURE_NAMES, weights
+        )
         searcher = Searcher(game, weights, Settings(**{**EXACT, **WAYS[way]}))
         # several positions with one table: what it knows of others must not change a value
         for _ in range(3):
@@ -52,7 +54,7 @@ def test_riskless_is_minimax_at_every_depth(way: str) -> None:
                 if report.depth:
                     expected = minimax(game, position, report.depth, evaluate)
                     assert (report.value, report.move) == expected, (game.map, position, report)
-                    assert report.finished
+                    assert report.is_depth_finished
                     assert report.line[0] == report.move
                     assert_line(game, position, report.line)
         searcher.close()
@@ -68,8 +70,10 @@ def test_deeper_searches_agree_with_the_reference(threads: int) -> None:
     rng = random.Random(threads)
     for _ in range(6):
         game = Riskless(random_map(rng, 8))
-        weights = some_weights(rng, riskless.NAMES)
-        evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
+        weights = some_weights(rng, riskless.FEATURE_NAMES)
+        evaluate = make_linear_evaluator(
+            riskless.make_feature_function(game), riskless.FEATURE_NAMES, weights
+        )
         position = make_random_position(game, rng)
         searcher = Searcher(game, weights, Settings(**EXACT, threads=threads))
         mine = {report.depth: report for report in searcher.deepen(position, max_depth=7)}

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.compiled.memory_layout import (
-    FIRST,
-    FRAMES,
-    LINE,
-    SPLITS,
+    CACHE_LINE_WORDS,
+    FIRST_FRAME,
+    FRAME_COUNT,
+    SPLITS_PER_THREAD,
     Frame,
     Option,
     Register,
@@ -31,8 +31,8 @@ def test_fields_have_places_of_their_own_below_the_end(fields: type[IntEnum]) ->
 
 def test_signals_lie_on_lines_of_their_own_and_options_between_them_and_the_split_points() -> None:
     signals = [int(each) for each in Shared]
-    assert all(other - one >= LINE for one, other in pairwise(signals))
-    assert Shared.NODES + LINE <= min(Option) < Option.END <= Shared.SPLITS
+    assert all(other - one >= CACHE_LINE_WORDS for one, other in pairwise(signals))
+    assert Shared.NODES + CACHE_LINE_WORDS <= min(Option) < Option.END <= Shared.SPLITS
 
 
 @given(st.integers(1, 40), st.integers(1, 2000), st.integers(1, 64))
@@ -40,15 +40,15 @@ def test_the_parts_of_a_memory_follow_one_another_without_touching(
     words: int, moves: int, threads: int
 ) -> None:
     sizes = Sizes(words, moves)
-    assert FIRST >= Register.END
+    assert FIRST_FRAME >= Register.END
     assert sizes.frame_words >= words + Frame.END
     parts = [
-        (FIRST, FRAMES * sizes.frame_words),
-        (sizes.move_lists, FRAMES * moves),
+        (FIRST_FRAME, FRAME_COUNT * sizes.frame_words),
+        (sizes.move_lists, FRAME_COUNT * moves),
         (sizes.root_order, moves),
         (sizes.thread_words, 0),
     ]
     assert all(at + size <= following for (at, size), (following, _) in pairwise(parts))
     assert sizes.split_words >= Split.END + words + SplitMove.END * moves
-    assert sizes.split_words % LINE == sizes.frame_words % LINE == 0
-    assert sizes.shared_words(threads) == Shared.SPLITS + threads * SPLITS * sizes.split_words
+    assert sizes.split_words % CACHE_LINE_WORDS == sizes.frame_words % CACHE_LINE_WORDS == 0
+    assert sizes.shared_words(threads) == Shared.SPLITS + threads * SPLITS_PER_THREAD * sizes.split_words

@@ -48,7 +48,7 @@ def status_of(outcome: Outcome | None, mover: Player) -> int:
 
 
 def check(game: Riskless, position: Armies, rng: random.Random) -> None:
-    weights = some_weights(rng, riskless.NAMES)
+    weights = some_weights(rng, riskless.FEATURE_NAMES)
     compiled = compile_game(game, weights)
     assert compiled is not None
     planes = count_planes(game)
@@ -58,7 +58,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     words = compiled.pack(position)
     mem[: len(words)] = words
     probe(planes)(compiled.rules, mem, compiled.move_to_number(move), out)
-    evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
+    evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.FEATURE_NAMES, weights)
     assert out[0] == PLAYING
     assert out[1] == position.player.sign * evaluate(position)
     listed = [compiled.number_to_move(int(number)) for number in mem[MOVES_AT : MOVES_AT + out[2]]]

@@ -64,8 +64,8 @@ def test_incremental_leaf_values_equal_full_ones(caps: tuple[int, ...]) -> None:
     rng = random.Random(4)
     moves = 0
     for _ in range(500):
-        weights = dict(some_weights(rng, riskless.NAMES)) | dict.fromkeys(UNFORESEEN, 0)
-        for name in riskless.NAMES[1:]:
+        weights = dict(some_weights(rng, riskless.FEATURE_NAMES)) | dict.fromkeys(UNFORESEEN, 0)
+        for name in riskless.FEATURE_NAMES[1:]:
             weights[name] *= rng.random() < 0.7
         moves += check(Riskless(random_map(rng, 14, caps)), rng, weights)
     assert moves > 2000
@@ -75,5 +75,7 @@ def test_armies_alone_and_features_that_hide_leaves() -> None:
     rng = random.Random(5)
     for _ in range(40):
         game = Riskless(random_map(rng, 10))
-        check(game, rng, dict.fromkeys(riskless.NAMES, 0) | {"armies": 100})
-        check(game, rng, dict.fromkeys(riskless.NAMES, 0) | {"armies": 100, rng.choice(UNFORESEEN): 7})
+        check(game, rng, dict.fromkeys(riskless.FEATURE_NAMES, 0) | {"armies": 100})
+        check(
+            game, rng, dict.fromkeys(riskless.FEATURE_NAMES, 0) | {"armies": 100, rng.choice(UNFORESEEN): 7}
+        )

@@ -23,7 +23,7 @@ from tests.bots.evaluators.networks import some_network
 
 @cache
 def probe(planes: int) -> Any:
-    estimate = make_riskless_kernel(planes, network=True).estimate
+    estimate = make_riskless_kernel(planes, has_network=True).estimate
 
     def call(rules: Any, mem: Any, out: Any) -> None:
         put(out, 0, estimate(rules, mem, 0))

@@ -47,7 +47,7 @@ def test_a_stop_at_any_moment_leaves_a_legal_move_and_a_sound_table(
             limits = {"stop": polls(rng.randrange(12))}
         reports = list(searcher.deepen(position, **limits))
         last = reports[-1]
-        assert all(report.finished for report in reports[1:-1])
+        assert all(report.is_depth_finished for report in reports[1:-1])
         after = position
         for move in last.line:
             after = game.play(after, move)
@@ -126,7 +126,7 @@ def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
     for report in make(game).deepen(game.start(), max_depth=3):
         values = (report.depth, report.value, report.nodes, *report.move)
         assert all(type(value) is int for value in values)
-        assert not isinstance(report.finished, np.bool_)
+        assert not isinstance(report.is_depth_finished, np.bool_)
 
 
 def boards_of_path4(count: int, seed: int) -> list[Armies]:

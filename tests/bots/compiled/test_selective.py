@@ -39,8 +39,10 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
     for _ in range(150):
         map = random_map(rng, 7)
         game = Riskless(map)
-        weights = some_weights(rng, riskless.NAMES)
-        evaluate = make_linear_evaluator(riskless.make_feature_function(game), riskless.NAMES, weights)
+        weights = some_weights(rng, riskless.FEATURE_NAMES)
+        evaluate = make_linear_evaluator(
+            riskless.make_feature_function(game), riskless.FEATURE_NAMES, weights
+        )
         searcher = Searcher(game, weights, Settings(table_mb=1))
         for _ in range(3):
             position = make_random_position(game, rng)._replace(ply=map.ply_limit - rng.randint(1, 5))

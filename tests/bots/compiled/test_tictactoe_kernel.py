@@ -20,8 +20,10 @@ def test_tictactoe(threads: int) -> None:
     game = TicTacToe()
     rng = random.Random(4)
     for _ in range(25):
-        weights = some_weights(rng, tictactoe.NAMES)
-        evaluate = make_linear_evaluator(tictactoe.make_feature_function(game), tictactoe.NAMES, weights)
+        weights = some_weights(rng, tictactoe.FEATURE_NAMES)
+        evaluate = make_linear_evaluator(
+            tictactoe.make_feature_function(game), tictactoe.FEATURE_NAMES, weights
+        )
         position = game.start()
         for _ in range(rng.randint(2, 6)):
             moves = game.moves(position)
@@ -41,5 +43,5 @@ def test_tictactoe_is_a_draw_and_the_search_ends_by_itself() -> None:
     last = list(searcher.deepen(game.start()))[-1]
     searcher.close()
     assert last.value == 0
-    assert last.finished
+    assert last.is_depth_finished
     assert last.depth == 9

@@ -17,13 +17,13 @@ from arena.bots.api.engine_spec import BadSpec  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.bots.evaluators.linear import BadWeights  # noqa: E402
 from arena.bots.evaluators.network import (  # noqa: E402
-    INPUTS,
-    KINDS,
-    LEVELS,
-    OTHER,
-    OWN,
+    INPUT_COUNT,
+    KIND_COUNT,
+    LEVEL_COUNT,
+    OTHER_TOTALS_START,
+    OWN_TOTALS_START,
     SHAPES,
-    STEPS,
+    STEP_COUNT,
     encode_inputs,
     load_network,
     make_network_evaluator,
@@ -45,17 +45,17 @@ def shared(found: list[float], first: int, steps: int, place: float, share: floa
 
 def defined(game: Riskless, seen: list[int]) -> list[float]:
     """Return the inputs by the words of the module."""
-    found, map = [0.0] * INPUTS, game.map
-    levels = [LEVELS * n / map.territory_cap for n in seen]
-    kinds = [LEVELS + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
+    found, map = [0.0] * INPUT_COUNT, game.map
+    levels = [LEVEL_COUNT * n / map.territory_cap for n in seen]
+    kinds = [LEVEL_COUNT + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
     ends = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
     for level in levels:
-        shared(found, 0, KINDS, LEVELS + level, 1 / map.size)
+        shared(found, 0, KIND_COUNT, LEVEL_COUNT + level, 1 / map.size)
     for v, w in ends:
-        found[KINDS + KINDS * kinds[v] + kinds[w]] += 1 / len(ends)
-    for first, sign in ((OWN, 1), (OTHER, -1)):
+        found[KIND_COUNT + KIND_COUNT * kinds[v] + kinds[w]] += 1 / len(ends)
+    for first, sign in ((OWN_TOTALS_START, 1), (OTHER_TOTALS_START, -1)):
         total = sum(sign * n for n in seen if sign * n > 0)
-        shared(found, first, STEPS + 1, STEPS * min(1, total / map.armies_to_win), 1)
+        shared(found, first, STEP_COUNT + 1, STEP_COUNT * min(1, total / map.armies_to_win), 1)
     return found
 
 
@@ -66,7 +66,7 @@ def test_inputs_and_estimates_are_as_defined() -> None:
         position = make_random_position(game, rng)
         seen = [position.player.sign * n for n in position.armies]
         inputs = encode_inputs(game.map, [seen, seen])
-        assert inputs.shape == (2, INPUTS)
+        assert inputs.shape == (2, INPUT_COUNT)
         assert inputs.dtype == np.float32
         np.testing.assert_allclose(inputs, [defined(game, seen)] * 2, atol=1e-6)
         network = some_network(seed)

@@ -15,7 +15,7 @@ PATH = Riskless(path_map(5, 6, 20, 50))
 
 def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:
     found = riskless.make_feature_function(PATH)(Armies(armies, player, 0))
-    return dict(zip(riskless.NAMES, found, strict=True))
+    return dict(zip(riskless.FEATURE_NAMES, found, strict=True))
 
 
 def test_features_of_riskless_by_hand() -> None:
@@ -53,7 +53,7 @@ def test_a_race_is_a_share_of_the_goal() -> None:
 
 
 def test_a_territory_counts_its_share_of_the_goal() -> None:
-    units = dict(zip(riskless.NAMES, riskless.compute_feature_units(PATH.map), strict=True))
+    units = dict(zip(riskless.FEATURE_NAMES, riskless.compute_feature_units(PATH.map), strict=True))
     assert units["territories"] == units["exposed"] == 20 / 5
     assert units["armies"] == units["race"] == 1
 

@@ -10,7 +10,7 @@ from tests.bots.search.problems import Case, tictactoe_cases
 
 def test_features_of_tictactoe_by_hand() -> None:
     found = tictactoe.make_feature_function(TicTacToe())(Board("XX..O...."))
-    assert dict(zip(tictactoe.NAMES, found, strict=True)) == {
+    assert dict(zip(tictactoe.FEATURE_NAMES, found, strict=True)) == {
         "open": 4 - 4,  # X: top, bottom, left, right; O: middle row, bottom, right, one diagonal
         "ones": 1 - 2,  # the left column; the middle row and the diagonal
         "twos": 1,

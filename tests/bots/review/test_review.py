@@ -46,7 +46,9 @@ class FixedDepthAnalyst(Analyst):
 
     def analyse(self, position: Any) -> list[Report[Any]]:
         result, monitor = run_reference_search(self._game, position, self._depth, self._spec, tracing=False)
-        return [Report(self._depth, result.value, result.move, result.line, monitor.nodes, finished=True)]
+        return [
+            Report(self._depth, result.value, result.move, result.line, monitor.nodes, is_depth_finished=True)
+        ]
 
     def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
         self._depth = DEPTH - 1

@@ -33,11 +33,11 @@ def make(case: Case, name: str) -> Any:
 def test_finished_depths_are_minimax(case: Case, name: str) -> None:
     depth = max(1, case.depth)
     first, *reports = deepen(case.game, case.position, make(case, name), max_depth=depth)
-    assert (first.depth, first.finished, first.nodes) == (0, False, 0)
+    assert (first.depth, first.is_depth_finished, first.nodes) == (0, False, 0)
     assert first.move == case.game.moves(case.position)[0]
     for n, report in enumerate(reports, 1):
         expected = minimax(case.problem, case.position, n)
-        assert (report.depth, report.finished) == (n, True)
+        assert (report.depth, report.is_depth_finished) == (n, True)
         assert (report.value, report.move) == (expected.value, expected.move)
     assert reports[-1].value == minimax(case.problem, case.position, depth).value
     if len(reports) < depth:
@@ -76,12 +76,12 @@ def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str)
         deepen(case.game, case.position, make(case, name), stop=stop, max_depth=max(1, case.depth))
     )
     assert all(case.game.why_illegal(case.position, report.move) is None for report in reports)
-    assert all(report.finished for report in reports[1:-1])
+    assert all(report.is_depth_finished for report in reports[1:-1])
     nodes = [report.nodes for report in reports]
     assert nodes == sorted(nodes)
     last = reports[-1]
     assert last.nodes <= after
-    if len(reports) > 1 and not last.finished:
+    if len(reports) > 1 and not last.is_depth_finished:
         before = reports[-2]
         sign = case.game.player(case.position).sign
         if last.move != before.move and before.depth:

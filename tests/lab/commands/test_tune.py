@@ -7,14 +7,14 @@ import pytest
 from arena.bots.evaluators import tictactoe
 from arena.bots.evaluators.linear import load_weights
 from arena.bots.evaluators.outcomes import load_outcomes
-from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.riskless import FEATURE_NAMES
 from tests.bots.command_line import arena
 
 
 def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
     to = tmp_path / "mine.toml"
     first = tmp_path / "first.toml"
-    first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in NAMES), encoding="utf-8")
+    first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in FEATURE_NAMES), encoding="utf-8")
     options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
     options += ["--from", str(first)]
     result = arena("tune", *options, "--out", str(to))
@@ -22,7 +22,7 @@ def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
     text = to.read_text(encoding="utf-8")
     assert "arena tune --map m1 --generations 0 --climb 3 --nodes 60 --seed 3" in text
     assert "climb: 3 rounds, 6 pairs" in text
-    assert any(load_weights(to, NAMES).values())
+    assert any(load_weights(to, FEATURE_NAMES).values())
 
 
 def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> None:
@@ -31,8 +31,8 @@ def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> No
     for file in (to, same):
         result = arena("tune", *options, "--seed", "3", "--out", str(file))
         assert result.code == 0, result.stderr
-    weights = load_weights(to, tictactoe.NAMES)
-    assert weights == load_weights(same, tictactoe.NAMES)
+    weights = load_weights(to, tictactoe.FEATURE_NAMES)
+    assert weights == load_weights(same, tictactoe.FEATURE_NAMES)
     assert any(weights.values())
     assert "from nothing: all 0" in to.read_text(encoding="utf-8")
     for names in (("--from", "--out"), ("--out", "--from")):  # weights may be trained on in their own file
@@ -50,7 +50,7 @@ def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> N
     text = to.read_text(encoding="utf-8")
     how = "--map path4 --map m1 --matches 5 --generations 1 --without attacks --without goal --nodes 60 --seed 3"
     assert f"arena tune {how}" in text
-    learned = load_weights(to, NAMES)
+    learned = load_weights(to, FEATURE_NAMES)
     assert learned["attacks"] == learned["goal"] == 0
     assert any(learned.values())
     assert "10 matches" in text

@@ -1,12 +1,18 @@
 """Weights that move to where they win: moving weights, fixed weights, and equal results for equal seeds."""
 
-from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.riskless import Riskless
 from arena.lab.tuning.climb import climb_weights
 from arena.maps.loader import load_map
 
 M1 = Riskless(load_map("m1"))
-START = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": 50, "borders": 20, "waste": -50, "goal": 10}
+START = dict.fromkeys(FEATURE_NAMES, 0) | {
+    "armies": 100,
+    "territories": 50,
+    "borders": 20,
+    "waste": -50,
+    "goal": 10,
+}
 
 
 def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
@@ -17,14 +23,16 @@ def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
     )
     assert one == same
     assert one.weights != other.weights
-    assert [name for name in NAMES if not one.weights[name]] == [name for name in NAMES if not START[name]]
-    assert list(one.weights) == list(NAMES)
+    assert [name for name in FEATURE_NAMES if not one.weights[name]] == [
+        name for name in FEATURE_NAMES if not START[name]
+    ]
+    assert list(one.weights) == list(FEATURE_NAMES)
     assert (one.rounds, one.pairs, len(one.stages)) == (10, 20, 10)
     assert len(calls) == 30
 
 
 def test_weights_go_where_they_win() -> None:
-    wrong = dict.fromkeys(NAMES, 0) | {"armies": 100, "territories": -50}
+    wrong = dict.fromkeys(FEATURE_NAMES, 0) | {"armies": 100, "territories": -50}
     found = climb_weights([M1], wrong, rounds=60, nodes=60, seed=1, progress=lambda: None)
     # who shuns territories loses
     assert found.weights["territories"] / found.weights["armies"] > -0.4

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from arena.bots.evaluators.riskless import NAMES
+from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.riskless import Riskless
 from arena.lab.tuning.fit import TrainingSamples, fit_weights, play_training_matches
 from arena.maps.game_on_map import make_game_on_map
 
-TRUE = dict.fromkeys(NAMES, 0) | {
+TRUE = dict.fromkeys(FEATURE_NAMES, 0) | {
     "armies": 100,
     "territories": 300,
     "borders": -50,
@@ -16,8 +16,8 @@ TRUE = dict.fromkeys(NAMES, 0) | {
     "waste": -200,
     "goal": 20,
 }
-FLAT = dict.fromkeys(NAMES, 0) | {"armies": 100}
-NOTHING = dict.fromkeys(NAMES, 0)
+FLAT = dict.fromkeys(FEATURE_NAMES, 0) | {"armies": 100}
+NOTHING = dict.fromkeys(FEATURE_NAMES, 0)
 SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
 
 
@@ -25,8 +25,8 @@ def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> TrainingS
     """Return matches whose ends follow the true weights, on games that each have a slope of their own."""
     rng = np.random.default_rng(seed)
     games = np.arange(matches) % len(slopes)
-    rows = rng.normal(size=(matches, len(NAMES))) * SIZES
-    values = rows @ np.array([TRUE[name] for name in NAMES])
+    rows = rng.normal(size=(matches, len(FEATURE_NAMES))) * SIZES
+    values = rows @ np.array([TRUE[name] for name in FEATURE_NAMES])
     chances = 1 / (1 + np.exp(-values * np.array(slopes)[games]))
     ends = (rng.random(matches) < chances).astype(float)
     return TrainingSamples(rows, ends, np.arange(matches), games)
@@ -34,9 +34,9 @@ def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> TrainingS
 
 @pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
 def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, int]) -> None:
-    found = fit_weights(samples((0.002, 0.0005), 20_000), NAMES, begun)
-    true = np.array([TRUE[name] for name in NAMES], float)
-    learned = np.array([found.weights[name] for name in NAMES], float)
+    found = fit_weights(samples((0.002, 0.0005), 20_000), FEATURE_NAMES, begun)
+    true = np.array([TRUE[name] for name in FEATURE_NAMES], float)
+    learned = np.array([found.weights[name] for name in FEATURE_NAMES], float)
     likeness = (
         true * SIZES @ (learned * SIZES) / np.linalg.norm(true * SIZES) / np.linalg.norm(learned * SIZES)
     )
@@ -47,8 +47,8 @@ def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, in
 
 def test_weights_without_data_stay_unchanged() -> None:
     seen = samples((0.001,), 3000)
-    seen.features[:, [NAMES.index("goal"), NAMES.index("attacks")]] = 0
-    found = fit_weights(seen, NAMES, FLAT | {"goal": 50}).weights
+    seen.features[:, [FEATURE_NAMES.index("goal"), FEATURE_NAMES.index("attacks")]] = 0
+    found = fit_weights(seen, FEATURE_NAMES, FLAT | {"goal": 50}).weights
     assert found["goal"] > 0
     assert found["attacks"] == 0
 
