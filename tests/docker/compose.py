@@ -74,11 +74,11 @@ def stand_in(image: str, target: str) -> Iterator[None]:
 
 
 def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 400) -> T:
-    """Return the first true result of `holds`."""
+    """Return the first true result of `holds`, asked once a second: a `docker` command is a tenth of a second of work."""
     end = time.monotonic() + seconds
     while (found := holds()) is None:
         assert time.monotonic() < end, f"no {what} within {seconds:g} s"
-        time.sleep(0.2)
+        time.sleep(1)
     return found
 
 

@@ -75,6 +75,12 @@ class Arena:
     def compose(self, *words: str) -> str:
         return docker("compose", "--profile", "cluster", *words, **self.environment)
 
+    def containers(self, *services: str) -> list[str]:
+        """Return the containers of services that have one each."""
+        containers = self.compose("ps", "--quiet", *services).split()
+        assert len(containers) == len(services)
+        return containers
+
     def get(self, path: str) -> tuple[int, str]:
         """Return the answer of the reverse proxy."""
         try:
@@ -130,16 +136,15 @@ def test_the_entrance_keeps_the_metrics_and_passes_the_rest_on(arena: Arena) -> 
 
 
 def test_the_passwords_are_in_their_files_only(arena: Arena) -> None:
+    services = ("edge-1", "core-1", "bus", "entrance", "db")
+    shown = docker("inspect", *arena.containers(*services)) + arena.compose("logs", *services)
     for file in ("db_password", "bus_password"):
         secret = arena.compose("exec", "-T", "edge-1", "cat", f"/run/secrets/{file}").strip()
         assert re.fullmatch("[0-9a-f]{48}", secret)
-        for service in ("edge-1", "core-1", "bus", "entrance", "db"):
-            container = arena.compose("ps", "--quiet", service).strip()
-            assert secret not in docker("inspect", container)
-            assert secret not in arena.compose("logs", service)
+        assert secret not in shown
 
 
 def test_nothing_but_the_volumes_can_be_written(arena: Arena) -> None:
-    for service in ("edge-1", "edge-2", "core-1", "core-2", "bus", "entrance"):
-        container = arena.compose("ps", "--quiet", service).strip()
-        assert docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", container).strip() == "true"
+    containers = arena.containers("edge-1", "edge-2", "core-1", "core-2", "bus", "entrance")
+    read_only = docker("inspect", "--format", "{{.HostConfig.ReadonlyRootfs}}", *containers)
+    assert read_only.split() == ["true"] * 6

@@ -34,7 +34,6 @@ IMAGE = "postgres:17"
 ARENA_USER = 10001
 """The user of the arena's image: who must be able to read the password's file."""
 GUIDE = sections()["10. In containers"]
-TOKEN = ("arena", "token")
 DATABASE = "postgresql://arena@db/arena"
 
 # It makes two moves, and goes on when a file is there.
@@ -84,10 +83,6 @@ class Profile:
 
     def compose(self, *words: str) -> str:
         return docker("compose", "--profile", "postgres", *words, **self.environment)
-
-    @property
-    def password(self) -> str:
-        return self.compose("exec", "-T", "host", "cat", "/run/secrets/db_password").strip()
 
     def get(self, path: str) -> str:
         with urlopen(f"http://{self.address}{path}", timeout=500) as answer:
@@ -161,14 +156,15 @@ def test_nobody_is_root_and_nothing_but_the_volumes_can_be_written(profile: Prof
 
 
 def test_the_password_is_in_its_file_only(profile: Profile) -> None:
-    assert re.fullmatch("[0-9a-f]{48}", profile.password)
-    for service in ("host", "db"):
-        container = profile.compose("ps", "--quiet", service).strip()
-        assert profile.password not in docker("inspect", container)
-        assert profile.password not in profile.compose("logs", service)
+    password = profile.compose("exec", "-T", "host", "cat", "/run/secrets/db_password").strip()
+    assert re.fullmatch("[0-9a-f]{48}", password)
+    containers = profile.compose("ps", "--quiet", "host", "db").split()
+    assert len(containers) == 2
+    assert password not in docker("inspect", *containers)
+    assert password not in profile.compose("logs", "host", "db")
     seen = profile.compose("exec", "host", "cat", "/proc/1/environ", "/proc/1/cmdline")
     assert "ARENA_DB_PASSWORD_FILE=/run/secrets/db_password" in seen
-    assert profile.password not in seen
+    assert password not in seen
     file = profile.folder / "db_password"
     assert (file.stat().st_uid, file.stat().st_mode & 0o777) == (ARENA_USER, 0o400)
 
@@ -187,14 +183,9 @@ def test_a_proxy_on_this_machine_is_believed(profile: Profile) -> None:
 
 
 @contextmanager
-def bot(file: Path, name: str, profile: Profile) -> Iterator[None]:
-    """Yield a bot of its own process, outside of all containers, with a token made as the guide says."""
-    change = (
-        "create"
-        if name not in profile.compose("exec", "-T", "host", *TOKEN, "list", "--db", DATABASE)
-        else "rotate"
-    )
-    result = profile.compose("exec", "-T", "host", *TOKEN, change, name, "--db", DATABASE)
+def bot(file: Path, name: str, change: str, profile: Profile) -> Iterator[None]:
+    """Yield a bot of its own process, outside of all containers, with the token of `arena token CHANGE NAME`."""
+    result = profile.compose("exec", "-T", "host", "arena", "token", change, name, "--db", DATABASE)
     command = [*ARENA, "bot", str(file), "--name", name, "--url", f"ws://{profile.address}"]
     with (file.parent / f"{name}.log").open("wb") as log:
         process = subprocess.Popen(
@@ -214,7 +205,7 @@ def test_a_rated_match_of_bots_from_outside_goes_on_after_the_host_was_killed(
 ) -> None:
     file = tmp_path / "held.py"
     file.write_text(HELD, encoding="utf-8")
-    with bot(file, "ada", profile), bot(file, "ben", profile):
+    with bot(file, "ada", "rotate", profile), bot(file, "ben", "create", profile):  # the guide created ada
         profile.wait('arena_messages_total{type="move"}', 2)
         profile.compose("kill", "host")
         profile.compose("up", "--detach", "--wait", "host")

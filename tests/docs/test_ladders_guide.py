@@ -26,13 +26,17 @@ QUICK = ("--tc", "0.02/move", "--margin", "30000")
 LASTING, COMPARED, MAKING, OPENED, BOXED, ADDED, LISTED, CHECKED, ADJUDICATED, CLUSTERED, REPORTED = COMMANDS
 
 
-def test_an_event_that_lasts_is_told_again_and_not_played_twice(
+def test_an_event_that_lasts_has_reports_is_told_again_and_not_played_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    event = (*LASTING, "--rounds", "1", "--event", "guide", *QUICK)
+    assert REPORTED[0] == LASTING[0] == "ladder"
+    event = (*LASTING, "--rounds", "1", "--event", "guide", *QUICK, *REPORTED[REPORTED.index("--html") :])
     result = arena(*event)
     assert result.code == 0, result
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (tmp_path / "table.csv").read_text(encoding="utf-8").count("\n") == 4
+    assert json.loads((tmp_path / "table.json").read_text())["played"] == 6
     again = arena(*event)
     assert again.code == 0, again
     table = re.compile(r"^\| \d \| (?:greedy|minimax|random) .*$", re.MULTILINE)
@@ -40,12 +44,18 @@ def test_an_event_that_lasts_is_told_again_and_not_played_twice(
     assert table.findall(again.stdout) == table.findall(result.stdout)
 
 
-def test_two_sides_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_sides_are_compared_and_a_match_is_adjudicated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    result = arena(*COMPARED, "--rounds", "1", "--map", "path4", "--margin", "30000")
+    assert ADJUDICATED[0] == COMPARED[0] == "match"
+    adjudicated = ADJUDICATED[ADJUDICATED.index("--adjudicate") :]
+    quick = ("--rounds", "1", "--map", "path4", "--margin", "30000", "--json", "table.json")
+    result = arena(*COMPARED, *adjudicated, *quick)
     assert result.code == 0, result
     assert re.search(r"^\| \d \| +four-plies .*$", result.stdout, re.MULTILINE), result
     assert "SPRT" in result.stdout, result
+    assert json.loads((tmp_path / "table.json").read_text())["played"] == 2
 
 
 def test_openings_are_made_and_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,19 +99,3 @@ def test_bots_of_strangers_play_in_boxes(tmp_path: Path, monkeypatch: pytest.Mon
     checked = arena(*CHECKED, "--image", here, "--margin", "2000")
     assert checked.code == 0, checked
     assert re.search(r"^\| \d \| camel-2 ", checked.stdout, re.MULTILINE), checked
-
-
-def test_a_match_that_is_adjudicated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = arena(*ADJUDICATED, "--map", "path4", *QUICK, "--json", "table.json")
-    assert result.code == 0, result
-    assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
-
-
-def test_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = arena(*REPORTED, *QUICK)
-    assert result.code == 0, result
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert (tmp_path / "table.csv").read_text(encoding="utf-8").count("\n") == 3
-    assert json.loads((tmp_path / "table.json").read_text())["played"] == 4
