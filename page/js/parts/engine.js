@@ -9,14 +9,10 @@ export const isBuiltIn = async (match) => (await known(match)) !== null;
 // Returns true if guests may ask the engine about positions of a match: it is on a built-in map.
 export const engineFor = async (match) => Boolean((await known(match))?.guests);
 
-// Return why guests may not ask the engine to review a match; empty if they may: the server knows its game and its map.
-export async function whyNoReview({ game, gameName, setup }) {
+// Return true if guests may ask the engine to review a match: the server knows its game and its map.
+export async function mayReview({ game, gameName, setup }) {
   const about = await aboutServer();
-  if (!about) return "The server did not say whether it offers analysis. Load the page again.";
-  if (!about.guests) return "This server offers no analysis, because guests may not use its engines.";
-  if (!about.games.includes(gameName)) return "This server does not know the game, and cannot analyse it.";
-  if (game.names && !about.maps.includes(setup.map)) return "The engine analyses only matches on built-in maps.";
-  return "";
+  return Boolean(about?.guests && about.games.includes(gameName) && (!game.names || about.maps.includes(setup.map)));
 }
 
 async function known({ game, setup }) {

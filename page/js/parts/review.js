@@ -3,7 +3,7 @@
 import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { SEATS, SIDES, plural } from "../text.js";
-import { read, reviewOfMoves, whyNoReview } from "./engine.js";
+import { mayReview, read, reviewOfMoves } from "./engine.js";
 import { percent } from "./values.js";
 
 const FEW = 5; // mistakes that the reader is led to before asking for all: those that cost most
@@ -16,13 +16,13 @@ export class Review {
     this.match = match;
     this.of = of;
     this.changed = changed;
-    this.refusal = /** @type {string | null} */ (null); // why the server reviews no such match; null until it is known
+    this.offered = false; // the server reviews such matches
     this.asking = false;
     this.moves = /** @type {any[]} */ ([]); // { mark, chance, chance_lost, line } of each move; empty before the review is there
     this.accuracy = /** @type {Record<string, number>} */ ({}); // of each player in per cent
     this.ply = 0;
-    this.button = h("button", { type: "button", class: "button wordy", onclick: () => (this.refusal ? this.tell(this.refusal) : this.ask()) }, "Analyse");
-    this.next = h("button", { type: "button", class: "button wordy next-mistake", hidden: true, onclick: () => go(this.nextMistake()) }, "Next mistake");
+    this.button = h("button", { type: "button", class: "button wordy", hidden: true, onclick: () => this.ask() }, "Analyse");
+    this.next = h("button", { type: "button", class: "button wordy next-mistake", hidden: true, onclick: () => go(this.nextMistake()) });
     this.head = h("h2", { class: "mistake-head", hidden: true });
     this.isWhole = false; // all mistakes are shown
     this.all = h("button", { type: "button", class: "small all-mistakes", hidden: true, onclick: () => this.toggle() });
@@ -30,11 +30,9 @@ export class Review {
     this.played = h("p", null);
     this.element = h("div", { class: "review", hidden: true }, this.told, this.head, this.played, this.all);
     this.over = false;
-    this.offer(false);
     if (of) {
-      whyNoReview(match).then((refusal) => {
-        this.refusal = refusal;
-        set(this.button, { "aria-disabled": refusal ? "true" : null, title: refusal || null });
+      mayReview(match).then((offered) => {
+        this.offered = offered;
         this.offer(this.over);
       });
     }
@@ -47,19 +45,19 @@ export class Review {
   // Offer the review of a match that is over, as the reader knows.
   offer(over) {
     this.over = over;
-    set(this.button, { hidden: this.refusal === null || !over || this.ready || this.asking || !this.match.moves.length });
+    set(this.button, { hidden: !this.offered || !over || this.ready || this.asking || !this.match.moves.length });
   }
 
   // Tell of the move that led to a ply, if it was a mistake.
   show(over, ply) {
     this.offer(over);
-    if (this.refusal && ply !== this.ply) say(this.told, "");
     this.ply = ply;
     set(this.element, { hidden: !this.told.textContent });
     if (!this.ready) return;
-    const { ranked } = this;
+    const { mistakes, ranked } = this;
     set(this.head, { hidden: !ranked.length });
-    set(this.next, { hidden: !ranked.length });
+    set(this.next, { hidden: mistakes.every((each) => each === ply) });
+    say(this.next, mistakes.some((each) => each > ply) ? "Next mistake" : "First mistake");
     set(this.all, { hidden: ranked.length <= FEW });
     say(this.all, this.isWhole ? `Show the ${FEW} largest` : `Show all ${ranked.length}`);
     say(this.head, this.heading(ply));
@@ -72,12 +70,13 @@ export class Review {
     this.changed();
   }
 
-  // Return which mistake a ply comes after, or how many there are.
+  // Return which of the shown mistakes a ply comes after, or how many there are.
   heading(ply) {
     const { mistakes, ranked } = this;
-    if (mistakes.includes(ply)) return `Mistake ${mistakes.indexOf(ply) + 1} of ${mistakes.length}`;
+    const some = mistakes.length < ranked.length;
+    if (mistakes.includes(ply)) return `${some ? "Large mistake" : "Mistake"} ${mistakes.indexOf(ply) + 1} of ${mistakes.length}`;
     if (this.mark(ply)) return "A smaller mistake";
-    return mistakes.length < ranked.length ? `The ${mistakes.length} largest mistakes` : plural(ranked.length, "mistake");
+    return some ? `${mistakes.length} large mistakes of ${ranked.length}` : plural(ranked.length, "mistake");
   }
 
   // Return the loss of the move that led to a ply, in words and elements; otherwise that of the largest mistake.
@@ -131,7 +130,7 @@ export class Review {
     return this.moves[ply - 1].chance_lost;
   }
 
-  // Plies after the mistakes that are shown, in the order of the match.
+  // Plies after the mistakes that graph, slider and list of moves mark, in the order of the match.
   get mistakes() {
     return this.ranked.slice(0, this.isWhole ? undefined : FEW).sort((a, b) => a - b);
   }

@@ -313,7 +313,6 @@ export class Viewer {
     this.slider.value = String(at);
     say(this.counter, `${at} / ${last}`);
     this.showState();
-    set(this.highlights, { hidden: !this.over || !match.game.told || this.explorer.active });
     say(this.runButton, playback.running ? "❚❚" : playback.isOver ? "↻" : "▶");
     const label = playback.running ? "Pause" : playback.isOver ? "Watch again" : "Play the moves";
     set(this.runButton, { title: label, "aria-label": label });
@@ -322,12 +321,13 @@ export class Viewer {
     const known = `${last} ${this.continents.length}`;
     if (known !== this.momentsOf) this.moments = keyMoments(match, this.continents);
     this.momentsOf = known;
+    set(this.highlights, { hidden: !this.moments.length || this.explorer.active });
     const { turns } = this;
     const name = this.review.ready ? "Mistake" : "Key moment";
     const key = `${known} ${width} ${name} ${turns.length}`;
     if (key === this.marked) return;
     this.marked = key;
-    // Turning points that are too close for a finger to press each are one mark, which leads from one to the next.
+    // Turning points that are too close for a finger to press each are one button, which leads from one to the next.
     const groups = /** @type {any[][]} */ ([]);
     for (const turn of turns) {
       const group = groups[groups.length - 1];
@@ -336,20 +336,23 @@ export class Viewer {
     }
     this.marks.replaceChildren(...groups.map((group) => {
       const [{ ply }] = group;
-      const heaviest = group.reduce((best, each) => (each.weight > best.weight ? each : best));
       const told = group.map((each) => `${name}, move ${each.ply}: ${each.words}`).join("; ");
-      const mark = h("button", { type: "button", "aria-label": told, "data-kind": heaviest.kind, "data-count": group.length > 1 && group.length, "data-right": ply > last / 2,
-        onclick: () => this.go((group.find((each) => each.ply > this.at) ?? group[0]).ply) });
+      const mark = h("button", { type: "button", "aria-label": told, "data-right": ply > last / 2,
+        onclick: () => this.go((group.find((each) => each.ply > this.at) ?? group[0]).ply) },
+      group.map((turn) => {
+        const dot = h("span", { "data-kind": turn.kind });
+        dot.style.translate = `${(((turn.ply - ply) * width) / last).toFixed(1)}px`;
+        return dot;
+      }));
       mark.style.left = `${((100 * ply) / last).toFixed(1)}%`;
       return mark;
     }));
   }
 
-  // The plies around each key moment, as [first, last].
+  // The plies around each key moment and the end, as [first, last].
   cuts() {
     const { length } = this.match.moves;
-    const found = this.moments.length ? this.moments.map(({ ply }) => [Math.max(0, ply - 3), Math.min(length, ply + 1)]) : [[0, length]];
-    return [...found, [Math.max(0, length - 2), length]];
+    return [...this.moments.map(({ ply }) => [Math.max(0, ply - 3), Math.min(length, ply + 1)]), [Math.max(0, length - 2), length]];
   }
 
   // The actions on the match are beside the words about it: in a match of the reader's own in the bar, when it is over. There the
@@ -367,7 +370,6 @@ export class Viewer {
     const { button, ready } = this.review;
     const focused = button.matches(":focus-visible");
     if (ready) this.playback.reveal();
-    else if (this.review.refusal) this.playback.pause(); // the next ply would take the reason away
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
     if (focused && button.hidden) this.slider.focus(); // with the button the focus of the keyboard would be lost
