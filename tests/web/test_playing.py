@@ -70,14 +70,18 @@ def play_out(page: Page) -> None:
     wait_until(is_over, 3 * PATIENCE)
 
 
-def test_the_large_maps_are_offered_first_on_equal_tiles(fresh: BrowserArena, page: Page) -> None:
+def test_the_large_maps_are_offered_first_and_the_tiles_fill_their_rows(
+    fresh: BrowserArena, page: Page
+) -> None:
     page.goto(f"{fresh.url}play")
     titles = ["Italy", "World", "USA", "Poland", "Ring of six", "Grid of sixteen", "Path of four"]
     expect(page.locator(".maps-of .choice > span:nth-of-type(2)")).to_have_text(titles)
-    tiles = page.locator(".maps-of .choice").evaluate_all(
-        "(all) => all.map((each) => [each.offsetWidth, each.offsetHeight].join())"
+    first, *others = (box_of(each) for each in page.locator(".maps-of .choice").all())
+    assert len({(round(each["width"]), round(each["height"])) for each in others}) == 1, "equal tiles"
+    assert len({round(each["y"]) for each in (first, *others)}) == 2
+    assert (round(first["x"]), round(others[1]["x"])) == (round(others[2]["x"]), round(others[5]["x"])), (
+        "two whole rows"
     )
-    assert len(set(tiles)) == 1, "equal tiles"
     steps, picture = box_of(page.locator(".steps")), box_of(page.locator(".chosen-map"))
     assert abs(steps["y"] + steps["height"] - picture["y"] - picture["height"]) <= 1, "they end together"
 
@@ -111,19 +115,18 @@ def test_an_opponent_is_a_bot_of_the_house_or_somebody_else(fresh: BrowserArena,
         page.get_by_role("radio", name="Easy: Greedy"),
         page.get_by_role("radio", name="Hard: AlphaBeta"),
     )
-    others = page.get_by_label("Somebody else")
+    somebody, others = page.get_by_role("radio", name="Somebody else"), page.get_by_label("Challenge")
     expect(easy).to_be_checked()
-    expect(others.locator("option:checked")).to_have_text("Choose…")
-    expect(others.locator("option:not([hidden])")).to_have_text(["Anyone who accepts"])
-    others.select_option("Anyone who accepts")
-    expect(page.locator(".opponents input:checked")).to_have_count(0)
+    expect(others).to_be_hidden()
+    somebody.check()
+    expect(others.locator("option:checked")).to_have_text("Anyone who accepts")
     hard.check()
-    expect(others.locator("option:checked")).to_have_text("Choose…")
+    expect(others).to_be_hidden()
     page.goto(f"{fresh.url}play/house-alphabeta")
     expect(hard).to_be_checked()
     page.goto(f"{fresh.url}play/pat")
     expect(others.locator("option:checked")).to_have_text("pat")
-    expect(page.locator(".opponents input:checked")).to_have_count(0)
+    expect(somebody).to_be_checked()
 
 
 PRESSED = """(button) => {

@@ -3,9 +3,9 @@
 import { fetchOnce } from "../api.js";
 import { makeBoard } from "../boards/index.js";
 import { Thumbnail } from "../boards/thumbnail.js";
-import { h, say } from "../dom.js";
+import { h } from "../dom.js";
 import { rules } from "../games/index.js";
-import { mapTitle, plural } from "../text.js";
+import { mapTitle } from "../text.js";
 
 export function mapPicture(name) {
   const inside = h("div", { inert: true });
@@ -19,16 +19,14 @@ export function mapPicture(name) {
   return place;
 }
 
-// The same in the size of a thumb, without names, with the title and the size of the map.
+// The same in the size of a thumb, without names, with the title of the map.
 export function mapThumb(name) {
   const place = h("span", { class: "picture-of" });
-  const size = h("span", { class: "quiet" }, "\u00a0"); // as high as its words
   fetchOnce(`map/${encodeURIComponent(name)}`).then(({ setup }) => {
     const game = rules("riskless", setup);
     const board = new Thumbnail(game);
     place.replaceChildren(board.element);
     board.show(game.start(), null);
-    say(size, plural(setup.territories.length, "territory", "territories"));
   }, () => null);
-  return [place, h("span", null, mapTitle(name)), size];
+  return [place, h("span", null, mapTitle(name))];
 }

@@ -42,19 +42,21 @@ export function playForm(about, opponent, begin) {
   const easiest = Object.values(LEVELS).map(([level]) => level);
   const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
   const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who))),
-    h("label", { class: "choice" }, h("strong", null, "Somebody else"), others));
+    h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: "", "aria-label": "Somebody else", onchange: () => choose(listed[0]) }),
+      h("strong", null, "Somebody else"), h("span", { class: "quiet" }, "Another bot, or a person")));
   const picture = h("div", { class: "chosen-map" });
   const showMap = (map) => picture.replaceChildren(mapPicture(map));
   const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, inMapOrder(about.maps).map((each) => (
     h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map, onchange: () => showMap(each) }), mapThumb(each))))));
   showMap(about.map);
   const row = (text, input) => h("label", { class: "row" }, h("span", null, text), input);
+  const rival = row("Challenge", others);
   const advanced = h("details", { open: about.anyone || !about.guests }, h("summary", null, "Advanced"),
     row("Your name", name),
     row(about.anyone ? "Token, if your name has one" : about.guests ? "Token (not needed for guests)" : "Your token (from the host: arena token create)", token),
     row("Game", game));
   const steps = h("div", { class: "steps" },
-    h("fieldset", null, h("legend", null, "Opponent"), house.length ? levels : set(others, { "aria-label": "Opponent" })),
+    h("fieldset", null, h("legend", null, "Opponent"), house.length ? [levels, rival] : set(others, { "aria-label": "Opponent" })),
     maps,
     h("div", { class: "terms" }, row("Time", time), row("You play", seat), advanced, go));
   const form = h("form", { class: "play-form" }, steps, picture);
@@ -64,11 +66,12 @@ export function playForm(about, opponent, begin) {
   const choose = (who) => {
     chosen = who;
     token.required = !about.anyone && !(about.guests && GUEST.test(name.value.trim()) && house.includes(chosen));
-    for (const each of levels.querySelectorAll("input")) each.checked = each.value === chosen;
-    others.selectedIndex = 1 + listed.indexOf(chosen); // a bot of the house is none of them: the list says "Choose…"
+    rival.hidden = house.includes(chosen);
+    for (const each of levels.querySelectorAll("input")) each.checked = each.value === (rival.hidden ? chosen : "");
+    others.selectedIndex = listed.indexOf(chosen);
   };
   name.addEventListener("input", () => choose(chosen));
-  others.addEventListener("change", () => choose(listed[others.selectedIndex - 1]));
+  others.addEventListener("change", () => choose(listed[others.selectedIndex]));
   const offerMaps = () => { maps.hidden = picture.hidden = game.value !== "riskless"; };
   game.addEventListener("change", offerMaps);
   offerMaps();
@@ -106,7 +109,7 @@ export function playForm(about, opponent, begin) {
       const found = [...names, ""];
       if (found.join("\n") === listed.join("\n") && listed.length) return;
       listed = found;
-      others.replaceChildren(h("option", { hidden: true }, "Choose…"), ...options(listed.map((each) => [each, each ? botTitle(each) : "Anyone who accepts"])));
+      others.replaceChildren(...options(listed.map((each) => [each, each ? botTitle(each) : "Anyone who accepts"])));
       choose(house.includes(chosen) || listed.includes(chosen) ? chosen : house[0] ?? listed[0]);
     },
   };

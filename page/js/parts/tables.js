@@ -16,27 +16,45 @@ export const rated = (each) => ({ ...each, middle: each.rating, error: 2 * each.
 const errorText = ({ error, provisional }) => `${error.toFixed(0)}${provisional ? PROVISIONAL_TEXT : ""}`;
 export const ratingText = (each) => `${whole(each.rating)} ± ${errorText(rated(each))}`;
 
-export function standing(rows, what) {
+// The ratings of bots, with their errors as bars.
+export function ratings(rows) {
   const scale = ratingScale(rows);
-  const more = formatColumns(rows);
   const ends = h("span", { class: "scale-of" }, (rows.length ? [scale.low, scale.high] : []).map((each) => h("span", null, whole(each))));
-  const head = ["#", what, "±", "Bot", ends, more[0]?.heading].filter((each) => each !== undefined);
-  const rest = [...more.slice(1).map(({ heading }) => heading), "Matches", "W", "D", "L", "Forfeits", "Crashes"];
-  return scrolling("Standings", h("table", { class: "standing" },
-    h("thead", null, h("tr", null, head.map((each) => h("th", { scope: "col" }, each)), rest.map((each) => h("th", { scope: "col", class: "rest" }, each)))),
-    h("tbody", null, rows.map((row, n) => h("tr", null,
-      h("td", null, row.rank ?? n + 1),
-      h("td", null, h("strong", null, whole(row.middle)), row.provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")), h("td", { class: "quiet" }, row.error.toFixed(0)),
-      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot)), h("span", { class: "details-of" }, inWords(row))), h("td", null, ratingBar(row, scale)),
-      more.slice(0, 1).map(({ value }) => h("td", null, value(row))),
-      [...more.slice(1).map(({ value }) => value(row)), row.matches, row.won, row.drawn, row.lost, row.forfeits, row.crash].map((each) => h("td", { class: "rest" }, each)))))));
+  return standing(rows, "Rating", ends, ({ middle, provisional }) => [whole(middle), provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")], (row) => ratingBar(row, scale));
 }
 
-// Return the last columns of a row in words, which a phone shows below the bot.
-function inWords({ won, drawn, lost, forfeits, crash }) {
-  const faults = [forfeits && plural(forfeits, "forfeit"), crash && plural(crash, "crash", "crashes")];
-  return [`${won} won, ${drawn} drawn, ${lost} lost`, ...faults].filter(Boolean).join(" · ");
+// The shares of the points of an event.
+export const scores = (rows) => standing(rows, "Score", "", ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`, recordBar);
+
+// Standings: the figure of each bot, its bar below `ends`, and its results. A column of noughts is left out.
+function standing(rows, what, ends, figure, bar) {
+  const more = formatColumns(rows);
+  const head = ["#", what, "Bot", ends, more[0]?.heading].filter((each) => each !== undefined);
+  const rest = [...more.slice(1), ...RESULTS].filter(({ value }) => rows.some((row) => value(row)));
+  return scrolling("Standings", h("table", { class: "standing" },
+    h("thead", null, h("tr", null, head.map((each) => h("th", { scope: "col" }, each)), rest.map(({ heading }) => h("th", { scope: "col", class: "rest" }, heading)))),
+    h("tbody", null, rows.map((row, n) => h("tr", null,
+      h("td", null, row.rank ?? n + 1),
+      h("td", null, h("strong", null, figure(row))),
+      h("th", { scope: "row", title: row.bot }, h("a", { href: addressOf("bot", row.bot) }, botTitle(row.bot)), h("span", { class: "details-of" }, inWords(row))), h("td", null, bar(row)),
+      more.slice(0, 1).map(({ value }) => h("td", null, value(row))),
+      rest.map(({ value }) => h("td", { class: "rest" }, value(row))))))));
 }
+
+// Return results in words.
+export function inWords({ won, drawn, lost, forfeits, crash }) {
+  const faults = [forfeits && plural(forfeits, "forfeit"), crash && plural(crash, "crash", "crashes")];
+  return [`${won} won, ${drawn ? `${drawn} drawn, ` : ""}${lost} lost`, ...faults].filter(Boolean).join(" · ");
+}
+
+const RESULTS = [
+  { heading: "Matches", value: ({ matches }) => matches },
+  { heading: "W", value: ({ won }) => won },
+  { heading: "D", value: ({ drawn }) => drawn },
+  { heading: "L", value: ({ lost }) => lost },
+  { heading: "Forfeits", value: ({ forfeits }) => forfeits },
+  { heading: "Crashes", value: ({ crash }) => crash },
+];
 
 // Columns that only some formats have: points for a Swiss, and the round reached for a knockout.
 function formatColumns(rows) {
@@ -51,12 +69,7 @@ function formatColumns(rows) {
 }
 
 // Return the rows of an event's table in the form of `standing`.
-export function eventRows(rows) {
-  return rows.map((row) => ({
-    ...row, matches: row.games, middle: row.elo, error: row.elo_error,
-    forfeits: row.time + row.illegal + row.gone + row.other,
-  }));
-}
+export const eventRows = (rows) => rows.map((row) => ({ ...row, matches: row.games, forfeits: row.time + row.illegal + row.gone + row.other }));
 
 // Cross-table; each cell links to the matches of the two bots.
 function cross(bots, crosses) {
@@ -69,17 +82,18 @@ function cross(bots, crosses) {
     const games = each.won + each.drawn + each.lost;
     const points = each.won + each.drawn / 2;
     const share = games ? points / games : 0.5;
-    const told = `${each.won} won, ${each.drawn} drawn, ${each.lost} lost`;
+    const told = inWords(each);
     const ahead = points - games / 2;
     const sign = ahead > 0 ? "+" : ahead < 0 ? "−" : "=";
     const text = `${points % 1 ? `${Math.floor(points) || ""}½` : points}/${games}`;
     return h("td", { class: `share share-${Math.round(share * 4)}`, title: told },
       h("a", { href: addressOf("versus", bot, opponent), "data-sign": sign, "aria-label": `${text}: ${botTitle(bot)} against ${botTitle(opponent)}, ${told}` }, text));
   };
-  return scrolling("Cross-table", h("table", { class: "cross", "data-many": bots.length > FEW },
+  const many = bots.length > FEW;
+  return scrolling("Cross-table", h("table", { class: "cross", "data-many": many },
     h("caption", null, "Points of each row against each column"),
-    h("thead", null, h("tr", null, h("td"), bots.map((_, n) => h("th", { scope: "col", title: bots[n] }, n + 1)))),
-    h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row" }, `${n + 1}.`, h("span", { class: "bot-of" }, ` ${botTitle(bot)}`)), bots.map((other) => cell(bot, other)))))));
+    h("thead", null, h("tr", null, h("td"), bots.map((_, n) => h("th", { scope: "col", title: bots[n] }, many ? n + 1 : botTitle(bots[n]))))),
+    h("tbody", null, bots.map((bot, n) => h("tr", null, h("th", { scope: "row", title: bot }, many && `${n + 1}. `, h("span", { class: "bot-of" }, botTitle(bot))), bots.map((other) => cell(bot, other)))))));
 }
 
 // The cross-table of bots with its heading, if there is one, and whether it is too wide for the column beside their standings.

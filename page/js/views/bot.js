@@ -9,7 +9,7 @@ import { facts, failed, head, loneCard, page } from "../parts/cards.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";
-import { rated, recordBar, scrolling } from "../parts/tables.js";
+import { inWords, rated, recordBar, scrolling } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, presence, reason, when, whole } from "../text.js";
 
@@ -64,16 +64,15 @@ export class BotView {
 }
 
 function standing(each, history) {
-  const { game, matches, won, drawn, lost, forfeits, crash } = each;
+  const { game, matches, won, drawn } = each;
   const { middle, error, provisional } = rated(each);
-  const faults = [forfeits && plural(forfeits, "forfeit"), crash && plural(crash, "crash", "crashes")].filter(Boolean);
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
     facts([
       [provisional ? "Rating (provisional)" : "Rating", whole(middle), h("span", { class: "quiet" }, ` ± ${error.toFixed(0)}`)],
       ["Rated matches", matches], ["Points", `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`],
     ]),
     recordBar(each),
-    h("p", { class: "quiet" }, [`${won} won, ${drawn} drawn, ${lost} lost`, ...faults].join(" · ")),
+    h("p", { class: "quiet" }, inWords(each)),
     history.length > 1 ? curve(history) : null);
 }
 
@@ -131,15 +130,16 @@ function results(name, matches) {
     count(places, `${gameTitle(game, map ?? "")}\n${SIDES[seat]}`, what);
     if (what === "losses") losses.set(result.reason, (losses.get(result.reason) ?? 0) + 1);
   }
-  const numbers = (row) => [row.wins, row.draws, row.losses].map((each) => h("td", null, each));
-  const heads = (...columns) => h("thead", null, h("tr", null, columns.map((each) => h("th", { scope: "col" }, each))));
+  const drawn = [...opponents.values()].some(({ draws }) => draws);
+  const numbers = (row) => [row.wins, ...(drawn ? [row.draws] : []), row.losses].map((each) => h("td", null, each));
+  const heads = (...columns) => h("thead", null, h("tr", null, [...columns, "W", ...(drawn ? ["D"] : []), "L"].map((each) => h("th", { scope: "col" }, each))));
   const sum = (row) => row.wins + row.draws + row.losses;
   const best = [...opponents].sort(([, a], [, b]) => sum(b) - sum(a)).slice(0, OPPONENTS);
   const latest = h("p", { class: "quiet" }, `From the latest ${plural(matches.length, "match", "matches")}.`);
   return [
-    h("section", null, h("h2", null, "Against"), latest, scrolling("Against", h("table", null, heads("Opponent", "W", "D", "L"), h("tbody", null,
+    h("section", null, h("h2", null, "Against"), latest, scrolling("Against", h("table", null, heads("Opponent"), h("tbody", null,
       best.map(([rival, row]) => h("tr", null, h("th", { scope: "row", title: rival }, h("a", { href: addressOf("versus", name, rival) }, botTitle(rival))), numbers(row))))))),
-    h("section", null, h("h2", null, "By map and side"), scrolling("By map and side", h("table", { class: "results" }, heads("Map", "Side", "W", "D", "L"), h("tbody", null,
+    h("section", null, h("h2", null, "By map and side"), scrolling("By map and side", h("table", { class: "results" }, heads("Map", "Side"), h("tbody", null,
       [...places].sort().map(([key, row]) => {
         const [where, seat] = key.split("\n");
         return h("tr", null, h("th", { scope: "row" }, where), h("td", null, seat), numbers(row));

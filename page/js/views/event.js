@@ -7,9 +7,9 @@ import { LiveCards } from "../home/livecards.js";
 import { head, page } from "../parts/cards.js";
 import { matchLink } from "../parts/matchlist.js";
 import { pastRow } from "../parts/pastrow.js";
-import { eventRows, headToHead, scrolling, standing } from "../parts/tables.js";
+import { eventRows, headToHead, scores, scrolling, table } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
-import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle } from "../text.js";
+import { GAME_NAMES, botTitle, eventTitle, mapTitle, minus, plural, timeTitle, whole } from "../text.js";
 
 const BOARDS = 4;
 const AGAIN_MS = 1500;
@@ -29,13 +29,16 @@ export class EventView {
     this.counted = h("span");
     this.playing = h("section", { class: "playing", "aria-label": "Now", hidden: true },
       h("div", { class: "stage-head" }, h("h2", null, this.counted), h("a", { class: "button plain small", href: "/" }, "All live boards")), this.live.element);
-    this.table = h("section");
+    this.standings = h("div");
+    this.strengths = h("div");
+    this.elo = h("details", { hidden: true }, h("summary", null, "Elo"), this.strengths);
+    this.wide = h("div");
     this.crossed = h("section", { hidden: true });
     this.due = h("section", { hidden: true });
     this.bracket = h("section", { hidden: true });
     this.past = h("section");
     this.fault = h("p", { class: "fault", role: "alert" });
-    this.tables = page(this.table, [this.crossed, this.due], this.bracket, this.past);
+    this.tables = page(h("section", null, h("h2", null, "Standings"), this.standings, this.elo, this.wide), [this.crossed, this.due], this.bracket, this.past);
     set(this.tables, { hidden: true }); // until there is something to show
     main.replaceChildren(
       head(h("h1", null, eventTitle(event)), h("p", null, h("span", { class: "status" }, this.far, " ", this.coming), " ", this.about)),
@@ -94,10 +97,10 @@ export class EventView {
   async load() {
     const name = encodeURIComponent(this.event);
     try {
-      const [told, records, table] = await Promise.all([fetchJson(`event?name=${name}`), fetchJson(`records?event=${name}&limit=12`),
+      const [told, records, found] = await Promise.all([fetchJson(`event?name=${name}`), fetchJson(`records?event=${name}&limit=12`),
         fetchJson(`table?event=${name}`).catch(() => null)]);
       if (this.stopped) return;
-      this.show(told, records.matches, table);
+      this.show(told, records.matches, found);
       say(this.fault, "");
     } catch (error) {
       if (this.stopped) return;
@@ -107,8 +110,8 @@ export class EventView {
     }
   }
 
-  show(told, matches, table) {
-    const words = JSON.stringify([told, matches, table]);
+  show(told, matches, found) {
+    const words = JSON.stringify([told, matches, found]);
     if (words === this.drawn) return; // unchanged content keeps its focus and scroll position
     this.drawn = words;
     const { plan, counted, finished } = told;
@@ -119,14 +122,16 @@ export class EventView {
     this.tellFar();
     set(this.tables, { hidden: false });
     this.test.replaceChildren(...(plan?.sprt ? [sprt(plan.sprt, plan)] : []));
-    const rows = table ? eventRows(table.rows) : [];
-    const { parts: between, isWide } = headToHead(rows, table?.crosses ?? []);
-    this.table.replaceChildren(h("h2", null, "Standings"),
-      ...(rows.length
-        ? [standing(rows, "Elo"), h("p", { class: "quiet" }, `From ${plural(table.counted, "match", "matches")}; Elo relative to the average, with its 95 % error. `, files(this.event)), ...(isWide ? between : [])]
-        : [h("p", { class: "quiet" }, "No match has finished yet.")]));
+    const rows = found ? eventRows(found.rows) : [];
+    const { parts: between, isWide } = headToHead(rows, found?.crosses ?? []);
+    this.standings.replaceChildren(...(rows.length
+      ? [scores(rows), h("p", { class: "quiet" }, `From ${plural(found.counted, "match", "matches")}. `, files(this.event))]
+      : [h("p", { class: "quiet" }, "No match has finished yet.")]));
+    set(this.elo, { hidden: !rows.length });
+    this.strengths.replaceChildren(table("Elo", ["Bot", "Above the average", "95 % error"], rows.map((row) => [botTitle(row.bot), whole(row.elo), `± ${row.elo_error.toFixed(0)}`])));
+    this.wide.replaceChildren(...(isWide ? between : []));
     fill(this.crossed, isWide ? [] : between);
-    fill(this.bracket, table?.bracket?.length ? bracket(table.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []);
+    fill(this.bracket, found?.bracket?.length ? bracket(found.bracket, rows.find(({ reached }) => reached === "champion"), matches) : []);
     fill(this.due, plan?.due.length && !finished ? due(plan) : []);
     this.past.replaceChildren(...(matches.length ? [h("h2", null, "Latest matches"), h("ul", { class: "cards rows" }, matches.map((each) => pastRow({ ...each, event: "" }))),
       counted > matches.length ? h("p", null, h("a", { class: "button plain", href: `/search?event=${encodeURIComponent(this.event)}` }, "All matches")) : null].filter(Boolean) : []));

@@ -5,7 +5,7 @@ import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
 import { failed, head, loneCard, page } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
-import { headToHead, rated, standing } from "../parts/tables.js";
+import { headToHead, rated, ratings } from "../parts/tables.js";
 import { Tabs } from "../parts/tabs.js";
 import { GAME_NAMES, eventTitle, mapTitle, plural, timeTitle } from "../text.js";
 
@@ -57,7 +57,7 @@ export class TableView {
     const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
     const { parts, isWide } = headToHead(rows, crosses[game] ?? []);
     const section = parts.length ? h("section", null, parts) : null;
-    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), standing(rows, "Rating"), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches, ± 95 % error.${unsure}`)),
+    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), ratings(rows), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches. The bars are 95 % intervals.${unsure}`)),
       [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
   }
 

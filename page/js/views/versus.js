@@ -5,7 +5,7 @@ import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
 import { facts, failed, head, loneCard } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
-import { recordBar } from "../parts/tables.js";
+import { inWords, recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
 
 export class VersusView {
@@ -18,7 +18,8 @@ export class VersusView {
     this.matches = h("section", { hidden: true }, h("h2", null, "Matches"), // not moved by the scores
       new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`, "They have not played against each other yet.").element);
     main.replaceChildren(
-      head(h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))), null),
+      head(h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))), null,
+        ...[bot, opponent].map((each) => h("a", { class: "button plain", href: addressOf("play", each) }, `Play ${botTitle(each)}`))),
       this.scores, this.matches);
     this.load(bot, opponent);
   }
@@ -57,5 +58,5 @@ function score(bots, each) {
   return h("section", null,
     facts(bots.map((bot, n) => [botTitle(bot), points[n]])),
     recordBar(each),
-    h("p", { class: "quiet" }, `${GAME_NAMES[game] ?? game} · ${won} won, ${drawn} drawn, ${lost} lost · ${plural(won + drawn + lost, "rated match", "rated matches")}`));
+    h("p", { class: "quiet" }, `${GAME_NAMES[game] ?? game} · ${inWords(each)} · ${plural(won + drawn + lost, "rated match", "rated matches")}`));
 }
