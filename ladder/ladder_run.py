@@ -278,7 +278,9 @@ class _LadderRun:
     def _is_finished(self, schedule: Schedule) -> bool:
         """Return True if no match or no time is left, or if the ladder's test is decided."""
         ladder = self._ladder
-        return not schedule or ladder.is_decided() or self._stored_ladder.seconds >= ladder.plan.seconds
+        return (
+            not schedule or ladder.is_decided() or self._stored_ladder.played_seconds >= ladder.plan.seconds
+        )
 
     async def _play_schedule(
         self, schedule: Schedule, bots: BotPool, threads: ThreadAllocation, pinning: CorePinning | None = None
@@ -296,7 +298,7 @@ class _LadderRun:
         await runner.run(schedule, self._ladder.is_decided)
 
     def _make_seconds_left(self) -> Callable[[], float]:
-        end_time = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.seconds
+        end_time = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.played_seconds
         return lambda: end_time - MONOTONIC.now()
 
     def _make_event_terms(self) -> EventTerms:

@@ -115,7 +115,7 @@ class SaveEvent(Struct, frozen=True):
 
 
 class CommandAnswered(Struct, frozen=True):
-    """Answer to a host's command, in one line. It is stored before it is passed on."""
+    """Answer to a host's command, in one line. The shell stores it, and then passes it on."""
 
     number: int
     """Number of the `HostCommand`."""

@@ -90,7 +90,7 @@ def choose_pairs(
         owner_in_turn = owners[longest_waiting]
         pair = next(pair for pair in pairs if owner_in_turn in (owners[pair[0]], owners[pair[1]]))
         for name in pair:
-            latest_turns[owners[name]] = turn_order.count + 1 + len(pairings)
+            latest_turns[owners[name]] = turn_order.turn_count + 1 + len(pairings)
         paired_bots.update(pair)
         pairings.append(history.assign_seats(*pair))
     return pairings

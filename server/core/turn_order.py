@@ -13,10 +13,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 class TurnOrder(Generic[K]):
-    """Order in which keys take turns: the number of each key's last turn. All methods take constant time."""
+    """Order in which keys, such as owners, take turns: the number of each key's last turn. All methods take constant time."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.turn_count = 0
         """Number of turns so far; turns are numbered from 1."""
         self._last_turns: OrderedDict[K, int] = OrderedDict()
 
@@ -26,9 +26,9 @@ class TurnOrder(Generic[K]):
 
     def record_turn(self, *keys: K) -> None:
         """Give these keys the next turn, which they share."""
-        self.count += 1
+        self.turn_count += 1
         for key in keys:
-            self._last_turns[key] = self.count
+            self._last_turns[key] = self.turn_count
             self._last_turns.move_to_end(key)
         while len(self._last_turns) > MAX_KEYS:
             self._last_turns.popitem(last=False)

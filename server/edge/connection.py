@@ -248,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
         return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
     def _do_waiting_work(self) -> float:
-        """Do the work of a slice. Return the estimated cost of work that it causes outside the slice, in µs."""
+        """Do the work of a slice of the fair queue. Return the estimated cost of work that it causes elsewhere, in µs."""
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
@@ -357,7 +357,7 @@ class Connection(asyncio.BufferedProtocol):
     def _parse_request(self, data: bytes) -> float:
         """Parse a chunk of a request, and keep the bytes after the request.
 
-        Return the estimated cost of work that the request causes outside the slice, in µs.
+        Return the estimated cost of work that the request causes outside this slice of the fair queue, in µs.
         """
         head_bytes = self._request_tail + data
         head_end = head_bytes.find(END_OF_REQUEST)

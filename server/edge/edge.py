@@ -172,7 +172,7 @@ class Edge:
         return address
 
     def make_connection(self) -> Connection:
-        """Return the protocol of a new connection, for any transport."""
+        """Return a new connection: an asyncio protocol, for any transport."""
         return Connection(self)
 
     async def close(self, code: Code = Code.SHUTTING_DOWN) -> None:

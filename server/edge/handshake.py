@@ -59,10 +59,10 @@ def refuse_unreadable(error: BaseException | None) -> Response:
 
 def refuse_without_subprotocol(request: Request) -> Response | None:
     """Return the response that refuses a client that does not offer this server's subprotocol; None if it does."""
-    offered = request.list_header_values("Sec-WebSocket-Protocol")
-    if SUBPROTOCOL in offered:
+    offered_protocols = request.list_header_values("Sec-WebSocket-Protocol")
+    if SUBPROTOCOL in offered_protocols:
         return None
-    offer = ", ".join(offered) or "none"
+    offer = ", ".join(offered_protocols) or "none"
     return make_text_response(
         f"the subprotocol {SUBPROTOCOL} is required; this request offers {offer:.100}", HTTPStatus.BAD_REQUEST
     )

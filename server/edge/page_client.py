@@ -58,7 +58,7 @@ class PageClient:
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._client = 0
-        """Number of the client; 0 while it is not connected."""
+        """Number by which the core knows this client; 0 while it is not connected."""
         self._admission: asyncio.Future[None] | None = None
         """Future that is done once the core has admitted the client; None before the first request."""
         self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
@@ -186,7 +186,7 @@ class PageClient:
         self.disconnect()
 
     def make_resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
+        """Return the client's entry in the list of clients for a new core (`EdgeResynced`); None if no core has admitted the client."""
         if self._admission is None or not self._admission.done():
             return None
         return ClientAdmitted(self._client, HELLO, "", owner="", secret="", role="spectator")

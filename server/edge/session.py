@@ -171,7 +171,7 @@ class Session:
         self._message_bucket = TokenBucket(
             limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
         )
-        """Token bucket of messages that answer no message of the server."""
+        """Token bucket of messages that the server has not asked for."""
         self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, CONTROL_BURST, now)
         self._fragment_bucket: TokenBucket | None = None
         """Token bucket of message fragments; None until the first fragment."""
@@ -240,7 +240,7 @@ class Session:
                 return
         self._handle_other_message(message, arrived_ns)
 
-    def _handle_control(self, frame: Frame, arrived_ns: int) -> None:
+    def _handle_control_frame(self, frame: Frame, arrived_ns: int) -> None:
         # The library answers pings and closes by itself.
         if frame.opcode is PONG:
             self._connection.pings.handle_pong(bytes(frame.data), arrived_ns)
@@ -250,7 +250,7 @@ class Session:
     def _reassemble_message(self, frame: Frame, arrived_ns: int) -> bytes | str | None:
         """Handle a control frame or a fragment. Return the message that the frame completes; None if it completes none."""
         if frame.opcode in CONTROL_OPCODES:
-            self._handle_control(frame, arrived_ns)
+            self._handle_control_frame(frame, arrived_ns)
             return None
         if self.state in IGNORING_STATES:
             if self.state == AWAITING_ADMISSION:
@@ -604,7 +604,7 @@ class Session:
     # resync
 
     def make_resync_entry(self) -> ClientAdmitted | None:
-        """Return the client's entry in an `EdgeResynced`, for a new core; None if no core has admitted the client."""
+        """Return the client's entry in the list of clients for a new core (`EdgeResynced`); None if no core has admitted the client."""
         if self.hello is None or self.state not in {ADMITTED, BACKLOGGED}:
             return None
         address = self._connection.address

@@ -60,7 +60,7 @@ def parse_subject(text: str) -> tuple[DirectiveKind, str]:
 async def issue_directive(
     engine: Engine, kind: DirectiveKind, subject: str, text: str, duration_seconds: float
 ) -> None:
-    """Issue a directive, which replaces an earlier one of the same kind and subject.
+    """Issue a directive (ban, kick or notice), which replaces an earlier one of the same kind and subject.
 
     subject: banned name, owner or network; empty for a notice
     text: reason for the ban, or the text of the notice

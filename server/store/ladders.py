@@ -44,7 +44,7 @@ class StoredLadder:
     """Start time, in the format of `database.format_current_time`."""
     records: dict[str, Record]
     """Records of the finished matches by id, in order of finishing."""
-    seconds: float = 0.0
+    played_seconds: float = 0.0
     """Total time during which at least one of the finished matches was in progress, in seconds."""
 
 

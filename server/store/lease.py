@@ -43,7 +43,7 @@ class Lease(NamedTuple):
     name: str
     number: int
     """Fencing token. Each acquisition of the name gets the next higher one."""
-    seconds: float = LEASE_SECONDS
+    valid_seconds: float = LEASE_SECONDS
     """Time for which the lease is valid without renewal, in seconds."""
     since: float = 0.0
     """Time at which this process acquired the name, by the database's clock, in seconds since 1970.
@@ -57,17 +57,17 @@ class LeaseHeld(StoreError):
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
         """Make the error from the name's row of the table `servers`, which also has the database's time as `at`."""
-        self.seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
+        self.valid_seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
         """Time for which the holder's lease is valid after each renewal, in seconds; at most LEASE_SECONDS."""
         start_time = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
             f"{describe_server(name)} is running on this store already: on {row.host}, process {row.pid}, since {start_time};"
-            f" the name is free when that process stops, or {self.seconds:.3g} s after it was killed on another machine"
+            f" the name is free when that process stops, or {self.valid_seconds:.3g} s after it was killed on another machine"
         )
         self.name = name
         self.renewal = row.number, row.renewed
         """Fencing token and time of the last renewal, in seconds since 1970. The pair changes with every renewal."""
-        self.seconds_left = min(max(row.until - row.at, 0.0), self.seconds)
+        self.seconds_left = min(max(row.until - row.at, 0.0), self.valid_seconds)
         """Time until the lease expires, in seconds."""
 
 
@@ -77,7 +77,7 @@ class LeaseLost(StoreError):
     def __init__(self, lease: Lease) -> None:
         super().__init__(
             f"{describe_server(lease.name)} has been taken over by another process, because this one did not renew its lease"
-            f" within {lease.seconds:g} s; its matches continue there"
+            f" within {lease.valid_seconds:g} s; its matches continue there"
         )
 
 
@@ -90,7 +90,7 @@ async def acquire_lease(
     write: WriteFunction,
     name: str,
     *,
-    seconds: float = LEASE_SECONDS,
+    valid_seconds: float = LEASE_SECONDS,
     wait: bool = False,
     clock: TimeSource = MONOTONIC,
 ) -> Lease:
@@ -98,20 +98,22 @@ async def acquire_lease(
 
     write: function that runs an operation in a transaction
     name: name of the server; empty for the server without a name
-    seconds: time for which the lease is valid without renewal
+    valid_seconds: time for which the lease is valid without renewal
     wait: True for a standby, which waits until the holder releases the name or no longer renews its lease
 
     Without `wait`, raises LeaseHeld once the holder renews its lease, which takes some seconds. If the holder was
     killed, waits until its lease has expired.
     """
-    try_to_acquire = partial(try_acquire, name=name, process=identify_this_process(), seconds=seconds)
+    try_to_acquire = partial(
+        try_acquire, name=name, process=identify_this_process(), valid_seconds=valid_seconds
+    )
     first_refusal: LeaseHeld | None = None
     first_refusal_time = clock.now()
     while True:
         # The database's clock may jump, so the time without a renewal is measured here.
         expired = (
             first_refusal.renewal
-            if first_refusal is not None and clock.now() - first_refusal_time >= first_refusal.seconds
+            if first_refusal is not None and clock.now() - first_refusal_time >= first_refusal.valid_seconds
             else None
         )
         try:
@@ -131,10 +133,10 @@ async def acquire_lease(
                 first_refusal, first_refusal_time = refusal, clock.now()
             check_time = clock.now()
             await clock.sleep(min(CHECK_SECONDS, refusal.seconds_left + 0.01))
-            if clock.now() - check_time > CHECK_SECONDS + refusal.seconds / RENEWALS_PER_LEASE:
+            if clock.now() - check_time > CHECK_SECONDS + refusal.valid_seconds / RENEWALS_PER_LEASE:
                 # This process was suspended, and so may the holder have been: give it time to renew.
                 first_refusal_time = clock.now()
-                await clock.sleep(refusal.seconds / RENEWALS_PER_LEASE)
+                await clock.sleep(refusal.valid_seconds / RENEWALS_PER_LEASE)
 
 
 def try_acquire(
@@ -143,12 +145,12 @@ def try_acquire(
     name: str,
     process: ProcessIdentity,
     expired: tuple[int, float] | None = None,
-    seconds: float = LEASE_SECONDS,
+    valid_seconds: float = LEASE_SECONDS,
 ) -> Lease:
     """Acquire the lease on a name for `process`, in the caller's transaction.
 
     expired: fencing token and renewal time of a lease that the caller has found to be expired, whatever the store says
-    seconds: time for which the new lease is valid without renewal
+    valid_seconds: time for which the new lease is valid without renewal
 
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
     """
@@ -184,12 +186,12 @@ def try_acquire(
         "started": process.started,
         "since": now,
         "renewed": now,
-        "until": now + seconds,
+        "until": now + valid_seconds,
     }
     is_named = servers.c.name == name
     connection.execute(sa.update(servers).where(is_named).values(values))
     since = connection.execute(sa.select(servers.c.since).where(is_named)).scalar_one()
-    return Lease(name, row.number + 1, seconds, since)
+    return Lease(name, row.number + 1, valid_seconds, since)
 
 
 def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
@@ -204,7 +206,9 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
     except LeaseLost:
         now = make_database_time(connection.dialect.name)
         _update_lease(
-            connection, lease, {"number": new_lease.number, "renewed": now, "until": now + lease.seconds}
+            connection,
+            lease,
+            {"number": new_lease.number, "renewed": now, "until": now + lease.valid_seconds},
         )
     return new_lease
 
@@ -212,7 +216,7 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
 def renew_lease(connection: sa.Connection, lease: Lease) -> None:
     """Renew the lease, in the caller's transaction. Raises LeaseLost if another process holds the name."""
     now = make_database_time(connection.dialect.name)
-    _update_lease(connection, lease, {"renewed": now, "until": now + lease.seconds})
+    _update_lease(connection, lease, {"renewed": now, "until": now + lease.valid_seconds})
 
 
 def release_lease(connection: sa.Connection, lease: Lease) -> None:

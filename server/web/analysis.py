@@ -65,19 +65,19 @@ MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
 
 
 async def analyse_position(
-    map_name: str, parameters: Mapping[str, str], seconds: float = ENGINE_SECONDS
+    map_name: str, parameters: Mapping[str, str], max_seconds: float = ENGINE_SECONDS
 ) -> Response:
     """Return the analysis of a position on a built-in map, or an error status with a one-line reason.
 
     parameters: `position`, in the game's text form
-    seconds: time limit of the engine
+    max_seconds: time limit of the engine
 
     Raises BadRequest if the parameters have no position, and NotFound for an unknown map.
     """
     require_built_in_map(map_name)
     options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_BEST_MOVES)]
-    code, output = await _run_engine("analyse", *options, seconds=seconds)
+    code, output = await _run_engine("analyse", *options, max_seconds=max_seconds)
     if code is None:
         return _make_timeout_response()
     if code != 0:
@@ -97,12 +97,12 @@ def parse_position(parameters: Mapping[str, str]) -> str:
     return position
 
 
-async def review_moves(parameters: Mapping[str, str], seconds: float = ENGINE_SECONDS) -> Response:
+async def review_moves(parameters: Mapping[str, str], max_seconds: float = ENGINE_SECONDS) -> Response:
     """Return the review of a match that is not in the store, or an error status with a one-line reason.
 
     parameters: `game`, and `setup` and `moves` as JSON. On a built-in map, the setup needs only the map's name and the
         fields that differ from the map.
-    seconds: time limit of the engine
+    max_seconds: time limit of the engine
 
     Raises BadRequest for an invalid setup or invalid moves.
     """
@@ -123,14 +123,14 @@ async def review_moves(parameters: Mapping[str, str], seconds: float = ENGINE_SE
         # The only end reason that need not follow from the moves.
         result=Result(None, EndReason.SERVER_FAULT),
     )
-    return await review_match(to_line(record), seconds)
+    return await review_match(to_line(record), max_seconds)
 
 
-async def review_match(line: str, seconds: float = ENGINE_SECONDS) -> Response:
+async def review_match(line: str, max_seconds: float = ENGINE_SECONDS) -> Response:
     """Return the review of a match, or an error status with a one-line reason.
 
     line: record of the match, as one line of JSON
-    seconds: time limit of the engine
+    max_seconds: time limit of the engine
     """
     try:
         record = from_line(line)
@@ -145,7 +145,7 @@ async def review_match(line: str, seconds: float = ENGINE_SECONDS) -> Response:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")
         code, output = await _run_engine(
-            "replay", str(file), "--analyse", ANALYSIS_ENGINE, *games, seconds=seconds
+            "replay", str(file), "--analyse", ANALYSIS_ENGINE, *games, max_seconds=max_seconds
         )
     if code is None:
         return _make_timeout_response()
@@ -172,10 +172,10 @@ def _make_timeout_response() -> Response:
     return responses.make_text_response("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, bytes]:
+async def _run_engine(*arguments: str, max_seconds: float) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    The exit code is None if the command takes longer than `seconds`, or more CPU time than MAX_CPU_SECONDS. The command is
+    The exit code is None if the command takes longer than `max_seconds`, or more CPU time than MAX_CPU_SECONDS. The command is
     then killed, as it is on cancellation.
     """
     shell_command = f'ulimit -S -t {MAX_CPU_SECONDS}; exec "$0" "$@"'
@@ -186,7 +186,7 @@ async def _run_engine(*arguments: str, seconds: float) -> tuple[int | None, byte
         process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     output = b""
     try:
-        with anyio.move_on_after(seconds):
+        with anyio.move_on_after(max_seconds):
             if process.stdout is not None:
                 async for piece in process.stdout:
                     output += piece[: MAX_OUTPUT_BYTES - len(output)]

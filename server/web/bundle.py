@@ -168,5 +168,5 @@ def _resolve_path(module: str, target: str) -> str:
 
 def _make_relative_path(bundle: str, path: str) -> str:
     """Return `path` relative to the folder of `bundle`."""
-    relative = posixpath.relpath(path, posixpath.dirname(bundle))
-    return relative if relative.startswith(".") else f"./{relative}"
+    relative_path = posixpath.relpath(path, posixpath.dirname(bundle))
+    return relative_path if relative_path.startswith(".") else f"./{relative_path}"

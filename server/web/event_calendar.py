@@ -83,13 +83,13 @@ def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: date
         "X-WR-CALNAME:Riskless Arena",
         "REFRESH-INTERVAL;VALUE=DURATION:PT1H",
     ]
-    for plan, cancelled in events:
-        lines += _render_event_lines(plan, origin, now, cancelled=cancelled)
+    for plan, is_cancelled in events:
+        lines += _render_event_lines(plan, origin, now, is_cancelled=is_cancelled)
     lines.append("END:VCALENDAR")
     return b"".join(_fold_line(line) for line in lines)
 
 
-def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelled: bool) -> Iterator[str]:
+def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, is_cancelled: bool) -> Iterator[str]:
     host = urlsplit(origin).hostname or "arena"
     yield "BEGIN:VEVENT"
     yield f"UID:{quote(plan.event, safe='')}@{host}"
@@ -99,7 +99,7 @@ def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, cancelle
         yield f"DURATION:PT{plan.minutes}M"
     yield f"SUMMARY:{_escape_ical_text(plan.series or plan.event)}"
     yield f"DESCRIPTION:{_escape_ical_text(_describe_event(plan))}"
-    yield f"STATUS:{'CANCELLED' if cancelled else 'CONFIRMED'}"
+    yield f"STATUS:{'CANCELLED' if is_cancelled else 'CONFIRMED'}"
     if origin:
         yield f"URL:{origin}/event/{quote(plan.event, safe='')}"
     yield "END:VEVENT"

@@ -173,9 +173,9 @@ class HostPage:
         listing = await self._page_client.request_current_listing()
         clients = self._page_client.list_clients()
         bots = None if listing is None else await self._list_bots(listing.bots, clients)
-        spectators = sum(client.role == "spectator" for client in clients)
+        spectator_count = sum(client.role == "spectator" for client in clients)
         directives = await load_directives(self._engine)
-        return HostState(bots, spectators, directives, self._renames.list_renames())
+        return HostState(bots, spectator_count, directives, self._renames.list_renames())
 
     async def _list_bots(
         self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]

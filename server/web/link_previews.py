@@ -128,10 +128,10 @@ class LinkPreviews:
         ratings_text = ", ".join(
             f"{titles.GAME_TITLES.get(row.game, row.game)} {row.glicko}" for row in standings
         )
-        matches = sum(row.matches for row in standings)
+        match_count = sum(row.matches for row in standings)
         return LinkPreview(
             titles.make_bot_title(name),
-            f"{ratings_text} · {matches} rated matches",
+            f"{ratings_text} · {match_count} rated matches",
             f"/picture/bot/{quote(name, safe='')}.png",
         )
 

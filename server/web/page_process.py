@@ -77,7 +77,7 @@ class PageProcess:
         self._slow_queue = RequestQueue(1, clock)
         self._start_task: asyncio.Task[_PageChild] | None = None
         self._child: _PageChild | None = None
-        self._ready_at = 0.0
+        self._earliest_start_time = 0.0
         """Monotonic time in seconds before which the process is not started again."""
         self._is_closed = False
         self.request_count = 0
@@ -99,10 +99,10 @@ class PageProcess:
         Raises ServerBusy if too many requests wait, or if there is no response in time.
         """
         route = request.route_match.rules
-        end_time = self._clock.now() + route.seconds
+        end_time = self._clock.now() + route.max_seconds
         queue = self._slow_queue if route.is_slow else self._quick_queue
         try:
-            async with queue.wait_for_turn(address, route.cost, route.seconds):
+            async with queue.wait_for_turn(address, route.cost, route.max_seconds):
                 if is_abandoned():
                     return None
                 seconds_left = end_time - self._clock.now()
@@ -156,7 +156,7 @@ class PageProcess:
             self._start_task = None
 
     def _is_unavailable(self) -> bool:
-        return self._is_closed or self._clock.now() < self._ready_at
+        return self._is_closed or self._clock.now() < self._earliest_start_time
 
     async def _read_messages(self, child: _PageChild, reader: asyncio.StreamReader) -> None:
         """Handle the child's messages until it ends."""
@@ -172,7 +172,7 @@ class PageProcess:
         finally:
             self._child = None
             if not child.has_answered:
-                self._ready_at = self._clock.now() + RESTART_PAUSE_SECONDS
+                self._earliest_start_time = self._clock.now() + RESTART_PAUSE_SECONDS
             child.kill_and_fail_requests()
             if not self._is_closed:
                 with anyio.CancelScope(shield=True):

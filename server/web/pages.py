@@ -256,9 +256,9 @@ class Pages:
 
     async def _answer_post(self, route_match: RouteMatch, request: Request, address: str) -> Response:
         route = route_match.rules
-        end_time = self._clock.now() + route.seconds
+        end_time = self._clock.now() + route.max_seconds
         try:
-            async with self._post_queue.wait_for_turn(address, route.cost, route.seconds):
+            async with self._post_queue.wait_for_turn(address, route.cost, route.max_seconds):
                 if request.is_abandoned():
                     return ABANDONED_RESPONSE
                 now = self._clock.now()

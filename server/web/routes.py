@@ -44,7 +44,7 @@ class Route(NamedTuple):
     """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
     max_value_length: int = MAX_NAME_LENGTH
     """Maximum length of the value of a query parameter, in characters."""
-    seconds: float = 10.0
+    max_seconds: float = 10.0
     """Time limit for a response that is not from memory, in seconds."""
     is_from_memory: bool = False
     """True if the response comes from memory, without the page process."""
@@ -65,7 +65,7 @@ def _make_post_route(parameters: str) -> Route:
 
     The time limit of the route is long, because changes of other clients may have to be awaited.
     """
-    return Route(10_000, parameters, seconds=30.0, is_personal=True, is_post=True)
+    return Route(10_000, parameters, max_seconds=30.0, is_personal=True, is_post=True)
 
 
 ROUTES: dict[str, Route] = {
@@ -84,8 +84,8 @@ ROUTES: dict[str, Route] = {
     "/join/": Route(2_000, is_page=True),
     "/me/": Route(2_000, is_page=True),
     "/host/": Route(2_000, is_page=True),
-    "/picture/": Route(20_000, seconds=40.0, is_slow=True),
-    "/film/": Route(200_000, seconds=40.0, is_slow=True),
+    "/picture/": Route(20_000, max_seconds=40.0, is_slow=True),
+    "/film/": Route(200_000, max_seconds=40.0, is_slow=True),
     "/web/": Route(200, is_from_memory=True),
     "/sw.js": Route(200, is_from_memory=True),
     "/events.ics": Route(5_000, "", has_absolute_urls=True),
@@ -95,9 +95,9 @@ ROUTES: dict[str, Route] = {
     "/api/about": Route(200, is_from_memory=True),
     "/api/game/": Route(10_000, "setup moves", MAX_MOVES_LENGTH),
     "/api/map/": Route(2_000),
-    "/api/advice/": Route(250_000, "position", MAX_POSITION_LENGTH, seconds=40.0, is_slow=True),
-    "/api/review": Route(200_000, "game setup moves", MAX_MOVES_LENGTH, seconds=250.0, is_slow=True),
-    "/api/review/": Route(200_000, "", seconds=250.0, is_slow=True),
+    "/api/advice/": Route(250_000, "position", MAX_POSITION_LENGTH, max_seconds=40.0, is_slow=True),
+    "/api/review": Route(200_000, "game setup moves", MAX_MOVES_LENGTH, max_seconds=250.0, is_slow=True),
+    "/api/review/": Route(200_000, "", max_seconds=250.0, is_slow=True),
     "/api/openings/": Route(60_000, "position", MAX_POSITION_LENGTH),
     "/api/records": Route(5_000, "before limit bot game event"),
     "/api/record/": Route(2_000, "download"),

@@ -297,7 +297,7 @@ def _make_column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnEleme
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return a subquery for the number of a season, for use in a query of `standings`: the season of the row's game.
+    """Return a subquery, for a query of `standings`, with the number of a season of the game in the row.
 
     season: name of a closed season; empty for the current one
     """

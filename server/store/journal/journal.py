@@ -164,7 +164,7 @@ class Journal:
     async def renew_lease_periodically(self) -> None:
         """Keep renewing the lease, RENEWALS_PER_LEASE times per duration of a lease, until it is lost."""
         while not self.lease_lost.is_set():
-            await self._clock.sleep(self.lease.seconds / RENEWALS_PER_LEASE)
+            await self._clock.sleep(self.lease.valid_seconds / RENEWALS_PER_LEASE)
             await self.renew_lease()
 
     async def renew_lease(self) -> None:
@@ -233,7 +233,7 @@ async def open_journal(
     )
     async with writers as writer:
         lease_held = await lease.acquire_lease(
-            writer.write, name, seconds=lease_seconds, wait=wait, clock=clock
+            writer.write, name, valid_seconds=lease_seconds, wait=wait, clock=clock
         )
         journal = Journal(engine, writer, lease_held, clock, observe_seconds)
         renewal_task = asyncio.create_task(journal.renew_lease_periodically(), name=f"lease of {name!r}")

@@ -86,14 +86,18 @@ def draw_view(view: View, ply: int | None = None) -> bytes:
 
 
 def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
-    plies = len(match.moves)
-    shown_plies = plies if ply is None else ply
-    if shown_plies > plies:
-        raise CannotDraw(f"the ply must be from 0 to {plies}, the number of plies played, not {shown_plies}")
+    ply_count = len(match.moves)
+    shown_ply = ply_count if ply is None else ply
+    if shown_ply > ply_count:
+        raise CannotDraw(
+            f"the ply must be from 0 to {ply_count}, the number of plies played, not {shown_ply}"
+        )
     game = _make_game(match)
-    position = _replay_positions(game, match.moves[:shown_plies])[-1] if game is not None else None
-    move = match.moves[shown_plies - 1] if shown_plies else None
-    return _render_png(cards.render_match_card(match.texts, game, position, move, shown_plies, plies), WIDTH)
+    position = _replay_positions(game, match.moves[:shown_ply])[-1] if game is not None else None
+    move = match.moves[shown_ply - 1] if shown_ply else None
+    return _render_png(
+        cards.render_match_card(match.texts, game, position, move, shown_ply, ply_count), WIDTH
+    )
 
 
 def draw_arena(line: str) -> bytes:

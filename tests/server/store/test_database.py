@@ -145,7 +145,7 @@ async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commi
 
 
 def test_a_post_on_an_edge_may_wait_for_another_change_as_long_as_its_route_allows() -> None:
-    assert {route.seconds for route in ROUTES.values() if route.is_post} == {EDGE_TIMEOUTS.command}
+    assert {route.max_seconds for route in ROUTES.values() if route.is_post} == {EDGE_TIMEOUTS.command}
 
 
 @pytest.mark.parametrize("version", [0, migrations.SCHEMA_VERSION + 1, 99])

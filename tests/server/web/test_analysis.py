@@ -42,7 +42,7 @@ def at(position: str) -> dict[str, str]:
 
 
 async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
-    answer = await analyse_position("path4", at(RULES.position_to_text(SEVERAL)), seconds=PLENTY)
+    answer = await analyse_position("path4", at(RULES.position_to_text(SEVERAL)), max_seconds=PLENTY)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
@@ -72,11 +72,13 @@ async def test_an_invalid_request_starts_no_engine(
     name: str, parameters: dict[str, str], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        await analyse_position(name, parameters, seconds=0)
+        await analyse_position(name, parameters, max_seconds=0)
 
 
 async def test_a_position_that_is_none_is_refused() -> None:
-    assert (await analyse_position("path4", at("--help"), seconds=PLENTY)).status == HTTPStatus.BAD_REQUEST
+    assert (
+        await analyse_position("path4", at("--help"), max_seconds=PLENTY)
+    ).status == HTTPStatus.BAD_REQUEST
 
 
 async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
@@ -84,7 +86,7 @@ async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
 ) -> None:
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    answer = await analyse_position("path4", at("+9 . . -3 maxie 0"), seconds=0.05)
+    answer = await analyse_position("path4", at("+9 . . -3 maxie 0"), max_seconds=0.05)
     assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
     assert processes_of(mark) == []
 
@@ -184,7 +186,7 @@ async def test_a_query_that_gives_no_match_is_refused() -> None:
     ],
 )
 async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> None:
-    answer = await review_match(line, seconds=0)
+    answer = await review_match(line, max_seconds=0)
     assert answer.status == HTTPStatus.BAD_REQUEST
     assert why in answer.body.decode()
 

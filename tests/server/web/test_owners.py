@@ -45,7 +45,7 @@ async def post(host: Host, path: str, authorization: str = "", **headers: str) -
     while True:
         began = monotonic()
         status, _, body = await get(host, f"/api/{path}", "POST", Authorization=authorization, **headers)
-        if status != 503 or monotonic() - began < ROUTES["/api/join"].seconds:
+        if status != 503 or monotonic() - began < ROUTES["/api/join"].max_seconds:
             return status, body.decode().strip()
 
 

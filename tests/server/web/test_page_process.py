@@ -223,7 +223,7 @@ async def test_a_page_process_that_never_answers_is_killed(
 
 
 def quick_routes() -> dict[str, Any]:
-    return {path: route._replace(seconds=0.1) for path, route in ROUTES.items()}
+    return {path: route._replace(max_seconds=0.1) for path, route in ROUTES.items()}
 
 
 async def test_it_ends_with_its_parent(url: str) -> None:
@@ -273,7 +273,7 @@ async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_tit
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with rig() as arena:
-        monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(seconds=10.0))
+        monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(max_seconds=10.0))
         process = PageProcess(refuse_to_start, arena.edge.page_client, lambda _event: None, CLOCK)
         given: list[PageRequest] = []
 
@@ -292,7 +292,7 @@ async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_tit
             began = CLOCK.now()
             await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
             delay = CLOCK.now() - began
-            assert given[-1].seconds_left == pytest.approx(route_match.rules.seconds - delay)
+            assert given[-1].seconds_left == pytest.approx(route_match.rules.max_seconds - delay)
             assert given[-1].live == LiveData()
             return delay
 

@@ -302,7 +302,7 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
         pages = pages_of(host)
         assert await status_of(pages, "/api/maps") == 200  # now the page process runs
         for path, route in ROUTES.items():
-            monkeypatch.setitem(ROUTES, path, route._replace(seconds=0.5))
+            monkeypatch.setitem(ROUTES, path, route._replace(max_seconds=0.5))
         async with host.engine.connect() as locking:
             await locking.execute(
                 sa.text("LOCK TABLE matches, standings, event_totals IN ACCESS EXCLUSIVE MODE")
