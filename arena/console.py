@@ -168,7 +168,7 @@ def require_maps(game: str, game_class: type[Any]) -> None:
     game_class  class of the game
     """
     if not issubclass(game_class, Riskless):
-        raise UsageError(f"--map: {game} has no maps: leave it out")
+        raise UsageError(f"--map: {game} has no maps; leave out --map")
 
 
 BotFileOption = Annotated[

@@ -32,22 +32,27 @@ class Mount:
 
 
 def list_usable_cores(
-    affinity: Sequence[int] | None = None, *, cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE
+    affinity: Sequence[int] | None = None,
+    *,
+    cgroup_file: Path = CGROUP_FILE,
+    mounts_file: Path = MOUNTINFO_FILE,
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
     affinity  cores on which the process may run; None asks the system
-    cgroup    file that lists the process's control groups
-    mounts    file that lists the mounts; if it or `cgroup` cannot be read, no quota is applied
+    cgroup_file  file that lists the process's control groups
+    mounts_file  file that lists the mounts; if it or `cgroup_file` cannot be read, no quota is applied
     """
     allowed_cores = sorted(_get_allowed_cores() if affinity is None else affinity)
-    return allowed_cores[: max(1, math.floor(min(len(allowed_cores), find_cpu_limit(cgroup, mounts))))]
+    return allowed_cores[
+        : max(1, math.floor(min(len(allowed_cores), find_cpu_limit(cgroup_file, mounts_file))))
+    ]
 
 
-def find_cpu_limit(cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE) -> float:
+def find_cpu_limit(cgroup_file: Path = CGROUP_FILE, mounts_file: Path = MOUNTINFO_FILE) -> float:
     """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
     limits = [math.inf]
-    for mount, path in _find_groups(cgroup, mounts, "cpu"):
+    for mount, path in _find_groups(cgroup_file, mounts_file, "cpu"):
         limits += [
             _read_group_limit(folder, is_unified=mount.is_unified)
             for folder in _list_group_folders(mount, path)
@@ -55,13 +60,15 @@ def find_cpu_limit(cgroup: Path = CGROUP_FILE, mounts: Path = MOUNTINFO_FILE) ->
     return min(limits)
 
 
-def measure_container_cpu_ms(container: str, cgroup: Path, mounts: Path = MOUNTINFO_FILE) -> float | None:
+def measure_container_cpu_ms(
+    container: str, cgroup_file: Path, mounts_file: Path = MOUNTINFO_FILE
+) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
     container  id of the container, which is part of its control group's name
-    cgroup     file that lists the control groups of a process in the container
+    cgroup_file  file that lists the control groups of a process in the container
     """
-    for mount, path in _find_groups(cgroup, mounts, "cpuacct"):
+    for mount, path in _find_groups(cgroup_file, mounts_file, "cpuacct"):
         if container in path:
             return _read_group_cpu_ms(next(_list_group_folders(mount, path)), is_unified=mount.is_unified)
     return None
@@ -74,10 +81,10 @@ def _get_allowed_cores() -> list[int]:
         return list(range(os.cpu_count() or 1))
 
 
-def _find_groups(cgroup: Path, mounts: Path, controller: str) -> Iterator[tuple[Mount, str]]:
+def _find_groups(cgroup_file: Path, mounts_file: Path, controller: str) -> Iterator[tuple[Mount, str]]:
     """Yield the mount point and path of each control group of a process with this controller; none if a file is missing."""
     try:
-        cgroups, mounted = cgroup.read_text(), mounts.read_text()
+        cgroups, mounted = cgroup_file.read_text(), mounts_file.read_text()
     except OSError:  # not Linux, or the process has ended
         return
     hierarchy = list(_parse_mounts(mounted, controller))

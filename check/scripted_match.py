@@ -186,7 +186,9 @@ class ScriptedMatch:
             message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._is_repeat(message[0]):
                 self._reject_repeat(message[0])
-                raise ProtocolFault(f"{get_message_type(message[0])} must not be sent unasked")
+                raise ProtocolFault(
+                    f"the bot must not send `{get_message_type(message[0])}` now: no message asks for it"
+                )
 
     def _reject_repeat(self, message: object) -> None:
         """Raise ProtocolFault if the message is a move for a ply that has already been played with another move.

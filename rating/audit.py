@@ -29,7 +29,7 @@ MIN_DIRECT_MATCHES = 6
 MIN_COMPARED_PLIES = 20
 """Minimum number of moves after the opening for a match to be compared: shorter matches can be alike by chance."""
 MIN_IDENTICAL_MATCHES = 2
-"""Minimum number of matches that two bots must both have played with exactly the same moves, for a finding."""
+"""Minimum number of matches that two bots have both played with exactly the same moves, for a finding."""
 
 BotPair = tuple[str, str]
 
@@ -85,8 +85,8 @@ class Audit:
         """Add two bots of different owners, and the days on which they played from the same address."""
         self._shared_days[min(bot, opponent), max(bot, opponent)] = days
 
-    def add_match(self, record: Record, *, rated: bool) -> None:
-        """Count a finished match: the moves always, the result only if the match is `rated`."""
+    def add_match(self, record: Record, *, is_rated: bool) -> None:
+        """Count a finished match: the moves always, the result only if the match is `is_rated`."""
         if is_void(record) or is_walkover(record):
             return
         maxie, minnie = record.players.maxie, record.players.minnie
@@ -95,7 +95,7 @@ class Audit:
         if sum(not move.opening for move in record.moves) >= MIN_COMPARED_PLIES:
             digest = sha256(msgspec.json.encode([record.setup, moves], order="deterministic")).digest()[:16]
         self._audited_matches[record.game].append(_AuditedMatch(maxie, minnie, digest))
-        if not rated:
+        if not is_rated:
             return
         bot_a, bot_b = pair = (min(maxie, minnie), max(maxie, minnie))
         losing_bots = list_losers(record)

@@ -153,11 +153,11 @@ class Rater:
         category  category in which the match counts; by default its game as a whole
         """
         category = category or RatingCategory(record.game)
-        maxie = self._compute_aged_rating(category, record.players.maxie, end_time)
-        minnie = self._compute_aged_rating(category, record.players.minnie, end_time)
+        maxie_rating = self._compute_aged_rating(category, record.players.maxie, end_time)
+        minnie_rating = self._compute_aged_rating(category, record.players.minnie, end_time)
         return (
-            self._make_step(record, end_time, category, "maxie", maxie, minnie),
-            self._make_step(record, end_time, category, "minnie", minnie, maxie),
+            self._make_step(record, end_time, category, "maxie", maxie_rating, minnie_rating),
+            self._make_step(record, end_time, category, "minnie", minnie_rating, maxie_rating),
         )
 
     def _compute_aged_rating(self, category: RatingCategory, bot: str, end_time: str) -> tuple[Rating, float]:

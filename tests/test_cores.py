@@ -60,7 +60,7 @@ class Machine:
         return find_cpu_limit(self.cgroup, self.mounts)
 
     def cores(self, affinity: list[int]) -> list[int]:
-        return list_usable_cores(affinity, cgroup=self.cgroup, mounts=self.mounts)
+        return list_usable_cores(affinity, cgroup_file=self.cgroup, mounts_file=self.mounts)
 
 
 @pytest.fixture
@@ -112,7 +112,11 @@ def test_without_the_files_there_is_no_limit(machine: Machine, tmp_path: Path) -
     assert machine.quota() == math.inf
     assert find_cpu_limit(tmp_path / "none", machine.mounts) == math.inf
     assert find_cpu_limit(machine.cgroup, tmp_path / "none") == math.inf
-    assert list_usable_cores([3, 1, 2], cgroup=tmp_path / "none", mounts=tmp_path / "none") == [1, 2, 3]
+    assert list_usable_cores([3, 1, 2], cgroup_file=tmp_path / "none", mounts_file=tmp_path / "none") == [
+        1,
+        2,
+        3,
+    ]
 
 
 @pytest.mark.parametrize("limit", ["", "max", "many 100000", "100000 0", "-1 100000", "1 2 3"])

@@ -37,16 +37,19 @@ def measure() -> dict[str, Any]:
     """Search each position for SEARCH_SECONDS in every mode of MODES. Return the completed depths by mode."""
     board = make_riskless("world")
     weights = weights_for(board, "features")
-    compiled = (Searcher(board, weights, Settings(exact=True)), Searcher(board, weights, Settings()))
+    compiled_searchers = (
+        Searcher(board, weights, Settings(exact=True)),
+        Searcher(board, weights, Settings()),
+    )
     depths: dict[str, list[int]] = {name: [] for name in MODES}
     for position in make_middle_games(board, POSITION_COUNT):
         search: Search[Any, Any] = AlphaBeta(evaluator_for(board, "features"), table=Table())
         depths[REFERENCE].append(_completed_depth(deepen(board, position, search, stop=_make_time_limit())))
-        for name, searcher in zip((EXACT, SELECTIVE), compiled, strict=True):
+        for name, searcher in zip((EXACT, SELECTIVE), compiled_searchers, strict=True):
             searcher.warm_up()
             searcher.clear()
             depths[name].append(_completed_depth(searcher.deepen(position, stop=_make_time_limit())))
-    for searcher in compiled:
+    for searcher in compiled_searchers:
         searcher.close()
     return {"depths": depths}
 

@@ -74,7 +74,7 @@ class PairScore:
 
 
 def play_pairs(
-    map: str, first: str, second: str, time_control: str, rounds: int, concurrency: int
+    map: str, first_engine: str, second_engine: str, time_control: str, rounds: int, concurrency: int
 ) -> PairScore:
     """Play `rounds` pairs of matches of two engines on one map, and return the first engine's score.
 
@@ -88,7 +88,18 @@ def play_pairs(
             map_name = str(path)
         openings = "shipped" if find_shipped_openings_file(map) else str(RANDOM_PLIES)
         command = [
-            *(sys.executable, "-m", "arena", "match", first, second, "--name-a", "one", "--name-b", "other"),
+            *(
+                sys.executable,
+                "-m",
+                "arena",
+                "match",
+                first_engine,
+                second_engine,
+                "--name-a",
+                "one",
+                "--name-b",
+                "other",
+            ),
             *("--map", map_name, "--openings", openings, "--tc", time_control),
             *("--rounds", str(rounds), "--concurrency", str(concurrency)),
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
@@ -104,7 +115,7 @@ def add_scores(scores: Sequence[PairScore]) -> PairScore:
     return PairScore(pairs, sum(score.forfeits for score in scores))
 
 
-def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iterator[str]:
+def measure_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
     """Play on each map with each time control, and yield each row of the table as soon as it is measured.
 
     arguments: command line of this benchmark; first, second: specs of the two engines
@@ -113,7 +124,9 @@ def measure_rows(arguments: argparse.Namespace, first: str, second: str) -> Iter
         results = []
         for map in arguments.map or HELD_OUT_MAPS:
             results.append(
-                play_pairs(map, first, second, time_control, arguments.rounds, arguments.concurrency)
+                play_pairs(
+                    map, first_engine, second_engine, time_control, arguments.rounds, arguments.concurrency
+                )
             )
             yield f"| {map} | {time_control} | {results[-1]} |"
         yield f"| **all** | {time_control} | {add_scores(results)} |"

@@ -109,7 +109,10 @@ class MapSearches:
             searcher.close()
 
     def measure_position(self, position: Any) -> PositionTimes:
-        """Measure all searches of one position, to the depth that the sequential one completes in SEQUENTIAL_SECONDS, at least 4."""
+        """Measure all searches of one position, to the depth that the sequential search completes in SEQUENTIAL_SECONDS.
+
+        The depth is at least 4.
+        """
         _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SECONDS)
         depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)
         first_duration, sequential_report = search_to_depth(self.plain, position, depth, 60)

@@ -29,8 +29,8 @@ from benchmarks.kit.client import ServerMessage, connect
 from benchmarks.kit.script import make_script
 from testkit import horde
 
-REFUSED_SECONDS = 0.1
-"""Seconds from a refusal to the next attempt of a client whose next step depends on the answer."""
+REFUSAL_PAUSE_SECONDS = 0.1
+"""Seconds from a refusal to the next attempt of a client that needs the answer for its next request."""
 THINKERS = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT = "house-random"
@@ -188,7 +188,7 @@ def play_each_other(
                     to_accept = message.challenge
                     await stranger.send(type="accept", challenge=to_accept)
                 elif message.code == "rate_limited":
-                    await asyncio.sleep(REFUSED_SECONDS)
+                    await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
                     await (
                         send_challenge()
                         if is_challenger
@@ -268,7 +268,7 @@ async def play_house_engines(stranger: Stranger) -> None:
             cell = next(cell for cell in range(9) if cell not in moves)
             await stranger.send_answer(type="move", match=message.match, ply=message.ply, move=cell)
         elif message.type == "end" or message.code:
-            await asyncio.sleep(REFUSED_SECONDS)
+            await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
             await send_challenge()
 
 

@@ -13,20 +13,20 @@ import numpy as np
 
 from arena import DRAW, LOST, PLAYING, CompiledGame, Kernel, get, inlined, popcount, put
 
-COLUMNS, ROWS, TALL = 7, 6, 7
-BOTTOM = sum(1 << TALL * column for column in range(COLUMNS))
-FULL = BOTTOM * ((1 << ROWS) - 1)
-COLUMN = (1 << ROWS) - 1
+COLUMNS, ROWS, STRIDE = 7, 6, 7
+BOTTOM_CELLS = sum(1 << STRIDE * column for column in range(COLUMNS))
+ALL_CELLS = BOTTOM_CELLS * ((1 << ROWS) - 1)
+COLUMN_CELLS = (1 << ROWS) - 1
 
 
 def compile_game(game: Any, lines: Any) -> CompiledGame:
     """Return the game for the compiled searches: its functions, the data they read, and the conversions."""
 
     def bit(cell: int) -> int:
-        return TALL * (cell % COLUMNS) + cell // COLUMNS
+        return STRIDE * (cell % COLUMNS) + cell // COLUMNS
 
     def cell(number: int) -> int:
-        return number // TALL + COLUMNS * (number % TALL)
+        return number // STRIDE + COLUMNS * (number % STRIDE)
 
     def pack(position: Any) -> Any:
         own = "X" if game.player(position).sign > 0 else "O"
@@ -42,7 +42,7 @@ def compile_game(game: Any, lines: Any) -> CompiledGame:
 
     rules = np.array([sum(1 << bit(each) for each in line) for line in lines], np.int64)
     return CompiledGame(
-        kernel(), rules, TALL * COLUMNS, pack, lambda position: position.cells.count("."), cell, bit
+        kernel(), rules, STRIDE * COLUMNS, pack, lambda position: position.cells.count("."), cell, bit
     )
 
 
@@ -53,10 +53,10 @@ def kernel() -> Kernel:
     @inlined
     def moves(_rules: Any, mem: Any, pos: Any, out: Any) -> Any:
         # Above the highest disc of each column stands the one bit that adding its bottom carries to.
-        free = (get(mem, pos) | get(mem, pos + 1)) + BOTTOM
+        free = (get(mem, pos) | get(mem, pos + 1)) + BOTTOM_CELLS
         count = 0
         for column in range(COLUMNS):
-            here = free & (COLUMN << TALL * column)
+            here = free & (COLUMN_CELLS << STRIDE * column)
             if here != 0:
                 put(mem, out + count, popcount(here - 1))
                 count += 1
@@ -75,9 +75,9 @@ def kernel() -> Kernel:
     @inlined
     def status(_rules: Any, mem: Any, pos: Any) -> Any:
         other = get(mem, pos + 1)
-        if four(other, 1) | four(other, TALL) | four(other, TALL - 1) | four(other, TALL + 1) != 0:
+        if four(other, 1) | four(other, STRIDE) | four(other, STRIDE - 1) | four(other, STRIDE + 1) != 0:
             return LOST
-        return DRAW if get(mem, pos) | other == FULL else PLAYING
+        return DRAW if get(mem, pos) | other == ALL_CELLS else PLAYING
 
     @inlined
     def worth(rules: Any, own: Any, other: Any) -> Any:

@@ -49,7 +49,7 @@ def audit(
         match_audit, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
         async for line in export_lines(engine, event):
             match = decode(line)
-            match_audit.add_match(match, rated=match.rated)
+            match_audit.add_match(match, is_rated=match.rated)
         for pair, days in (await find_shared_days(engine)).items():
             match_audit.add_shared_address(*pair, days)
         owners = {token.name: token.owner for token in await list_tokens(engine)}

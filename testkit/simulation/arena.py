@@ -150,7 +150,7 @@ class SimulatedArena:
 
     def is_leader(self, server: RestartedServer) -> bool:
         """Return True if this server's process is alive and its core holds the lease, so that it serves matches."""
-        return server.process.alive and server.process in self.journals
+        return server.process.is_alive and server.process in self.journals
 
     def record_process_end(self, process: SimulatedProcess) -> None:
         """Forget all that belongs to a server process that has ended: subscriptions, journal, core and edges."""
@@ -181,14 +181,14 @@ class SimulatedArena:
         for bot in self.bots:
             bot.leave()
         self._run_until(world.now + LEAVE_NS, stop_when_empty=True)
-        remaining = [bot.name for bot in self.bots if not bot.left]
+        remaining = [bot.name for bot in self.bots if not bot.has_left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now + 60 * SECOND)
         self.monitor.check_servers()
         self.monitor.check_end_state()
 
     def _run_until(self, end_ns: int, *, stop_when_empty: bool = False) -> None:
-        while self.world.now < end_ns and not (stop_when_empty and all(bot.left for bot in self.bots)):
+        while self.world.now < end_ns and not (stop_when_empty and all(bot.has_left for bot in self.bots)):
             self.world.run(min(end_ns, self.world.now + CHECK_INTERVAL_NS))
             self.monitor.check_servers()
             self._looks += 1
@@ -199,7 +199,7 @@ class SimulatedArena:
         """End all processes, and delete the store."""
         self.world.close()
         for server in self.servers:
-            server.down = True
+            server.is_down = True
         for process in [server.process for server in self.servers] + [
             bot.process for bot in self.bots if hasattr(bot, "process")
         ]:

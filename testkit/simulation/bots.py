@@ -128,9 +128,9 @@ class SimulatedBot:
         self.arena = arena
         self.name = f"{self.habit}-{number}"
         self.process: SimulatedProcess
-        self.leaving = False
+        self.is_leaving = False
         """True once the bot accepts no more matches."""
-        self.left = False
+        self.has_left = False
         """True once the bot has left for good."""
         self._number = number
 
@@ -145,7 +145,7 @@ class SimulatedBot:
 
     def leave(self) -> None:
         """Accept no more matches, and leave once the matches in progress are over."""
-        self.leaving = True
+        self.is_leaving = True
 
 
 class ClientBot(SimulatedBot):
@@ -173,7 +173,7 @@ class ClientBot(SimulatedBot):
             await self.client.run()
         except ClientError as error:
             self.arena.monitor.raise_failure(f"{self.name} was refused: {error}")
-        self.left = True
+        self.has_left = True
 
     def _handle_client_line(self, line: str) -> None:
         self.arena.monitor.check_client_line(self.name, line)
@@ -196,11 +196,11 @@ class ScriptedBot(SimulatedBot):
         self.watching: set[str] = set()
         self.quota = 2 + self.rng.randrange(4) if habit == "quota" else None
         self.wire: ScriptedConnection | None = None
-        self.settled = False
+        self.is_settled = False
 
     async def _main(self) -> None:
         loop = asyncio.get_running_loop()
-        while not self.left:
+        while not self.has_left:
             try:
                 _, self.wire = await loop.create_connection(
                     lambda: ScriptedConnection(self), "127.0.0.1", PUBLIC_PORT
@@ -216,7 +216,7 @@ class ScriptedBot(SimulatedBot):
             await anyio.sleep(self._pause())
 
     def _pause(self) -> float:
-        if self.habit == "leaver" and self.rng.random() < 0.2 and not self.leaving:
+        if self.habit == "leaver" and self.rng.random() < 0.2 and not self.is_leaving:
             return self.rng.uniform(1, MAX_AWAY_NS / 1e9)
         return self.rng.uniform(0.1, 1.5)
 
@@ -229,9 +229,9 @@ class ScriptedBot(SimulatedBot):
     def send_hello(self) -> None:
         """Send the hello, with the session if the bot has one. A `leaver` sometimes drops its session first."""
         role: Any = "spectator" if self.habit == "watcher" else "bot"
-        quota = 0 if self.leaving else self.quota
+        quota = 0 if self.is_leaving else self.quota
         session = self.session
-        if self.habit == "leaver" and self.rng.random() < 0.3 and not self.leaving:
+        if self.habit == "leaver" and self.rng.random() < 0.3 and not self.is_leaving:
             session, self.games, self.answers = "", {}, {}
             self.arena.monitor.record_lost_session(self.name)
         self.send(
@@ -269,7 +269,7 @@ class ScriptedBot(SimulatedBot):
             case Error(match=str(match)) if message.code == "no_such_match" and message.ply is None:
                 self._handle_end(match)
             case Standing(quota=0):
-                self.settled = self.leaving
+                self.is_settled = self.is_leaving
                 self._disconnect_if_idle()
             case Listing() if self.habit == "watcher":
                 self._handle_listing(message)
@@ -284,7 +284,7 @@ class ScriptedBot(SimulatedBot):
             self.send(Browse())
             return
         self.send(*(Ready(match) for match in self.games))
-        if self.leaving:
+        if self.is_leaving:
             self.send(Status(quota=0))
         if self.habit == "slow":
             self.send(Browse())
@@ -302,7 +302,7 @@ class ScriptedBot(SimulatedBot):
             self._call_later(self.rng.uniform(5, 60), self._request_more_matches)
 
     def _request_more_matches(self) -> None:
-        if not self.leaving:
+        if not self.is_leaving:
             self.quota = 2 + self.rng.randrange(4)
             self.send(Status(quota=self.quota))
 
@@ -332,10 +332,10 @@ class ScriptedBot(SimulatedBot):
         choice = game.move_to_data(self.rng.choice(game.moves(position)))
         answer = self.answers[turn.match] = Move(turn.match, turn.ply, choice)
         seconds = self.arena.draw_think_seconds(self.rng)
-        misbehaves = self.rng.random() < 0.08 and not self.leaving
+        misbehaves = self.rng.random() < 0.08 and not self.is_leaving
         if misbehaves and self.habit == "never":
             return
-        if self.habit == "brink" and not self.leaving and self.rng.random() < 0.7:
+        if self.habit == "brink" and not self.is_leaving and self.rng.random() < 0.7:
             seconds = self.arena.move_seconds - self.rng.uniform(0.05, 0.6)
         if misbehaves and self.habit == "late":
             seconds += self.arena.move_seconds + self.rng.uniform(-0.5, 2)
@@ -376,7 +376,7 @@ class ScriptedBot(SimulatedBot):
         matches_in_progress = [entry.match for entry in listing.matches]
         for match in sorted(self.watching - set(matches_in_progress)):
             self.watching.discard(match)
-        if self.leaving:
+        if self.is_leaving:
             self._disconnect()
         elif matches_in_progress and len(self.watching) < 4 and self.rng.random() < 0.5:
             match = self.rng.choice(matches_in_progress)
@@ -402,11 +402,11 @@ class ScriptedBot(SimulatedBot):
 
     def _disconnect_if_idle(self) -> None:
         """Leave if the server has confirmed that the bot gets no more matches, and none is in progress."""
-        if self.settled and not self.games:
+        if self.is_settled and not self.games:
             self._disconnect()
 
     def _disconnect(self) -> None:
-        self.left = True
+        self.has_left = True
         if self.wire is not None:
             self.wire.transport.close()
 

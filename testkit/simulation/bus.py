@@ -26,7 +26,7 @@ class SimulatedExchange:
     def __init__(self, world: World, *, stall_probability: float = 0.005) -> None:
         """Create an exchange without faults. `stall_probability`: probability that a message takes up to 150 ms instead of 2 ms."""
         self.world = world
-        self.away = False
+        self.is_away = False
         self.loss = 0.0
         self.repeats = 0.0
         self.reorderings = 0.0
@@ -96,7 +96,11 @@ class SimulatedBus:
 
     @property
     def is_connected(self) -> bool:
-        return self.process.alive and not self._exchange.away and self.process.name not in self._exchange.cut
+        return (
+            self.process.is_alive
+            and not self._exchange.is_away
+            and self.process.name not in self._exchange.cut
+        )
 
     def publish(self, subject: str, payload: bytes) -> bool:
         if not self.is_connected or self.room == 0:

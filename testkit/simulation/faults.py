@@ -108,19 +108,19 @@ def _fail_server(
             cut.add(process.name)
             return lambda: cut.discard(process.name)
         case "store cut":
-            process.stored_cut = True
+            process.is_store_cut = True
             return lambda: setattr(process, "stored_cut", False)
         case "split":
             cut.add(process.name)
-            process.stored_cut = True
+            process.is_store_cut = True
 
             def resume_bus() -> None:
                 cut.discard(process.name)
-                process.stored_cut = False
+                process.is_store_cut = False
 
             return resume_bus
         case "down":
-            server.down = True
+            server.is_down = True
             server.stop()
             return server.restart
         case "upgrade":
@@ -133,7 +133,7 @@ def _fail_store(arena: SimulatedArena, kind: str, duration_ns: int) -> Callable[
     if kind == "stalled":
         store.stalled_until = arena.world.now + min(duration_ns, 4 * SECOND)
         return None
-    name = {"away": "away", "full": "full", "in doubt": "doubtful"}[kind]
+    name = {"away": "is_away", "full": "is_full", "in doubt": "is_doubtful"}[kind]
     setattr(store, name, True)
     return lambda: setattr(store, name, False)
 
@@ -141,8 +141,8 @@ def _fail_store(arena: SimulatedArena, kind: str, duration_ns: int) -> Callable[
 def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     exchange = arena.exchange
     if kind == "away":
-        exchange.away = True
-        return lambda: setattr(exchange, "away", False)
+        exchange.is_away = True
+        return lambda: setattr(exchange, "is_away", False)
     rates = FAULT_PROBABILITY, 0.0, 0.0
     if kind == "unordered":
         rates = 0.0, FAULT_PROBABILITY, FAULT_PROBABILITY

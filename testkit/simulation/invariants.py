@@ -258,7 +258,7 @@ class InvariantMonitor:
         answer_in_time = self._in_time.get((record.match, len(record.moves)))
         if answer_in_time is not None:
             process, client, at = answer_in_time
-            has_left = not process.alive or client not in self.arena.list_clients(process)
+            has_left = not process.is_alive or client not in self.arena.list_clients(process)
             self.require_true(
                 has_left, f"{detail}; but its edge had the answer at {at / SECOND:.3f} s, in time"
             )
@@ -436,7 +436,7 @@ class InvariantMonitor:
         """Check that no two bots stay free, and that the servers hold no more objects than their connections and matches need."""
         for server in self.arena.servers:
             process = server.process
-            if not process.alive:
+            if not process.is_alive:
                 continue
             for edge in self.arena.edges.get(process, ()):
                 self._check_edge_memory(process, edge)
@@ -464,8 +464,8 @@ class InvariantMonitor:
         self._require_bound(process, "deadlines of its core", len(lobby.deadlines), 3 * bots + 8)
         self._require_bound(process, "matches of its core", core.match_count, bots)
 
-    def _require_bound(self, process: SimulatedProcess, kind: str, count: int, limit: int) -> None:
-        self.require_true(count <= limit, f"{process} holds {count} {kind}: more than {limit}")
+    def _require_bound(self, process: SimulatedProcess, kind: str, count: int, max_count: int) -> None:
+        self.require_true(count <= max_count, f"{process} holds {count} {kind}: more than {max_count}")
 
     def check_season(self) -> None:
         """Check the rating tables of a season that has just been closed."""
@@ -491,14 +491,14 @@ class InvariantMonitor:
         self._tables.compare_all_rows()
         for server in self.arena.servers:
             core = self.arena.cores.get(server.process)
-            if server.process.alive and core is not None:
+            if server.process.is_alive and core is not None:
                 core_counts = len(core._lobby.bots), len(core._lobby.clients), core.match_count
                 self.require_true(
                     core_counts == (0, 0, 0),
                     f"{server.process} holds {core_counts} bots, clients and matches at the end",
                 )
             for edge in self.arena.edges.get(server.process, ()):
-                if server.process.alive:
+                if server.process.is_alive:
                     counts = len(edge.connections), len(edge._clients), len(edge._topics)
                     self.require_true(
                         counts == (0, 0, 0),

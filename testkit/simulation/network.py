@@ -161,17 +161,17 @@ class ConnectionEnd(asyncio.Transport):
         """Number of bytes that were sent but not yet read by the peer."""
         self._unread = bytearray()
         """Data that has arrived from the peer, but that the protocol has not yet received."""
-        self._eof_unread = False
-        self._paused = False
-        self._reading = False
+        self._has_unread_eof = False
+        self._is_paused = False
+        self._is_reading = False
         self._high, self._low = 64 * 1024, 16 * 1024
         self._is_writing_paused = False
-        self._ending = False
+        self._is_ending = False
         """True once nothing more may be written: the end of the stream follows the outgoing data."""
-        self._eof_sent = False
+        self._has_sent_eof = False
         """True once this end has sent its end of stream."""
-        self._closing = False
-        self._lost = False
+        self._is_closing = False
+        self._is_lost = False
         self._reset_early: Exception | None = None
         """Error with which the connection was lost before the server accepted it; None if it was not."""
         process.ends[self] = None
@@ -179,7 +179,7 @@ class ConnectionEnd(asyncio.Transport):
     # interface of asyncio.Transport
 
     def write(self, data: Any) -> None:
-        if self._closing or self._ending or not self.process.alive or not data:
+        if self._is_closing or self._is_ending or not self.process.is_alive or not data:
             return
         self._outgoing += data
         self._send_window()
@@ -204,35 +204,35 @@ class ConnectionEnd(asyncio.Transport):
         return True
 
     def write_eof(self) -> None:
-        if not self._ending and not self._closing and self.process.alive:
-            self._ending = True
+        if not self._is_ending and not self._is_closing and self.process.is_alive:
+            self._is_ending = True
             self._send_window()
 
     def is_closing(self) -> bool:
-        return self._closing
+        return self._is_closing
 
     def is_reading(self) -> bool:
-        return not self._paused and not self._closing
+        return not self._is_paused and not self._is_closing
 
     def close(self) -> None:
-        if self._closing or not self.process.alive:
+        if self._is_closing or not self.process.is_alive:
             return
-        self._closing = self._ending = True
+        self._is_closing = self._is_ending = True
         self._send_window()
 
     def abort(self) -> None:
-        if not self._lost and self.process.alive:
-            self._closing = True
+        if not self._is_lost and self.process.is_alive:
+            self._is_closing = True
             self._outgoing.clear()
             self._reset_peer()
             self._lose(None)
 
     def pause_reading(self) -> None:
-        self._paused = True
+        self._is_paused = True
 
     def resume_reading(self) -> None:
-        if self._paused and not self._closing:
-            self._paused = False
+        if self._is_paused and not self._is_closing:
+            self._is_paused = False
             self._world.loop.call_soon(self._deliver_received)
 
     def get_protocol(self) -> Any:
@@ -257,11 +257,11 @@ class ConnectionEnd(asyncio.Transport):
                 self._piece, self._piece_at = data, self._world.now
                 piece = data
                 self.peer.process.schedule(lambda: self.peer.receive(piece), self._next_arrival())
-        if self._ending and not self._outgoing:
-            if not self._eof_sent:
-                self._eof_sent = True
+        if self._is_ending and not self._outgoing:
+            if not self._has_sent_eof:
+                self._has_sent_eof = True
                 self.peer.process.schedule(self.peer.receive_eof, self._next_arrival())
-            if self._closing:
+            if self._is_closing:
                 self._lose(None)
 
     def _next_arrival(self) -> int:
@@ -283,7 +283,7 @@ class ConnectionEnd(asyncio.Transport):
 
     def receive(self, data: bytearray) -> None:
         """Receive data from the peer. If this end is closed, drop the data and reset the peer's end."""
-        if self._lost or self._closing:
+        if self._is_lost or self._is_closing:
             self.peer._record_read(len(data))
             self._reset_peer()
             return
@@ -292,23 +292,23 @@ class ConnectionEnd(asyncio.Transport):
 
     def receive_eof(self) -> None:
         """Receive the end of the peer's stream. The protocol is told once it has read all data before it."""
-        if not self._lost:
-            self._eof_unread = True
+        if not self._is_lost:
+            self._has_unread_eof = True
             self._deliver_received()
 
     def _deliver_received(self) -> None:
-        if self._reading:
+        if self._is_reading:
             return
-        self._reading = True
+        self._is_reading = True
         try:
-            while self._unread and not self._paused and not self._closing:
+            while self._unread and not self._is_paused and not self._is_closing:
                 self._read_piece()
-            if self._eof_unread and not self._unread and not self._paused and not self._lost:
-                self._eof_unread = False
-                if not self._closing and not self.protocol.eof_received():
+            if self._has_unread_eof and not self._unread and not self._is_paused and not self._is_lost:
+                self._has_unread_eof = False
+                if not self._is_closing and not self.protocol.eof_received():
                     self.close()
         finally:
-            self._reading = False
+            self._is_reading = False
 
     def _read_piece(self) -> None:
         if isinstance(self.protocol, asyncio.BufferedProtocol):
@@ -332,11 +332,11 @@ class ConnectionEnd(asyncio.Transport):
     def _record_read(self, count: int) -> None:
         """Record that the peer has read `count` bytes, which makes room in the window."""
         self._under_way -= count
-        if (self._outgoing or self._is_writing_paused) and not self._lost:
+        if (self._outgoing or self._is_writing_paused) and not self._is_lost:
             self.process.schedule(self._resume_writing, self._world.now + self._latency_ns)
 
     def _resume_writing(self) -> None:
-        if self._lost:
+        if self._is_lost:
             return
         self._send_window()
         if self._is_writing_paused and len(self._outgoing) <= self._low:
@@ -347,7 +347,7 @@ class ConnectionEnd(asyncio.Transport):
 
     def end_with_process(self) -> None:
         """Close this end because its process has died. The peer sees a reset, as the operating system would send it."""
-        self._closing = self._lost = True
+        self._is_closing = self._is_lost = True
         self._network.open.pop(self.number, None)
         self.process.ends.pop(self, None)
         self._reset_peer()
@@ -374,13 +374,13 @@ class ConnectionEnd(asyncio.Transport):
         if self.protocol is None:
             self._reset_early = error
             return
-        self._closing = True
+        self._is_closing = True
         self._lose(error)
 
     def _lose(self, error: Exception | None) -> None:
-        if self._lost:
+        if self._is_lost:
             return
-        self._lost = True
+        self._is_lost = True
         self._network.open.pop(self.number, None)
         self.process.ends.pop(self, None)
         self._outgoing.clear()

@@ -86,7 +86,7 @@ class RestartedServer:
         self.kind = role
         self.starts = 0
         self.process: SimulatedProcess
-        self.down = False
+        self.is_down = False
         """True while the server is not started again after the end of its process."""
         self._rng = arena.world.random_generator("server", name)
         self._upgraded: anyio.Event
@@ -94,7 +94,7 @@ class RestartedServer:
 
     def start(self) -> None:
         """Start a new process. Its clock runs too fast with the probability `arena.fast_clocks`."""
-        self.down = False
+        self.is_down = False
         self.starts += 1
         ppm = FAST_PPM if self._rng.random() < self.arena.fast_clocks else 0
         self.process = SimulatedProcess(self.arena.world, f"{self.name}.{self.starts}", ppm=ppm)
@@ -102,13 +102,13 @@ class RestartedServer:
         self.process.start(self._main(self.process))
 
     def kill(self) -> None:
-        """Kill the process, as SIGKILL would, and start the server again soon, unless `down` is true."""
+        """Kill the process, as SIGKILL would, and start the server again soon, unless `is_down` is true."""
         self.process.kill()
         self.arena.record_process_end(self.process)
         self._restart_later()
 
     def stop(self) -> None:
-        """Cancel the main task of the process, so that the process ends gracefully. Start a new one soon, unless `down` is true."""
+        """Cancel the main task of the process, so that the process ends gracefully. Start a new one soon, unless `is_down` is true."""
         self.process.stop()
 
     def upgrade(self, seconds: float) -> None:
@@ -118,18 +118,18 @@ class RestartedServer:
 
     def restart(self) -> None:
         """Start the server again, unless its process is alive, and keep it running from now on."""
-        self.down = False
+        self.is_down = False
         self._start_if_down()
 
     def _restart_later(self) -> None:
         process = self.process
         process.kill()
         self.arena.record_process_end(process)
-        if not self.down:
+        if not self.is_down:
             self.arena.world.call_after(MIN_RESTART_NS + self._rng.randrange(SECOND), self._start_if_down)
 
     def _start_if_down(self) -> None:
-        if not self.down and not self.process.alive:
+        if not self.is_down and not self.process.is_alive:
             self.start()
 
     async def _main(self, process: SimulatedProcess) -> None:

@@ -29,7 +29,7 @@ UNIX_DAY = 2440587.5
 class SimulatedStore:
     """Database that all processes of a simulated arena share.
 
-    While `away` is true, no process can reach the database. While `full` is true, writes fail. Before the virtual time
+    While `is_away` is true, no process can reach the database. While `is_full` is true, writes fail. Before the virtual time
     `stalled_until`, in ns, no call is answered.
     """
 
@@ -38,10 +38,10 @@ class SimulatedStore:
     def __init__(self, world: World) -> None:
         SimulatedStore._count += 1
         self.world = world
-        self.away = False
-        self.full = False
+        self.is_away = False
+        self.is_full = False
         self.stalled_until = 0
-        self.doubtful = False
+        self.is_doubtful = False
         """True while writes succeed but are reported as failed."""
         self.committed: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
         """Function that is called after each successful commit, with the process, its changes and its lease."""
@@ -114,7 +114,7 @@ class SimulatedStore:
 
     def require_reachable(self, process: SimulatedProcess) -> None:
         """Raise sqlite3.OperationalError, as the driver would, if a process cannot reach the database."""
-        if self.away or process.stored_cut:
+        if self.is_away or process.is_store_cut:
             raise sqlite3.OperationalError("unable to open database file")
 
     def fencing_token(self, name: str) -> int:
@@ -162,7 +162,7 @@ class SimulatedWriterThread:
         try:
             if kind is not sa.Connection.close:
                 store.require_reachable(process)
-            if is_write and store.full:
+            if is_write and store.is_full:
                 raise sqlite3.OperationalError("database or disk is full")  # noqa: TRY301  as the driver raises it
             result = operation()
         except Exception as raised:  # noqa: BLE001  raised where the call is waited for
@@ -170,7 +170,7 @@ class SimulatedWriterThread:
         else:
             if is_write:
                 self._notify_observer(kind, inner)
-            if is_write and store.doubtful:
+            if is_write and store.is_doubtful:
                 error = sqlite3.OperationalError("disk I/O error")
         deliver = partial(self._deliver_result, future, result, error)
         self._process.schedule(deliver, store.world.now + store._rng.randrange(MS // 10, MS))

@@ -152,11 +152,11 @@ class SimulatedProcess:
         self.world = world
         self.name = name
         self.address = address
-        self.alive = True
+        self.is_alive = True
         self.ppm = ppm
         self.stalled_ns = 0
         """Total time for which the process was frozen, in ns."""
-        self.stored_cut = False
+        self.is_store_cut = False
         """True while the process cannot reach the store."""
         self.ends: dict[ConnectionEnd, None] = {}
         """Ends of connections that the process holds, as the keys of a dict, which keeps their order."""
@@ -226,7 +226,7 @@ class SimulatedProcess:
         if self._frozen is not None:
             self._frozen += calls
             return
-        if not self.alive:
+        if not self.is_alive:
             return
         self.ready.extend(calls)
         self.world.process = self
@@ -244,7 +244,7 @@ class SimulatedProcess:
 
     def fail_run(self, reason: str, error: BaseException | None) -> None:
         """Let the run fail because of an error in this process, unless the process is dead or the run has failed."""
-        if self.alive and not self.world.failure:
+        if self.is_alive and not self.world.failure:
             trace = "" if error is None else "".join(traceback.format_exception(error))
             self.world.failure = (
                 str(error)
@@ -254,7 +254,7 @@ class SimulatedProcess:
 
     def freeze(self) -> None:
         """Freeze the process, as SIGSTOP would. Its calls wait until `thaw`."""
-        if self.alive and self._frozen is None:
+        if self.is_alive and self._frozen is None:
             self._frozen, self._frozen_at = [], self.world.now
 
     def thaw(self) -> None:
@@ -271,9 +271,9 @@ class SimulatedProcess:
 
     def kill(self) -> None:
         """Kill the process. Its connections are reset, as by an operating system, and its listeners closed."""
-        if not self.alive:
+        if not self.is_alive:
             return
-        self.alive = False
+        self.is_alive = False
         self._frozen = None
         self.ready.clear()
         self.world.dead.append((self, set(self.tasks)))
@@ -283,7 +283,7 @@ class SimulatedProcess:
 
     def stop(self) -> None:
         """Cancel the main task, so that the process ends gracefully."""
-        if self.alive:
+        if self.is_alive:
             self.schedule(lambda: self.main is not None and self.main.cancel())
 
 

@@ -42,7 +42,7 @@ def honest(seed: int, rounds: int = 10) -> Audit:
                 reason = EndReason.RESIGNATION if chance.random() < 1 / 3 else EndReason.LINE
                 moves = [chance.randrange(100) for _ in range(30)]
                 audit.add_match(
-                    match(first, second, "maxie" if wins else "minnie", reason, moves), rated=True
+                    match(first, second, "maxie" if wins else "minnie", reason, moves), is_rated=True
                 )
     return audit
 
@@ -59,7 +59,7 @@ def test_honest_matches_give_nothing_to_look_at(seed: int) -> None:
 def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
     audit = honest(1)
     for _ in range(30):
-        audit.add_match(match(BOTS[0], BOTS[11], "maxie"), rated=True)
+        audit.add_match(match(BOTS[0], BOTS[11], "maxie"), is_rated=True)
     (found,) = audit.list_findings()
     assert finding_keys([found]) == [("result", BOTS[0], BOTS[11])]
     assert found.chance is not None
@@ -70,16 +70,16 @@ def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
 def test_unrated_matches_void_ones_and_walkovers_are_no_results() -> None:
     audit = honest(2)
     for _ in range(30):
-        audit.add_match(match(BOTS[0], BOTS[11], "maxie"), rated=False)
-        audit.add_match(match(BOTS[0], BOTS[11], None, EndReason.SERVER_FAULT), rated=True)
-        audit.add_match(match(BOTS[0], BOTS[11], "maxie", EndReason.NO_SHOW), rated=True)
+        audit.add_match(match(BOTS[0], BOTS[11], "maxie"), is_rated=False)
+        audit.add_match(match(BOTS[0], BOTS[11], None, EndReason.SERVER_FAULT), is_rated=True)
+        audit.add_match(match(BOTS[0], BOTS[11], "maxie", EndReason.NO_SHOW), is_rated=True)
     assert audit.list_findings() == []
 
 
 def test_two_bots_that_met_nobody_else_have_nothing_to_be_held_against() -> None:
     audit = Audit()
     for _ in range(40):
-        audit.add_match(match("anna", "bert", "maxie"), rated=True)
+        audit.add_match(match("anna", "bert", "maxie"), is_rated=True)
     assert audit.list_findings() == []
 
 
@@ -88,7 +88,7 @@ def test_a_bot_that_resigns_to_one_opponent_alone_is_found() -> None:
     for other in BOTS[1:]:
         for number in range(10):
             reason = EndReason.RESIGNATION if other == BOTS[3] and number < 8 else EndReason.LINE
-            audit.add_match(match(BOTS[0], other, "minnie", reason), rated=True)
+            audit.add_match(match(BOTS[0], other, "minnie", reason), is_rated=True)
     assert finding_keys(audit.list_findings()) == [("resignation", BOTS[0], BOTS[3])]
 
 
@@ -97,9 +97,9 @@ def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None
     for _ in range(3):
         moves = [chance.randrange(100) for _ in range(30)]
         for name in ("anna", "bert"):
-            audit.add_match(match(name, "carl", "maxie", moves=moves), rated=False)
+            audit.add_match(match(name, "carl", "maxie", moves=moves), is_rated=False)
             audit.add_match(
-                match(name, "carl", "maxie", moves=moves[:10]), rated=False
+                match(name, "carl", "maxie", moves=moves[:10]), is_rated=False
             )  # short ones may be alike
     (found,) = audit.list_findings()
     assert finding_keys([found]) == [("identical", "anna", "bert")]
@@ -127,8 +127,8 @@ def test_the_hypergeometric_tail_is_that_of_all_ways_to_draw(
 
 def test_two_bots_of_one_address_are_found_where_both_play() -> None:
     audit = Audit()
-    audit.add_match(match("bert", "anna", "maxie"), rated=True)
-    audit.add_match(match("bert", "carl", "maxie"), rated=True)
+    audit.add_match(match("bert", "anna", "maxie"), is_rated=True)
+    audit.add_match(match("bert", "carl", "maxie"), is_rated=True)
     audit.add_shared_address("bert", "anna", ["2026-11-24", "2026-11-26"])
     audit.add_shared_address("anna", "carl", ["2026-11-26"])
     audit.add_shared_address("anna", "dora", ["2026-11-26"])

@@ -86,7 +86,7 @@ class Student(ClientBot):
 
     def come(self, event: str) -> None:
         """Connect, for the pool or for an event."""
-        self.event, self.leaving, self.left = event, False, False
+        self.event, self.is_leaving, self.has_left = event, False, False
         self.start()
 
 
@@ -130,7 +130,7 @@ class Semester(SimulatedArena):
     def evening(self, day: int, students: Iterable[Student], event: str = "") -> None:
         """Start the server on the evening of a day after Monday, and connect these bots."""
         self.world.run(day * DAY)
-        if not self.servers[0].process.alive:
+        if not self.servers[0].process.is_alive:
             self.servers[0].restart()
         self.world.run_for(3 * SECOND)
         for each in students:
@@ -138,15 +138,15 @@ class Semester(SimulatedArena):
 
     def night(self) -> None:
         """Let all matches end, and stop the server."""
-        here = [each for each in self.students if not each.left and hasattr(each, "process")]
+        here = [each for each in self.students if not each.has_left and hasattr(each, "process")]
         for each in here:
             each.leave()
-        self.until(lambda: all(each.left for each in here), 120)
+        self.until(lambda: all(each.has_left for each in here), 120)
         self.world.run_for(5 * SECOND)  # the last matches are counted
         server = self.servers[0]
-        server.down = True
+        server.is_down = True
         server.stop()
-        self.until(lambda: not server.process.alive, 60)
+        self.until(lambda: not server.process.is_alive, 60)
         self.monitor.check_servers()
         gc.collect()
 

@@ -53,7 +53,7 @@ class DeployedBot(ClientBot):
         finally:
             if memory is not None:
                 memory.close()
-        self.left = self.leaving
+        self.has_left = self.is_leaving
 
     def deploy(self, number: int) -> None:
         """End the process, by a signal or without a word, and start the next one in a while."""
