@@ -79,6 +79,19 @@ export function sentence(match, told, ply) {
   return { head: "", words, seat, aloud: recent && !recent.near ? recent.words : words };
 }
 
+// Return { words, seat }: how a match stands at a ply, in two or three words that follow the mark of the player whom they are about, if any.
+// They are empty in a game that is not won by armies.
+export function summary(match, ply) {
+  const { end, game, moves, setup } = match;
+  if (end && ply === moves.length) {
+    const words = end.winner ? "wins" : end.reason === "server_fault" ? "Void" : "Draw";
+    return { words: `${words} after ${plural(ply, "move")}`, seat: end.winner };
+  }
+  if (!setup.armies_to_win || !game.score) return { words: "", seat: null };
+  const seat = leader(estimateAt(match, ply));
+  return { words: seat ? `needs ${lacking(match, seat, match.positions[ply])} more` : "Even", seat };
+}
+
 // Return true if a player has more armies than the other one at a ply, and no smaller chance of winning.
 function isAhead(match, seat, ply) {
   const score = match.game.score(match.positions[ply]);
@@ -149,10 +162,9 @@ function nearGoal(match, known, before, after) {
 }
 
 // Return in a sentence how many armies a player lacks to win.
-function missing({ game, players, setup }, seat, position) {
-  const lacking = Math.max(1, setup.armies_to_win - game.score(position)[seat].armies);
-  return `${players[seat]} needs ${plural(lacking, "more army", "more armies")}`;
-}
+const missing = (match, seat, position) => `${match.players[seat]} needs ${plural(lacking(match, seat, position), "more army", "more armies")}`;
+
+const lacking = ({ game, setup }, seat, position) => Math.max(1, setup.armies_to_win - game.score(position)[seat].armies);
 
 // The move that led to a ply, in words; `reader`: the reader's seat.
 export function describeMove({ game, moves, players, positions }, ply, reader = /** @type {string | null} */ (null)) {

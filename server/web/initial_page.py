@@ -98,7 +98,8 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     except GameError:
         return PITCH_ELEMENT
     armies: Sequence[int] = position.armies
-    army_sums = {"maxie": sum(n for n in armies if n > 0), "minnie": -sum(n for n in armies if n < 0)}
+    numbers = {"maxie": armies, "minnie": [-number for number in armies]}
+    army_sums = {seat: sum(number for number in numbers[seat] if number > 0) for seat in NAMES}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
     values = [find_latest_value(hero_match.moves, side) for side in (0, 1)]
@@ -123,9 +124,9 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     )
     return (
         f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
-        f'<div class="tug"><h2 class="stage-title">{badge}<span class="kind">'
+        f'<div class="scoreboard"><div class="sides"><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.is_live else 'Replay · '}{escape(title)}</span></h2>"
-        f"{''.join(_render_side(seat, players[seat], army_sums[seat], game.map.armies_to_win) for seat in NAMES)}"
+        f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in NAMES)}</div>"
         '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
         f"{''.join(_render_label(seat, players[seat], percent) for seat in NAMES)}</p></div>"
@@ -155,12 +156,19 @@ def round_half_up(number: float) -> int:
     return math.floor(number + 0.5)
 
 
-def _render_side(seat: str, name: str, armies: int, goal: int) -> str:
-    """Return HTML with a player's name and armies, and `goal`, the number of armies that wins."""
+def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
+    """Return HTML with a player's name, armies and territories, and `goal`, the number of armies that wins.
+
+    armies: number of armies on each territory, below 0 on those of the other player
+    """
+    held = [number for number in armies if number > 0]
+    lead = f" · {sum(armies)} ahead" if sum(armies) > 0 else ""
+    facts = f"{len(held)} {'territory' if len(held) == 1 else 'territories'}{lead}"
     return (
-        f'<p class="tug-side" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
+        f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
-        f'<span class="held"><strong>{armies}</strong><span class="goal-of"> / {goal}</span></span></p>'
+        f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
+        f'<span class="facts-of"><span class="places-of">{facts}</span></span></div>'
     )
 
 

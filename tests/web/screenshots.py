@@ -71,7 +71,7 @@ class View:
 
 
 def boards_are_drawn(page: Page) -> None:
-    page.locator(".card.live .tug:not([data-unknown])").first.wait_for()
+    page.locator(".card.live .tug-bar:not([data-unknown])").first.wait_for()
     page.wait_for_function("""() => [...document.querySelectorAll('.small-board')].some((board) => (
         board.getContext('2d').getImageData(0, 0, board.width, board.height).data.some((each) => each > 0)))""")
 

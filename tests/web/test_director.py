@@ -63,9 +63,9 @@ CHANCES = f"""async (values) => {{ {FROM}
   viewer.refresh();
   const cards = new LiveCards();
   const card = cards.add({{ match: 'm', game: 'riskless', map: 'italy', players: match.players, ply: 9 }});
-  card.tug.show(match, match.moves.length);
+  card.scoreboard.show(match, match.moves.length);
   const told = (element) => [...element.querySelectorAll('.share-of')].map((each) => each.textContent.trim()).join('');
-  return {{ bar: told(viewer.tug.element), card: told(card.element), graph: viewer.plot.words.textContent, story: viewer.story.textContent }};
+  return {{ bar: told(viewer.scoreboard.element), card: told(card.element), graph: viewer.plot.words.textContent, story: viewer.story.textContent }};
 }}"""
 
 HEARD = f"""async ([moves, values]) => {{ {FROM}
@@ -342,14 +342,14 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     timed.evaluate(WALL)
     card = timed.locator(".card.live")
     timed.clock.run_for(500)
-    expect(card.locator(".line")).to_have_text("Italy · move 9")
+    expect(card.locator(".summary-of")).to_have_text(re.compile(r"^(Even|needs \d+ more)Italy$"))
     timed.evaluate("ply = 4; play(0, { winner: 'maxie', reason: 'resignation' }); tell(); wall.show([])")
     timed.clock.run_for(10_000)
-    expect(card.locator(".line")).to_have_text("Italy · now showing")
+    expect(card.locator(".line")).to_have_text("now showing")
     expect(card).not_to_contain_text("wins")
     timed.evaluate("ply = null; wall.drawAgain('m')")
     timed.clock.run_for(500)
-    expect(card.locator(".line")).to_have_text("Italy · finished after 9 moves")
+    expect(card.locator(".summary-of")).to_have_text("wins after 9 movesItaly")
     assert card.inner_text().count("wins") == 1
     timed.clock.run_for(2000)
     expect(card).to_have_count(0)
@@ -390,9 +390,7 @@ def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(ti
         "play(0, { winner: 'maxie', reason: 'resignation' }); viewer.playback.jump(); tell(); wall.show([listed[2]])"
     )
     timed.clock.run_for(10_000)
-    expect(cards.locator(".line")).to_have_text(
-        ["Italy · finished after 9 moves", "Italy · finished", "Italy · move 9"]
-    )
+    expect(cards.locator(".summary-of")).to_have_text(["wins after 9 movesItaly", "FinishedItaly", "Italy"])
     assert cards.evaluate_all(places) == before
     timed.evaluate("wall.show([listed[2], { ...listed[0], match: 'p' }])")
     assert cards.evaluate_all(places) == before
@@ -726,10 +724,10 @@ def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_
                 )
         for width, height in ((844, 390), (667, 375)):
             page.set_viewport_size({"width": width, "height": height})
-            for part in (".stage-board", ".stage-title", ".tug", ".stage-actions", ".story"):
+            for part in (".stage-board", ".stage-title", ".scoreboard", ".stage-actions", ".story"):
                 expect(page.locator(f".stage {part}").first).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 880, "height": 640})
-    names = page.locator(".stage .tug .name")
+    names = page.locator(".stage .scoreboard .name")
     expect(names.first).to_have_text("Boudica")
     for name in names.all():
         assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0

@@ -236,7 +236,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(study.locator(".mark")).to_have_text(marks[ply - 1])
     chance = review["moves"][ply - 1]["chance"]
     ahead = f"{round(100 * max(chance, 1 - chance))} %"
-    expect(page.locator(".tug .share-of").filter(has_text="%")).to_contain_text(f"{ahead} to win")
+    expect(page.locator(".viewer .share-of").filter(has_text="%")).to_contain_text(f"{ahead} to win")
     play = page.get_by_role("button", name="Play out ")
     better = play.inner_text().removeprefix("Play out ")
     play.click()
@@ -256,8 +256,8 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     for sign in (".plot svg", ".review"):
         expect(page.locator(sign)).to_be_in_viewport(ratio=1)
     wait_until(lambda: (page.locator(".board").bounding_box() or {"height": 0})["height"] >= 220)
-    expect(page.locator("nav, .tug")).to_have_count(2)
-    expect(page.locator("nav, .tug").filter(visible=True)).to_have_count(0)
+    expect(page.locator("nav, .tug-bar")).to_have_count(2)
+    expect(page.locator("nav, .tug-bar").filter(visible=True)).to_have_count(0)
 
 
 REVIEWED = """async ([line, costs]) => {

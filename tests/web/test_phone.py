@@ -231,7 +231,7 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
         board = page.locator(".board")
         wait_until(lambda board=board: box_of(board)["height"] > 360)
         below = (".offers",) if chosen else (".story", ".told")
-        for sign in (".turn", ".players", ".tug", ".controls", *below):
+        for sign in (".turn", ".scoreboard", ".controls", *below):
             expect(page.locator(sign)).to_be_in_viewport(ratio=1)
             assert box_of(page.locator(sign))["x"] >= box_of(board)["x"] + box_of(board)["width"]
     show_replay(page, "world")
@@ -271,7 +271,7 @@ def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
     expect(page.locator(".cell").last).to_be_in_viewport(ratio=0.99)
     page.keyboard.press("End")
     expect(page.locator(".story")).to_have_text(re.compile("wins|Draw"))
-    expect(page.locator(".viewer .tug")).to_be_hidden()  # at the end, too: the board keeps its place
+    expect(page.locator(".viewer .tug-bar")).to_be_hidden()  # at the end, too: the board keeps its place
 
 
 def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: BrowserArena, page: Page) -> None:
@@ -303,7 +303,7 @@ def test_the_board_of_arena_tv_keeps_its_place_when_its_match_is_there(
         " if (board) places.push(board.getBoundingClientRect().top); requestAnimationFrame(place); }; place(); })"
     )
     page.goto(f"{empty.url}tv")
-    expect(page.locator(".stage .held").first).to_have_text(re.compile(r"\d"))
+    expect(page.locator(".stage .total").first).to_have_text(re.compile(r"\d"))
     expect(page.locator(".stage .map .area-of").first).to_be_visible()
     expect(page.locator(".tv-aside")).to_have_attribute("inert", "")  # the page's own example has no address
     assert page.evaluate("[Math.min(...places), Math.max(...places)]") == [page.evaluate("places.at(-1)")] * 2

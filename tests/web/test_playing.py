@@ -150,7 +150,7 @@ def test_whoever_plays_has_all_that_is_needed_in_sight(idle: BrowserArena, page:
         page.set_viewport_size(window)
         page.mouse.wheel(0, -9000)
         page.wait_for_function("() => scrollY === 0")
-        for sign in (".status", ".actions button", ".players", ".zoomed", ".controls"):
+        for sign in (".status", ".actions button", ".scoreboard", ".zoomed", ".controls"):
             expect(page.locator(f".viewer {sign}").first).to_be_in_viewport(ratio=1)
         if window["width"] < 900:
             for button in page.locator(".controls button:visible, .zoom-keys button:visible").all():
@@ -172,7 +172,7 @@ def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
         f"Be the first with {goal} armies, or take the last territory of random."
     )
     expect(briefing).to_contain_text("You are Blue and move first. random is Orange.")
-    expect(page.locator(".moves")).to_be_hidden()
+    expect(page.locator(".moves")).to_be_visible()
     back = page.get_by_role("button", name="Previous move")
     expect(back).to_be_hidden()
     told = page.get_by_role("status").and_(page.locator(".told"))

@@ -198,8 +198,8 @@ def test_how_far_both_players_are_is_told(shown: Page) -> None:
     has, lead = {}, {}
     for seat in ("maxie", "minnie"):
         card = shown.locator(f".player[data-owner={seat}]")
-        told = card.locator(".count").text_content() or ""  # also what has no room in this window
-        found = re.match(rf"(\d+) / {goal} armies · \d+ territor(?:y|ies)(?: · \+(\d+))?$", told)
+        told = " · ".join(card.locator(".total, .places-of").all_text_contents())
+        found = re.match(rf"(\d+) / {goal} · \d+ territor(?:y|ies)(?: · (\d+) ahead)?$", told)
         assert found, told
         has[seat] = int(found[1])
         lead[seat] = int(found[2] or 0)

@@ -36,7 +36,7 @@ def test_a_long_name_without_a_blank_makes_no_view_wider_than_the_screen(
     match = strange.fetch_json("records")["matches"][-1]["match"]
     for address, sign in {
         "": ".past .card",
-        f"match/{match}": ".players",
+        f"match/{match}": ".scoreboard",
         f"bot/{LONG}": ".card",
         "table": "table.standing",
         "event/serve": "table.standing",

@@ -181,7 +181,7 @@ def test_a_small_frame_has_room_for_the_board_and_tells_no_end(
     assert board["y"] + board["height"] <= track["y"] <= 450 - track["height"]
     page.set_viewport_size({"width": 800, "height": 600})
     expect(page.locator(".title h1")).to_be_in_viewport(ratio=0.99)
-    link, players = box_of(page.get_by_role("link", name="Open in")), box_of(page.locator(".players"))
+    link, players = box_of(page.get_by_role("link", name="Open in")), box_of(page.locator(".player").first)
     assert link["y"] + link["height"] <= players["y"]
 
 

@@ -5,12 +5,13 @@ import { h, say, set } from "../dom.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
 import { rules } from "../games/index.js";
-import { SEATS, botTitle, gameTitle, plural } from "../text.js";
+import { isSettled, summary } from "../story.js";
+import { SEATS, botTitle, gameTitle } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { Match } from "../match.js";
 import { matchLink } from "../parts/matchlist.js";
-import { EvalBar } from "../parts/evalbar.js";
 import { followLive } from "../parts/livematches.js";
+import { Scoreboard } from "../parts/scoreboard.js";
 
 const OVER_MS = 2000; // display time of a match's end, in which the next match may take its place
 const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
@@ -79,21 +80,23 @@ export class LiveCards {
   tell(card, listed) {
     card.title = gameTitle(listed.game, listed.map);
     set(card.picture, { "data-title": card.title });
-    if (!card.state) say(card.words, `${card.title} · move ${listed.ply}`);
+    if (!card.state) say(card.place, card.title);
   }
 
   add(match) {
     const players = Object.fromEntries(SEATS.map((seat) => [seat, botTitle(match.players[seat])]));
     const card = {
-      words: h("span", { class: "quiet line" }), picture: h("span", { class: "picture-of" }), tug: new EvalBar({ armies: false }), link: /** @type {any} */ (null),
+      mark: h("span", { class: "shape", role: "img" }), words: h("span"), place: h("span", { class: "quiet line" }), summary: h("span", { class: "summary-of" }),
+      picture: h("span", { class: "picture-of" }), scoreboard: new Scoreboard({ compact: true }), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
-      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
+      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false, settled: false,
       map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose land is to be drawn
     };
     card.link = h("a", { class: "card live", href: matchLink(match.match) },
-      card.picture, card.tug.element, card.words);
+      card.picture, card.scoreboard.element, card.summary);
+    card.summary.append(card.mark, card.words, card.place);
     card.element = h("li", { "data-match": match.match }, card.link);
-    card.tug.show({ players, moves: [], positions: [], judged: [], setup: {}, game: {}, end: null }, 0);
+    card.scoreboard.show({ players, moves: [], positions: [], judged: [], setup: {}, game: {}, end: null }, 0);
     this.cards.set(match.match, card);
     this.sight.observe(card.element);
     return card;
@@ -117,10 +120,19 @@ export class LiveCards {
     const over = Boolean(match.end) && ply === match.moves.length;
     if (over && !this.keepsPlaces) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
     batch(card, () => {
-      card.tug.show(match, ply);
+      const { words, seat } = summary(match, ply);
+      card.scoreboard.show(match, ply);
       set(card.link, { "data-over": over, "data-staged": staged !== null });
-      say(card.words, `${card.title} · ${over ? `${ended(match.end)} after ${plural(ply, "move")}` : staged === null ? `move ${ply}` : "now showing"}`);
+      set(card.summary, { "data-owner": seat });
+      set(card.mark, { "aria-label": seat && match.players[seat] });
+      say(card.words, words);
+      say(card.place, staged === null ? card.title : "now showing");
     });
+    // Nothing is at stake any more: the others come first.
+    if (!card.settled && !this.keepsPlaces && match.game.told && isSettled(match, ply)) {
+      card.settled = true;
+      this.element.append(card.element);
+    }
     if (match.game instanceof Declared) return; // its positions are on the server
     if (!card.drawn && !(card.board && isSameLand(card.board.game.setup, match.game.setup))) this.place(card, match.game);
     card.drawn = true;
@@ -133,7 +145,7 @@ export class LiveCards {
     if (!this.keepsPlaces) this.drop(id, card);
     else if (!card.state?.end) {
       set(card.link, { "data-over": true });
-      say(card.words, `${card.title} · finished`);
+      say(card.words, "Finished");
     }
   }
 
@@ -170,6 +182,3 @@ export class LiveCards {
 }
 
 const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);
-
-// The bar names the winner.
-const ended = ({ winner, reason }) => (winner ? "finished" : reason === "server_fault" ? "void" : "drawn");

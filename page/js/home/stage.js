@@ -5,11 +5,11 @@ import { makeBoard } from "../boards/index.js";
 import { Director, requestFinished } from "../director.js";
 import { capitalized, h, say, set } from "../dom.js";
 import { Declared } from "../games/declared.js";
-import { describeMove, sentence, story } from "../story.js";
+import { describeMove, sentence, story, summary } from "../story.js";
 import { SEATS, botTitle, ending, gameTitle, watched, when } from "../text.js";
 import { matchLink } from "../parts/matchlist.js";
-import { EvalBar } from "../parts/evalbar.js";
 import { LiveBadge } from "../parts/livebadge.js";
+import { Scoreboard } from "../parts/scoreboard.js";
 
 export class Stage {
   // begun() is called when a match begins to be shown, moved(id) after each ply of a match, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
@@ -25,7 +25,7 @@ export class Stage {
     this.kind = h("span", { class: "kind" }, "Loading…");
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
     const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
-    this.tug = new EvalBar({ title: compact ? null : title });
+    this.scoreboard = new Scoreboard({ title: compact ? null : title, compact });
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at
     this.link = compact ? h("a", { class: "stage-board" }, this.place) : h("a", { class: "button plain small" }, "Open match");
     this.words = h("p", { class: "story" });
@@ -35,7 +35,7 @@ export class Stage {
       this.toggle();
       toggled();
     });
-    this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.tug.element, compact
+    this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.scoreboard.element, compact
       ? [this.link, told, title]
       : [h("div", { class: "stage-board" }, this.place), h("div", { class: "telling-of" }, told,
         h("div", { class: "stage-actions" }, this.pause, button("Next match", () => this.director.next()), this.link))]);
@@ -79,8 +79,8 @@ export class Stage {
   show(ply) {
     const { playback: { match }, director } = this;
     this.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null, ply ? match.positions[ply - 1] : null);
-    this.tug.show(match, ply);
-    const { head, words, seat } = sentence(match, story(match, director.continents, ply), ply);
+    this.scoreboard.show(match, ply);
+    const { head = "", words, seat } = this.compact ? summary(match, ply) : sentence(match, story(match, director.continents, ply), ply);
     const { isOver } = this.playback;
     say(this.words, isOver ? ending(match)[0] : `${head}${words}`);
     set(this.words, { "data-owner": isOver ? match.end.winner : seat });

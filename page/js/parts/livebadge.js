@@ -10,7 +10,7 @@ export class LiveBadge {
   // jump() catches up; null for a badge without a button.
   constructor(jump = /** @type {(() => void) | null} */ (null)) {
     this.state = h("span", null);
-    this.jump = jump && h("button", { type: "button", class: "bare small", title: "Go on with the newest move", hidden: true, onclick: jump }, "Catch up");
+    this.jump = jump && h("button", { type: "button", class: "small", title: "Go on with the newest move", hidden: true, onclick: jump }, "Catch up");
     this.element = h("span", { class: "badge", hidden: true }, this.state, this.jump);
   }
 

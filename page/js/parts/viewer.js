@@ -9,17 +9,17 @@ import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { describeMove, keyMoments, nextMoment, sentence, story } from "../story.js";
 import { SIDES, dateOf, ending, eventTitle, explained, gameTitle, watched } from "../text.js";
+import { EngineDetails } from "./enginedetails.js";
 import { Explorer } from "./explorer.js";
 import { KeyList, keyAction } from "./keys.js";
 import { LiveBadge } from "./livebadge.js";
 import { MoveList } from "./movelist.js";
 import { Openings } from "./openings.js";
 import { Picker } from "./picker.js";
-import { Players } from "./players.js";
 import { Plot } from "./plot.js";
 import { Review } from "./review.js";
+import { Scoreboard } from "./scoreboard.js";
 import { sound } from "./sound.js";
-import { EvalBar } from "./evalbar.js";
 import { Tabs } from "./tabs.js";
 
 const [OPENINGS_TAB, WORDS_TAB] = [1, 3]; // places among the tabs
@@ -44,6 +44,7 @@ export class Viewer {
     this.alarm = false;
     this.due = undefined;
     this.heard = NaN; // the ply that was shown last
+    this.scoreboard = /** @type {any} */ (null);
     this.tabs = /** @type {any} */ (null);
     this.truth = null; // of each move, on a solved map
     this.continents = /** @type {any[]} */ ([]);
@@ -56,8 +57,7 @@ export class Viewer {
     this.review = new Review(match, { changed: (ply) => this.showReview(ply), go: (ply) => this.go(ply), of: reviewed });
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move), () => this.refreshSoon());
-    this.players = new Players(match, seat);
-    this.tug = new EvalBar({ names: false, own: seat });
+    this.engines = new EngineDetails(match);
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll() });
@@ -118,9 +118,10 @@ export class Viewer {
     const names = !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
     const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)]
       .filter(Boolean).map((each) => each.replaceAll(" ", "\u00a0")).join(" · "); // broken between its parts alone
-    this.title = h("div", { class: "title" },
+    const title = h("div", { class: "title" },
       h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more ? h("span", { class: "more-of-title" }, more) : null),
       this.badge.element, this.seat ? null : this.status, this.aloud);
+    this.scoreboard = new Scoreboard({ title, own: this.seat });
     const { best, begin, leave, undo } = this.explorer;
     this.doing = h("div", { class: "actions doing" }, best, this.review.button, this.review.next, begin, leave, undo);
     this.study = h("section", { class: "study", "aria-label": "Analysis" }, this.review.element, this.explorer.element, this.doing);
@@ -128,7 +129,7 @@ export class Viewer {
     this.links = h("p", { class: "links" });
     const panel = (name, ...parts) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...parts);
     const panels = [panel("Moves", this.moves.element), panel("Openings", this.openings.element, this.links),
-      ...[panel("Engines", this.players.details), panel("In words", this.words)].map((each) => set(each, { tabindex: 0 }))]; // text alone, which a keyboard scrolls, too
+      ...[panel("Engines", this.engines.element), panel("In words", this.words)].map((each) => set(each, { tabindex: 0 }))]; // text alone, which a keyboard scrolls, too
     this.tabs = new Tabs("About the match", panels.map(({ ariaLabel }) => ariaLabel), (n) => {
       panels.forEach((each, k) => set(each, { hidden: k !== n }));
       this.refreshSoon();
@@ -139,8 +140,8 @@ export class Viewer {
         h("div", { class: "tabbed" }, this.tabs.element, panels)));
     this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
     this.frame = h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element);
-    this.table = h("div", { class: "table-top" }, this.players.element, this.tug.element, this.frame, this.turn);
-    return h("div", { class: "viewer", "data-seat": this.seat }, this.title, this.table, this.column);
+    this.table = h("div", { class: "table-top" }, this.scoreboard.element, this.frame, this.turn);
+    return h("div", { class: "viewer", "data-seat": this.seat }, this.table, this.column);
   }
 
   // Tell the style where the match begins on the page, and where the board is in it: on a phone the board stays while the rest is scrolled.
@@ -178,6 +179,7 @@ export class Viewer {
     if (ply !== null) this.playback.go(ply);
     else if (!this.live && !isStill()) this.playback.play();
     this.refresh();
+    this.scoreboard.start();
   }
 
   spot(n) {
@@ -235,13 +237,12 @@ export class Viewer {
     this.tabs.offer(OPENINGS_TAB, (this.openings.builtIn || this.links.hasChildNodes()) && !this.own);
     this.openings.show(this.openings.builtIn && this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.review.show(this.over, at);
-    this.players.show(at, playback.behind > 0);
-    this.players.judge(this.review.accuracy);
+    this.engines.show(at);
     this.showStudy();
-    this.tug.show(match, at);
+    this.scoreboard.show(match, at, { behind: playback.behind > 0, accuracy: this.review.accuracy });
     // A small frame of another site has nothing else that tells the result.
     const tells = this.over && document.body.classList.contains("embedded");
-    set(this.tug.element, { hidden: !hasChances(match) && !tells });
+    set(this.scoreboard.bar, { hidden: !hasChances(match) && !tells });
     this.showTrack(at);
     this.plot.show(playback, this.turns);
     const told = story(match, this.continents, at);
@@ -461,7 +462,7 @@ export class Viewer {
     this.placed.disconnect();
     window.removeEventListener("resize", this.onResize);
     cancelAnimationFrame(this.due);
-    this.players.stop();
+    this.scoreboard.stop();
     this.openings.stop();
     document.removeEventListener("keydown", this.onKey);
   }

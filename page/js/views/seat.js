@@ -4,7 +4,7 @@ import { navigate, replaceAddress, addressOf } from "../router.js";
 import { notify } from "../preferences.js";
 import { h, set } from "../dom.js";
 import { briefing } from "../parts/briefing.js";
-import { SHORT_MS } from "../parts/players.js";
+import { SHORT_MS } from "../parts/scoreboard.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
 import { playing } from "../playing.js";
@@ -57,7 +57,6 @@ export class SeatView {
       this.offerPremoves(match, moved);
     }
     set(this.briefing, { hidden: match.moves.length > 0 });
-    set(this.viewer.moves.element, { hidden: !match.moves.length });
     set(this.viewer.choices, { hidden: !this.viewer.playback.follows });
     set(this.cancelling, { hidden: playing.premove === null && picker.source === null });
     this.short = this.isShort;

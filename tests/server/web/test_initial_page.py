@@ -76,7 +76,7 @@ def test_the_lead_is_shown_as_one_number() -> None:
         f"{name} {round(100 * each)} % to win" if each >= 0.5 else ""
         for name, each in ((shown.players.maxie, share), (shown.players.minnie, 1 - share))
     ]
-    assert [each.text for each in picture.findall(".//*[@class='held']/strong")] == [
+    assert [each.text for each in picture.findall(".//*[@class='total']/strong")] == [
         str(each) for each in sums
     ]
     bar = picture.find(".//*[@class='tug-bar']/svg/rect[@class='maxie']")

@@ -1,0 +1,109 @@
+// The scoreboard of a match: both players with their armies and clocks, and a bar of which each has as much as its chance of winning.
+// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won.
+
+import { addressOf } from "../router.js";
+import { chanceAt, percentages } from "../chances.js";
+import { h, say, set, svg } from "../dom.js";
+import { SEATS, SIDES, botOf, clock, other, plural } from "../text.js";
+
+const LOW_MS = 5000;
+export const SHORT_MS = 20_000; // left on the reader's own clock
+
+export class Scoreboard {
+  // title: what stands between the players. own: the reader's seat, null for a spectator. `compact`: names, armies and the bar alone, without
+  // links and without words on the bar.
+  constructor({ title = /** @type {HTMLElement | null} */ (null), own = /** @type {string | null} */ (null), compact = false } = {}) {
+    this.own = own;
+    this.compact = compact;
+    this.match = /** @type {any} */ (null);
+    this.behind = false; // newer plies were played
+    this.timer = undefined;
+    this.players = Object.fromEntries(SEATS.map((seat) => [seat, this.makePlayer(seat)]));
+    this.leaders = SEATS.map(() => h("span", { class: "name" }));
+    this.shares = SEATS.map(() => h("span"));
+    this.labels = SEATS.map((seat, n) => h("strong", { class: "share-of", "data-owner": seat }, this.leaders[n], " ", this.shares[n]));
+    this.part = svg("rect", { class: "maxie", width: 50, height: 4 });
+    this.bar = h("p", { class: "tug-bar", "data-unknown": true },
+      svg("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "minnie", width: 100, height: 4 }), this.part),
+      this.labels);
+    this.element = h("div", { class: compact ? "scoreboard compact" : "scoreboard" },
+      h("div", { class: "sides" }, title, SEATS.map((seat) => this.players[seat].element)), this.bar);
+  }
+
+  makePlayer(seat) {
+    const name = h(this.compact ? "span" : "a", { class: "name" });
+    const [armies, goal] = [h("strong"), h("span", { class: "goal-of" })];
+    const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
+    const [accuracy, places] = ["accuracy", "places-of"].map((each) => h("span", { class: each }));
+    const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
+      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, h("span", { class: "facts-of" }, accuracy, places)]);
+    return { element, name, armies, goal, time, accuracy, places };
+  }
+
+  // Show the armies and the chances at a ply. `behind`: newer plies were played. accuracy: that of each player in per cent, by the engine's
+  // review.
+  show(match, ply, { behind = false, accuracy = {} } = {}) {
+    this.match = match;
+    this.behind = behind;
+    const share = chanceAt(match, ply);
+    const end = ply === match.moves.length ? match.end : null;
+    const chances = percentages(share ?? 0.5);
+    const ahead = SEATS.find((seat) => chances[seat] > 50);
+    const score = match.setup.armies_to_win && match.game.score?.(match.positions[ply]);
+    set(this.bar, { "data-unknown": share === null, title: end ? null : "Chance of winning" });
+    set(this.part, { width: chances.maxie });
+    SEATS.forEach((seat, n) => {
+      this.showPlayer(seat, score, accuracy[seat]);
+      this.labels[n].style.maxWidth = `${Math.max(50, chances[seat])}%`; // on its own part of the bar
+      say(this.leaders[n], share === null || seat !== ahead ? "" : this.nameOf(seat));
+      say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : end ? this.result(end) : ahead ? `${chances[seat]} % to win` : "Even");
+    });
+    if (this.timer) this.tick();
+  }
+
+  showPlayer(seat, score, accuracy) {
+    const { match, players: { [seat]: player } } = this;
+    say(player.name, this.nameOf(seat));
+    say(player.armies, score ? String(score[seat].armies) : "");
+    if (this.compact) return;
+    const bot = match.bots[seat];
+    // The page's own example is of bots that have no page.
+    set(player.name, { title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}`, href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) });
+    say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
+    say(player.accuracy, accuracy === undefined ? "" : `${accuracy} % accuracy`);
+    const lead = score && score[seat].armies - score[other(seat)].armies;
+    say(player.places, score ? `${plural(score[seat].places, "territory", "territories")}${lead > 0 ? ` · ${lead} ahead` : ""}` : "");
+  }
+
+  nameOf(seat) {
+    return seat === this.own ? "You" : this.match.players[seat];
+  }
+
+  // Return the result of a match in words that follow the winner's name.
+  result({ winner, reason }) {
+    if (reason === "server_fault") return "Void";
+    if (!winner) return "Draw";
+    return winner === this.own ? "win" : "wins";
+  }
+
+  // Show the clocks, which run by themselves, until `stop`.
+  start() {
+    this.timer = setInterval(() => this.tick(), 100);
+    this.tick();
+  }
+
+  tick() {
+    const { match, behind } = this;
+    for (const seat of SEATS) {
+      const { time, element } = this.players[seat];
+      // During delayed playback the current clocks are not shown.
+      const ms = behind || (match.end && match.perMove) ? null : match.clockNow(seat);
+      say(time, ms === null ? "" : clock(ms));
+      set(element, { "data-running": !behind && match.running === seat && !match.end, "data-low": ms !== null && ms < (seat === this.own ? SHORT_MS : LOW_MS) && !match.perMove });
+    }
+  }
+
+  stop() {
+    clearInterval(this.timer);
+  }
+}
