@@ -85,12 +85,12 @@ class MatchStatistics:
 
 
 def measure_match(
-    game: Riskless, match: PlayedMatch, searcher: DeepeningSearcher, nodes: int
+    game: Riskless, match: PlayedMatch, searcher: DeepeningSearcher, max_nodes: int
 ) -> MatchStatistics:
     """Return the measured properties of a match.
 
-    searcher  searcher that measures how much the moves in the middle of the match differ
-    nodes     number of nodes for each of these moves
+    searcher   searcher that measures how much the moves in the middle of the match differ
+    max_nodes  maximum number of nodes for each of these moves
     """
     # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
     chances = [
@@ -109,7 +109,7 @@ def measure_match(
     chance_gap = None
     if match.positions:
         chance_gap = compute_gap_to_median(
-            compute_reply_chances(game, searcher, match.positions[len(match.positions) // 2], nodes)
+            compute_reply_chances(game, searcher, match.positions[len(match.positions) // 2], max_nodes)
         )
     return MatchStatistics(
         moves=len(match.reports),
@@ -228,15 +228,15 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
     return EstimatedMean(count / total, Z95 * math.sqrt(outcome_variance / (total + 4)))
 
 
-def summarize_equal_matches(nodes: int, matches: Sequence[MatchSummary]) -> EqualMatches:
-    """Return the results of matches between searchers with `nodes` nodes per move. There must be a match."""
+def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]) -> EqualMatches:
+    """Return the results of matches between searchers with `nodes_per_move` nodes per move. There must be a match."""
     endings = Counter(match.reason for match in matches)
     plies = [match.plies for match in matches]
     statistics = [match.statistics for match in matches if match.statistics is not None]
     comebacks = [match.comeback for match in statistics if match.comeback is not None]
     gaps = [match.chance_gap for match in statistics if match.chance_gap is not None]
     return EqualMatches(
-        nodes=nodes,
+        nodes=nodes_per_move,
         matches=len(matches),
         drawn=estimate_share(sum(match.winner is None for match in matches), len(matches)),
         plies=_estimate_mean(plies),
@@ -333,29 +333,29 @@ def measure_maps(
     evaluator: str,
     *,
     game: str = Riskless.name,
-    matches: int,
+    match_count: int,
     seed: int,
-    processes: int,
+    process_count: int,
     strengths: Sequence[int] = DEFAULT_STRENGTHS,
     openings: Sequence[Opening] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[MeasuredMap]:
     """Yield the measurements of each map.
 
-    game       spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass
-    matches    number of matches between equal searchers of each strength; half as many pairs are played between the
-               strong and the weak searcher
-    processes  number of processes that play
-    strengths  nodes per move of the equal searchers
-    openings   openings for a single map, at least one for each match; by default random plies
-    progress   called with the number of matches played since the last call
+    game           spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass
+    match_count    number of matches between equal searchers of each strength; half as many pairs are played between the
+                   strong and the weak searcher
+    process_count  number of processes that play
+    strengths      nodes per move of the equal searchers
+    openings       openings for a single map, at least one for each match; by default random plies
+    progress       called with the number of matches played since the last call
 
     Raises BadWeights if the evaluator's file is invalid, and ValueError for a Riskless map that is too large for the
     compiled engines.
     """
     # The longest tasks come first, so that no process waits for one of them at the end.
-    strengths_and_counts = [(nodes, nodes, matches) for nodes in reversed(strengths)] + [
-        (STRONG, WEAK, max(1, matches // 2))
+    strengths_and_counts = [(nodes, nodes, match_count) for nodes in reversed(strengths)] + [
+        (STRONG, WEAK, max(1, match_count // 2))
     ]
     tasks = [
         (
@@ -375,7 +375,7 @@ def measure_maps(
         for nodes_a, nodes_b, count in strengths_and_counts
         for first in range(0, count, OPENINGS_PER_TASK)
     ]
-    with closing(map_in_processes(_play_task, tasks, processes)) as results:
+    with closing(map_in_processes(_play_task, tasks, process_count)) as results:
         for map_number, map_results in groupby(results, key=lambda result: result[0][0].map_number):
             matches_by_nodes: dict[tuple[int, int], list[MatchSummary]] = defaultdict(list)
             for (task,), task_matches in map_results:
@@ -394,14 +394,14 @@ def list_strengths(games: Sequence[Riskless]) -> Sequence[int]:
     return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 
 
-def count_matches(map_count: int, matches: int, strength_count: int = len(DEFAULT_STRENGTHS)) -> int:
+def count_matches(map_count: int, match_count: int, strength_count: int = len(DEFAULT_STRENGTHS)) -> int:
     """Return the number of matches that `measure_maps` plays.
 
     map_count       number of maps
-    matches         number of matches between equal searchers of each strength
+    match_count     number of matches between equal searchers of each strength
     strength_count  number of strengths
     """
-    return map_count * (strength_count * matches + 2 * max(1, matches // 2))
+    return map_count * (strength_count * match_count + 2 * max(1, match_count // 2))
 
 
 def _make_game(game: str, map: RisklessMap) -> Riskless:

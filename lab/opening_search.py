@@ -78,7 +78,7 @@ def make_openings(
     *,
     seed: int,
     max_candidates: int,
-    processes: int = 1,
+    process_count: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[Opening, None, None]:
     """Yield random openings that meet `criteria`, alternating between `plies` and `plies + 1` moves.
@@ -87,7 +87,7 @@ def make_openings(
     when it has enough.
 
     max_candidates  maximum number of different openings that are tested
-    processes       number of processes that test openings
+    process_count   number of processes that test openings
     progress        called with the number of openings tested since the last call
 
     Raises BadWeights if the evaluator's file is invalid, and ValueError for a map that is too large for the compiled
@@ -95,7 +95,9 @@ def make_openings(
     """
     candidates = islice(_draw_distinct_openings(map, plies, seed), max_candidates)
     chunks = iter(lambda: tuple(islice(candidates, OPENINGS_PER_TASK)), ())
-    tested_chunks = map_in_processes(_test_openings, ((map, criteria, chunk) for chunk in chunks), processes)
+    tested_chunks = map_in_processes(
+        _test_openings, ((map, criteria, chunk) for chunk in chunks), process_count
+    )
     shorter_openings: deque[Opening] = deque()
     longer_openings: deque[Opening] = deque()
     with closing(tested_chunks):

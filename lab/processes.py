@@ -14,24 +14,24 @@ Arguments = TypeVar("Arguments", bound=tuple[Any, ...])
 
 
 def map_in_processes(
-    function: Callable[..., R], argument_tuples: Iterable[Arguments], processes: int
+    function: Callable[..., R], argument_tuples: Iterable[Arguments], process_count: int
 ) -> Generator[tuple[Arguments, R], None, None]:
     """Call `function(*arguments)` for each tuple of arguments, and yield each tuple with the result, in the same order.
 
-    The generator takes at most two tuples per process in advance. With `processes` = 1, the calls are made in the
+    The generator takes at most two tuples per process in advance. With `process_count` = 1, the calls are made in the
     current process. Close the generator to cancel the remaining calls.
     """
-    if processes == 1:
+    if process_count == 1:
         for arguments in argument_tuples:
             yield arguments, function(*arguments)
         return
     tasks = iter(argument_tuples)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(process_count, mp_context=get_context("spawn")) as pool:
         pending: deque[tuple[Arguments, Future[R]]] = deque()
         try:
             while True:
-                for arguments in islice(tasks, 2 * processes - len(pending)):
+                for arguments in islice(tasks, 2 * process_count - len(pending)):
                     pending.append((arguments, pool.submit(function, *arguments)))
                 if not pending:
                     return

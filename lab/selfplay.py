@@ -42,9 +42,9 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
     return Searcher(game, weights_for(game, evaluator), settings)
 
 
-def search_with_node_limit(searcher: DeepeningSearcher, position: Any, nodes: int) -> Report[Any]:
-    """Search a position with `nodes` nodes, and return the last report."""
-    return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=nodes))[-1]
+def search_with_node_limit(searcher: DeepeningSearcher, position: Any, max_nodes: int) -> Report[Any]:
+    """Search a position with `max_nodes` nodes, and return the last report."""
+    return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=max_nodes))[-1]
 
 
 def make_random_position(game: Riskless, rng: random.Random) -> Armies:
@@ -91,20 +91,22 @@ def play_match(
     game: Game[Any, Any],
     start: Any,
     seats: Mapping[Player, DeepeningSearcher],
-    nodes: int | Mapping[Player, int],
+    nodes_per_move: int | Mapping[Player, int],
     max_plies: int = 1 << 30,
 ) -> PlayedMatch:
     """Play one match from the position `start`.
 
-    seats      searcher of each player
-    nodes      nodes per move, for both players or by player
-    max_plies  number of plies after which the match is cut off as a draw
+    seats           searcher of each player
+    nodes_per_move  number of nodes, for both players or by player
+    max_plies       number of plies after which the match is cut off as a draw
 
     Repeated positions draw the match, as under the server's default rules.
     """
     position = start
     repetitions = RepetitionCounter(game)
-    nodes_by_player = dict.fromkeys(Player, nodes) if isinstance(nodes, int) else nodes
+    nodes_by_player = (
+        dict.fromkeys(Player, nodes_per_move) if isinstance(nodes_per_move, int) else nodes_per_move
+    )
     positions: list[Any] = []
     reports: list[Report[Any]] = []
     for searcher in seats.values():
@@ -123,41 +125,45 @@ def play_match(
 
 
 def play_pair(
-    game: Game[Any, Any], start: Any, searcher_a: DeepeningSearcher, searcher_b: DeepeningSearcher, nodes: int
+    game: Game[Any, Any],
+    start: Any,
+    searcher_a: DeepeningSearcher,
+    searcher_b: DeepeningSearcher,
+    nodes_per_move: int,
 ) -> tuple[float, float]:
     """Play two matches from `start` with swapped seats, and return the points of `searcher_a` as Maxie and as Minnie.
 
-    nodes  nodes per move
+    nodes_per_move  number of nodes searched for each move
     """
     winner_1, winner_2 = (
-        play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes).winner
+        play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes_per_move).winner
         for seat in (Player.MAXIE, Player.MINNIE)
     )
     return get_points(winner_1, Player.MAXIE), get_points(winner_2, Player.MINNIE)
 
 
 def search_settled_value(
-    searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
+    searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> int:
     """Return the mean of a search's values at its last two depths, or the last value if it shows a forced end.
 
-    nodes  maximum number of nodes of the search
-    depth  maximum depth, in plies
+    max_nodes  maximum number of nodes of the search
+    depth      maximum depth, in plies
 
     Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
     """
-    reports = searcher.deepen(position, max_depth=depth, max_nodes=nodes)
+    reports = searcher.deepen(position, max_depth=depth, max_nodes=max_nodes)
     values = [report.value for report in reports if report.is_depth_finished][-2:]
     return values[-1] if is_decided(values[-1]) else round(sum(values) / len(values))
 
 
 def compute_reply_chances(
-    game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, nodes: int, depth: int = MAX_DEPTH
+    game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
     """Return the mover's winning chances after each move, the best first. Each move is searched by itself.
 
-    nodes  maximum number of nodes of each of these searches
-    depth  maximum depth, in plies
+    max_nodes  maximum number of nodes of each of these searches
+    depth      maximum depth, in plies
     """
     player = game.player(position)
     values = []
@@ -166,7 +172,7 @@ def compute_reply_chances(
         outcome = game.outcome(position_after)
         if outcome is None:
             searcher.clear()
-            values.append(search_settled_value(searcher, position_after, nodes, depth))
+            values.append(search_settled_value(searcher, position_after, max_nodes, depth))
         else:
             values.append(outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)

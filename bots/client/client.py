@@ -460,9 +460,9 @@ class Client:
                 self._perform_actions(self._machine.handle_prepared(match))
             case MoveChosen(match, ply, move, thinking, chosen_at):
                 self._perform_actions(self._machine.handle_move_chosen(match, ply, move, thinking, chosen_at))
-            case BotFailed(match, reason, trace, crash):
+            case BotFailed(match, reason, trace, has_crashed):
                 if trace:
                     self._on_problem(trace.rstrip())
-                self._perform_actions(self._machine.handle_bot_failed(match, reason, crash=crash))
+                self._perform_actions(self._machine.handle_bot_failed(match, reason, has_crashed=has_crashed))
             case BotEnded(match):
                 self._ending_workers.pop(match, None)

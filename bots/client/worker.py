@@ -60,7 +60,7 @@ class BotFailed:
     match: str
     reason: str
     trace: str
-    crash: bool = True
+    has_crashed: bool = True
     """False if the bot chose to resign."""
 
 
@@ -139,7 +139,9 @@ class Worker:
         except _Interrupted:
             log.debug("match %s: %s was interrupted", self._match.id, self.current_method)
         except Resign as resignation:
-            self._report(BotFailed(self._match.id, str(resignation).partition("\n")[0], "", crash=False))
+            self._report(
+                BotFailed(self._match.id, str(resignation).partition("\n")[0], "", has_crashed=False)
+            )
         except Crash as crash:
             self._report(BotFailed(self._match.id, str(crash).partition("\n")[0], ""))
         except BaseException as error:  # noqa: BLE001 - report everything that a bot raises, even SystemExit

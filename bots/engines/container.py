@@ -91,13 +91,13 @@ class Container:
     submission: Path | None
     """Zip file with the bot; None if the image itself contains the bot."""
 
-    def create(self, name: str, folder: Path, threads: int) -> None:
+    def create(self, name: str, folder: Path, core_count: int) -> None:
         """Create a container named `name`. Raises BadSpec if the container engine refuses, or the submission is invalid.
 
-        folder    empty folder, into which the submission is unpacked
-        threads   maximum number of cores that the container may use
+        folder      empty folder, into which the submission is unpacked
+        core_count  maximum number of cores that the container may use
         """
-        options = [f"--name={name}", f"--cpus={min(threads, os.cpu_count() or 1)}", *_make_cpu_options()]
+        options = [f"--name={name}", f"--cpus={min(core_count, os.cpu_count() or 1)}", *_make_cpu_options()]
         command: list[str] = []
         if self.submission is not None:
             first, *command = unpack_submission(self.submission, folder)

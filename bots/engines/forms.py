@@ -30,7 +30,7 @@ class SearchForm:
 
     spec: Spec
     """Spec with only the options that the form knows."""
-    compiled: bool
+    is_compiled: bool
     """True if the search is compiled."""
     python_reason: str = ""
     """Reason why the search runs in Python, such as `its compiled search needs the extra …`.
@@ -47,12 +47,12 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
     if game is not None:
         check_evaluator(spec, game)
     if spec.name not in FORMS:
-        return SearchForm(spec, compiled=False)
+        return SearchForm(spec, is_compiled=False)
     reason = _find_python_reason(spec, game)
     return (
-        SearchForm(to_python_spec(spec, reason), compiled=False, python_reason=reason)
+        SearchForm(to_python_spec(spec, reason), is_compiled=False, python_reason=reason)
         if reason
-        else SearchForm(_to_compiled_spec(spec), compiled=True)
+        else SearchForm(_to_compiled_spec(spec), is_compiled=True)
     )
 
 

@@ -47,7 +47,7 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     Raises BadSpec for an option that this searcher, compiled or in Python, does not have.
     """
     form = choose_form(spec, match.game)
-    if form.compiled:
+    if form.is_compiled:
         return _make_compiled_searcher(form.spec, match)
     if form.python_reason:
         _log_line(f"{spec.name} searches in Python: {form.python_reason}")

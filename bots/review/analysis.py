@@ -88,13 +88,13 @@ class SearchLimits:
     depth: int | None = None
     """Maximum depth, in plies; None for no limit."""
 
-    def get_max_nodes(self, *, compiled: bool) -> int:
+    def get_max_nodes(self, *, is_compiled: bool) -> int:
         """Return the node limit of a search: `nodes` if it is set, no limit if another limit is set, otherwise the default."""
         if self.nodes is not None:
             return self.nodes
         if self.seconds < math.inf or self.depth is not None:
             return NO_LIMIT
-        return DEFAULT_NODES if compiled else DEFAULT_PYTHON_NODES
+        return DEFAULT_NODES if is_compiled else DEFAULT_PYTHON_NODES
 
 
 def parse_reference(text: str) -> Spec:
@@ -167,7 +167,9 @@ class Analyst:
         self._game = game
         self._depth = min(limits.depth or MAX_DEPTH, spec.values["depth"])
         self._seconds = limits.seconds
-        self._nodes = spec.values["nodes"] or limits.get_max_nodes(compiled=choose_form(spec, game).compiled)
+        self._nodes = spec.values["nodes"] or limits.get_max_nodes(
+            is_compiled=choose_form(spec, game).is_compiled
+        )
         self._searcher = make_searcher(
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )

@@ -38,16 +38,16 @@ class Task(Generic[R]):
 
 
 class ThreadPool:
-    """Pool of `threads` threads that work in parallel: the thread that waits for results, and threads - 1 others.
+    """Pool of `thread_count` threads that work in parallel; the thread that waits for results is one of them.
 
     Close it, or use it in a `with` statement. If a search ends with an error (such as a stop), its tasks are
     withdrawn or finished before the error is raised, so no thread does useless work.
     """
 
-    def __init__(self, threads: int) -> None:
-        if threads < 1:
-            raise ValueError(f"a pool must have at least 1 thread, not {threads}")
-        self.threads = threads
+    def __init__(self, thread_count: int) -> None:
+        if thread_count < 1:
+            raise ValueError(f"a pool must have at least 1 thread, not {thread_count}")
+        self.thread_count = thread_count
         self._lock = threading.Lock()
         self._task_queued = threading.Condition(self._lock)
         self._task_finished = threading.Condition(self._lock)
@@ -55,7 +55,7 @@ class ThreadPool:
         self._closed = False
         self._workers = [
             threading.Thread(target=self._run_tasks, name=f"search-{n}", daemon=True)
-            for n in range(1, threads)
+            for n in range(1, thread_count)
         ]
         for worker in self._workers:
             worker.start()

@@ -130,10 +130,10 @@ def measure_command(
                 evaluator,
                 game=CATALOGUE.get_spec(name),
                 strengths=strengths,
-                matches=matches,
+                match_count=matches,
                 openings=fixed_openings,
                 seed=seed,
-                processes=processes or len(list_usable_cores()),
+                process_count=processes or len(list_usable_cores()),
                 progress=lambda count: bar.advance(task, count),
             )
     except BadWeights as problem:

@@ -162,7 +162,7 @@ def make(
                 criteria,
                 seed=seed,
                 max_candidates=MAX_TRIES_PER_OPENING * count,
-                processes=processes or len(list_usable_cores()),
+                process_count=processes or len(list_usable_cores()),
                 progress=report_progress,
             )
             with closing(openings):

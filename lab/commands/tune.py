@@ -169,17 +169,22 @@ def tune_command(
         if outcomes:
             progress = add_progress_bar("matches", matches * len(games))
             outcomes_by_category = count_outcomes(
-                games, initial_weights, matches=matches, nodes=nodes, seed=seed, progress=progress
+                games,
+                initial_weights,
+                match_count=matches,
+                nodes_per_move=nodes,
+                seed=seed,
+                progress=progress,
             )
         else:
             weights, steps = _learn_weights(
                 games,
                 initial_weights,
                 add_progress_bar,
-                generations=generations,
-                matches=matches,
-                rounds=rounds,
-                nodes=nodes,
+                generation_count=generations,
+                match_count=matches,
+                round_count=rounds,
+                nodes_per_move=nodes,
                 seed=seed,
                 untrained_features=without or (),
             )
@@ -209,22 +214,22 @@ def tune_command(
 def _check_options(
     feature_names: Sequence[str],
     initial_weights: Mapping[str, int],
-    generations: int,
-    rounds: int,
+    generation_count: int,
+    round_count: int,
     without: Sequence[str],
     *,
     outcomes: bool,
 ) -> None:
     """Raise UsageError for unknown features, and for options that cannot be combined."""
-    if outcomes and rounds:
+    if outcomes and round_count:
         raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
     if outcomes:
         return
     for name in set(without) - set(feature_names):
         raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")
-    if generations:
+    if generation_count:
         return
-    if not rounds:
+    if not round_count:
         raise UsageError("--generations 0 needs --climb; otherwise nothing is trained")
     if without:
         raise UsageError(
@@ -255,55 +260,55 @@ def _learn_weights(
     weights: Mapping[str, int],
     add_progress_bar: AddProgressBar,
     *,
-    generations: int,
-    matches: int,
-    rounds: int,
-    nodes: int,
+    generation_count: int,
+    match_count: int,
+    round_count: int,
+    nodes_per_move: int,
     seed: int,
     untrained_features: Sequence[str],
 ) -> tuple[Mapping[str, int], list[str]]:
     """Return the weights after all generations and the climb, and a line about each step.
 
-    matches             number of matches of each game in a generation
-    rounds              number of rounds of the climb
-    nodes               nodes per move
+    match_count         number of matches of each game in a generation
+    round_count         number of rounds of the climb
+    nodes_per_move      number of nodes searched for each move
     untrained_features  names of features whose weights are not trained
     """
     from arena.lab.tuning.climb import climb_weights  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.tuning.fit import fit_weights, play_training_matches  # noqa: PLC0415
 
     steps: list[str] = []
-    for generation in range(1, generations + 1):
+    for generation in range(1, generation_count + 1):
         samples = play_training_matches(
             games,
             weights,
-            matches=matches,
-            nodes=nodes,
+            match_count=match_count,
+            nodes_per_move=nodes_per_move,
             seed=seed + generation - 1,
-            progress=add_progress_bar(f"generation {generation}", matches * len(games)),
+            progress=add_progress_bar(f"generation {generation}", match_count * len(games)),
         )
         fit = fit_weights(samples, list(weights), weights, untrained_features)
         weights = fit.weights
         steps.append(
-            f"generation {generation}: {fit.matches} matches, {fit.samples:,} positions; loss in bits "
+            f"generation {generation}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
             f"{fit.loss_before:.3f} -> {fit.loss_after:.3f}, held out {fit.held_out_loss_before:.3f} -> "
             f"{fit.held_out_loss_after:.3f}; {format_weights(weights)}"
         )
         out.print(steps[-1])
-    if rounds:
+    if round_count:
         climb = climb_weights(
             games,
             weights,
-            rounds=rounds,
-            nodes=nodes,
+            round_count=round_count,
+            nodes_per_move=nodes_per_move,
             seed=seed,
-            progress=add_progress_bar("climb", rounds),
+            progress=add_progress_bar("climb", round_count),
         )
         weights, stage_count = climb.weights, len(climb.stages)
         for number, stage in enumerate(climb.stages, 1):
-            steps.append(f"climb, round {climb.rounds * number // stage_count}: {format_weights(stage)}")
+            steps.append(f"climb, round {climb.round_count * number // stage_count}: {format_weights(stage)}")
         steps.append(
-            f"climb: {climb.rounds} rounds, {climb.pairs:,} pairs; mean of the second half: {format_weights(weights)}"
+            f"climb: {climb.round_count} rounds, {climb.pair_count:,} pairs; mean of the second half: {format_weights(weights)}"
         )
         out.print(steps[-1])
     return weights, steps

@@ -54,20 +54,20 @@ class ClimbResult:
 
     weights: Mapping[str, int]
     stages: Sequence[Mapping[str, int]]
-    rounds: int
-    pairs: int
+    round_count: int
+    pair_count: int
 
 
 def climb_weights(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     *,
-    rounds: int,
-    nodes: int,
+    round_count: int,
+    nodes_per_move: int,
     seed: int,
     progress: Callable[[], None],
 ) -> ClimbResult:
-    """Improve `weights` by a climb of `rounds` rounds, with `nodes` nodes per move, and return the result.
+    """Improve `weights` by a climb of `round_count` rounds, with `nodes_per_move` nodes per move, and return the result.
 
     Each round plays PAIRS_PER_ROUND pairs on each game.
 
@@ -81,29 +81,31 @@ def climb_weights(
     steps = _choose_first_steps(games, current_weights, rng)
     weight_sum, summed_rounds = np.zeros(len(names)), 0
     stages = []
-    for number in range(rounds):
+    for number in range(round_count):
         signs = np.array([rng.choice((-1.0, 1.0)) for _ in names])
         step = steps * signs / (number + 1) ** 0.101
         weights_a, weights_b = (
             _round_weights(names, current_weights + step),
             _round_weights(names, current_weights - step),
         )
-        score = sum(_score_round(game, weights_a, weights_b, nodes, rng) for game in games) / len(games)
+        score = sum(_score_round(game, weights_a, weights_b, nodes_per_move, rng) for game in games) / len(
+            games
+        )
         pace = (
             FIRST_ROUND_STEPS
-            * ((1 + FULL_PACE_SHARE * rounds) / (1 + number + FULL_PACE_SHARE * rounds)) ** 0.602
+            * ((1 + FULL_PACE_SHARE * round_count) / (1 + number + FULL_PACE_SHARE * round_count)) ** 0.602
         )
         current_weights += pace * score * steps * signs
-        if 2 * number >= rounds:
+        if 2 * number >= round_count:
             weight_sum, summed_rounds = weight_sum + current_weights, summed_rounds + 1
-        if (number + 1) * 10 // rounds > number * 10 // rounds:
+        if (number + 1) * 10 // round_count > number * 10 // round_count:
             stages.append(_round_weights(names, current_weights))
         progress()
     return ClimbResult(
         _round_weights(names, weight_sum / summed_rounds),
         stages,
-        rounds,
-        PAIRS_PER_ROUND * rounds * len(games),
+        round_count,
+        PAIRS_PER_ROUND * round_count * len(games),
     )
 
 
@@ -132,7 +134,7 @@ def _score_round(
     game: Game[Any, Any],
     weights_a: Mapping[str, int],
     weights_b: Mapping[str, int],
-    nodes: int,
+    nodes_per_move: int,
     rng: random.Random,
 ) -> float:
     """Play the pairs of a round on one game, and return the score of the weights `weights_a`, from -1 to 1."""
@@ -148,7 +150,7 @@ def _score_round(
                 rng,
                 rng.randint(*(RANDOM_PLIES if isinstance(game, Riskless) else TICTACTOE_RANDOM_PLIES)),
             )
-            points += sum(play_pair(game, start, searcher_a, searcher_b, nodes))
+            points += sum(play_pair(game, start, searcher_a, searcher_b, nodes_per_move))
     finally:
         searcher_a.close()
         searcher_b.close()

@@ -59,8 +59,8 @@ class FitResult:
     """
 
     weights: Mapping[str, int]
-    matches: int
-    samples: int
+    match_count: int
+    sample_count: int
     loss_before: float
     loss_after: float
     held_out_loss_before: float
@@ -71,31 +71,32 @@ class FitResult:
 class TrainingSamples:
     """Positions of self-play matches, one for each index of the arrays.
 
-    features  features, a row for each position
-    results   result of the match for Maxie, 0 to 1, moved towards one half by the distance from the end of the match
-    matches   number of the match
-    games     index of the game in the list of games
+    features       features, a row for each position
+    results        result of the match for Maxie, 0 to 1, moved towards one half by the distance from the end of the match
+    match_numbers  number of the match, from 0 over all games
+    game_indexes   index of the game in the list of games
     """
 
     features: FloatArray
     results: FloatArray
-    matches: npt.NDArray[np.int64]
-    games: npt.NDArray[np.int64]
+    match_numbers: npt.NDArray[np.int64]
+    game_indexes: npt.NDArray[np.int64]
 
 
 def play_training_matches(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     *,
-    matches: int,
-    nodes: int,
+    match_count: int,
+    nodes_per_move: int,
     seed: int,
     progress: Callable[[], None],
 ) -> TrainingSamples:
-    """Play `matches` matches of each game from random starts, with `nodes` per move, and return their positions.
+    """Play `match_count` matches of each game from random starts, and return their positions.
 
-    weights   weights of both players' evaluators
-    progress  called after each match
+    weights         weights of both players' evaluators
+    nodes_per_move  number of nodes searched for each move
+    progress        called after each match
 
     Raises BadSpec for a game without features.
     """
@@ -107,7 +108,7 @@ def play_training_matches(
     for game_index, game in enumerate(games):
         compute_features, _ = get_features(game)
         feature_units = compute_feature_units(game)
-        for match in _play_matches(game, weights, range(number, number + matches), nodes, rng):
+        for match in _play_matches(game, weights, range(number, number + match_count), nodes_per_move, rng):
             result = _compute_result_for_maxie(game, match)
             for plies_to_end, position in enumerate(reversed(match.positions)):
                 feature_rows.append(
@@ -127,7 +128,7 @@ def play_training_matches(
 
 
 def _play_matches(
-    game: Game[Any, Any], weights: Mapping[str, int], numbers: range, nodes: int, rng: random.Random
+    game: Game[Any, Any], weights: Mapping[str, int], numbers: range, nodes_per_move: int, rng: random.Random
 ) -> Iterator[PlayedMatch]:
     """Play and yield the matches with these numbers, with the same weights in both seats."""
     searcher = Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
@@ -135,7 +136,7 @@ def _play_matches(
     try:
         searcher.warm_up()
         for number in numbers:
-            yield play_match(game, _make_start(game, rng, number), seats, nodes, MAX_PLIES)
+            yield play_match(game, _make_start(game, rng, number), seats, nodes_per_move, MAX_PLIES)
     finally:
         searcher.close()
 
@@ -170,16 +171,16 @@ def count_outcomes(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
     *,
-    matches: int,
-    nodes: int,
+    match_count: int,
+    nodes_per_move: int,
     seed: int,
     progress: Callable[[], None],
 ) -> dict[PositionCategory, OutcomeCounts]:
-    """Play matches with these weights, and count wins, draws and losses of the player to move by category of position.
+    """Play matches with the weights `weights` in both seats, and count wins, draws and losses of the player to move by category of position.
 
-    matches   number of matches of each game
-    nodes     nodes per move
-    progress  called after each match
+    match_count     number of matches of each game
+    nodes_per_move  number of nodes searched for each move
+    progress        called after each match
 
     Raises BadSpec for a game without categories.
     """
@@ -187,7 +188,7 @@ def count_outcomes(
     counts_by_category: dict[PositionCategory, list[int]] = {}
     for game in games:
         category_of = make_category_function(game)
-        for match in _play_matches(game, weights, range(matches), nodes, rng):
+        for match in _play_matches(game, weights, range(match_count), nodes_per_move, rng):
             for position in match.positions:
                 outcome_counts = counts_by_category.setdefault(category_of(position), [0, 0, 0])
                 if match.winner is None:
@@ -212,17 +213,17 @@ def fit_weights(
     """
     trained_mask = np.array([float(name not in untrained_features) for name in names])
     samples = replace(samples, features=samples.features * trained_mask)
-    held_out = samples.matches % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
+    held_out = samples.match_numbers % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
     # each match counts the same, since a long one has many positions but only one result
-    sample_weights = 1.0 / np.bincount(samples.matches)[samples.matches]
+    sample_weights = 1.0 / np.bincount(samples.match_numbers)[samples.match_numbers]
     old_weights = np.array([float(weights[name]) for name in names])
     new_weights = old_weights
     for number in range(MAX_ITERATIONS):
         if number or old_weights.any():
             slopes = _fit_slopes(samples, sample_weights, ~held_out, new_weights)
         else:
-            slopes = np.full(int(samples.games.max()) + 1, FIRST_SLOPE)
-        scaled_features = samples.features * slopes[samples.games][:, None]
+            slopes = np.full(int(samples.game_indexes.max()) + 1, FIRST_SLOPE)
+        scaled_features = samples.features * slopes[samples.game_indexes][:, None]
         new_weights = _fit_logistic(
             scaled_features[~held_out],
             samples.results[~held_out],
@@ -237,7 +238,9 @@ def fit_weights(
 
     def compute_losses(vector: FloatArray) -> list[float]:
         values = (
-            samples.features @ vector * _fit_slopes(samples, sample_weights, ~held_out, vector)[samples.games]
+            samples.features
+            @ vector
+            * _fit_slopes(samples, sample_weights, ~held_out, vector)[samples.game_indexes]
         )
         return [
             _compute_mean_loss(values[part], samples.results[part], sample_weights[part])
@@ -245,10 +248,10 @@ def fit_weights(
         ]
 
     losses_before, losses_after = compute_losses(old_weights), compute_losses(rounded_vector)
-    matches = int(samples.matches[-1]) + 1
+    match_count = int(samples.match_numbers[-1]) + 1
     return FitResult(
         rounded_weights,
-        matches,
+        match_count,
         len(samples.results),
         losses_before[0],
         losses_after[0],
@@ -271,8 +274,8 @@ def _fit_slopes(
     """
     values = (samples.features @ weights)[:, None]
     slopes = []
-    for game in range(int(samples.games.max()) + 1):
-        mask = sample_mask & (samples.games == game)
+    for game in range(int(samples.game_indexes.max()) + 1):
+        mask = sample_mask & (samples.game_indexes == game)
         slope = _fit_logistic(values[mask], samples.results[mask], sample_weights[mask], np.zeros(1), 1e-6)
         slopes.append(float(slope[0]))
     return np.array(slopes)

@@ -39,9 +39,9 @@ def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
     [found] = measure_maps(
         [load_map("m1")],
         "plain",
-        matches=matches,
+        match_count=matches,
         seed=seed,
-        processes=1,
+        process_count=1,
         strengths=(50, 200),
         progress=told.append,
     )
@@ -61,7 +61,7 @@ def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> No
 
 def test_the_results_of_two_maps_are_kept_apart() -> None:
     maps = [load_map(name) for name in ("m1", "path4", "m1")]
-    found = list(measure_maps(maps, "plain", matches=2, seed=3, processes=1, strengths=(20,)))
+    found = list(measure_maps(maps, "plain", match_count=2, seed=3, process_count=1, strengths=(20,)))
     assert [each.map for each in found] == ["m1", "path4", "m1"]
     assert found[0] == found[2] != found[1]
     assert all(each.equals[0].matches == 2 and each.signal.pairs == 1 for each in found)
@@ -84,7 +84,7 @@ def test_matches_begin_after_the_given_openings() -> None:
 def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
     game = str(EXAMPLES / "capitals.py")
     [found] = measure_maps(
-        [load_map("grid:3x2")], "features", game=game, matches=4, seed=3, processes=1, strengths=(20,)
+        [load_map("grid:3x2")], "features", game=game, match_count=4, seed=3, process_count=1, strengths=(20,)
     )
     [equals] = found.equals
     assert equals.matches == 4

@@ -280,14 +280,16 @@ class Machine:
         state.answered_at = now
         return [SendMessage(move_message), *(WarnOwner(f"match {match}: {warning}") for warning in warnings)]
 
-    def handle_bot_failed(self, match: str, reason: str, *, crash: bool = True) -> list[Action]:
-        """Resign a match because its bot cannot continue, for the reason `reason`. `crash` is False if the bot itself resigned."""
+    def handle_bot_failed(self, match: str, reason: str, *, has_crashed: bool = True) -> list[Action]:
+        """Resign a match because its bot cannot continue, for the reason `reason`. `has_crashed` is False if the bot resigned."""
         state = self._matches.get(match)
         if state is None or state.phase is Phase.RESIGNED:
             return []
         state.phase = Phase.RESIGNED
-        state.resign_message = Resign(match, "crash" if crash else "resignation", reason[:MAX_REASON_LENGTH])
-        loss_text = "lost by a crash" if crash else "resigned"
+        state.resign_message = Resign(
+            match, "crash" if has_crashed else "resignation", reason[:MAX_REASON_LENGTH]
+        )
+        loss_text = "lost by a crash" if has_crashed else "resigned"
         return [
             WarnOwner(f"match {match}: {reason}; the match is {loss_text}"),
             SendMessage(state.resign_message),

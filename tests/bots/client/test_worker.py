@@ -128,7 +128,7 @@ def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
     worker = Worker(Tired, MATCH, reports.put)
     reports.next()
     worker.choose(order())
-    assert reports.next() == BotFailed("m", "enough", "", crash=False)
+    assert reports.next() == BotFailed("m", "enough", "", has_crashed=False)
     assert reports.next() == BotEnded("m")
     assert closed == [True]
 

@@ -177,6 +177,6 @@ def test_rules_that_are_others_are_not_searched_by_the_kernel_of_the_plain_ones(
     game = Losing(load_map("path4"))
     assert not has_compiled_search(game)
     assert get_boards(game) is None
-    assert choose_form(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).compiled is False
+    assert choose_form(parse_spec("alphabeta", ENGINES), cast("AnyGame", game)).is_compiled is False
     with pytest.raises(ValueError, match="its rules are custom"):
         Searcher(game, weights_for(game, "features"))

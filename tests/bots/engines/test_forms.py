@@ -212,7 +212,7 @@ def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
 
 def test_outcomes_are_looked_up_in_python_only() -> None:
     choice = choose_form(spec("alphabeta:evaluator=outcomes"), M2)
-    assert not choice.compiled
+    assert not choice.is_compiled
     assert "does not support tables of outcomes" in choice.python_reason
     with pytest.raises(BadSpec, match="hexapawn has no position categories: use evaluator=plain"):
         choose_form(spec("minimax:evaluator=outcomes"), SMALL)
@@ -226,4 +226,4 @@ def test_a_kernel_of_its_own_is_used_unless_the_user_chose_another_evaluator() -
         ("alphabeta:evaluator=mine.toml", False),
         ("jamboree:form=course,evaluator=net.npz", False),
     ):
-        assert choose_form(spec(text), KERNEL).compiled is compiled, text
+        assert choose_form(spec(text), KERNEL).is_compiled is compiled, text

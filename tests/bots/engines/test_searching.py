@@ -86,7 +86,7 @@ def test_a_stop_ends_the_search(name: str, seated: Seated) -> None:
 def test_jamboree_takes_the_threads_of_the_match_or_its_own(spec: str, threads: int, seated: Seated) -> None:
     searcher = reference(spec)
     assert searcher._pool is not None
-    assert searcher._pool.threads == threads
+    assert searcher._pool.thread_count == threads
     searcher.close()
     bot = seated(spec, M2)
     assert isinstance(bot, SearchingBot)

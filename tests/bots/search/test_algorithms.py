@@ -43,7 +43,7 @@ def case_with_ties(first: Player) -> Case:
     return Case(game, game.start(), game.height)
 
 
-@pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.threads} threads")
+@pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.thread_count} threads")
 @pytest.mark.parametrize("name", ["jamboree", "scouts"])
 @example(case=case_with_ties(Player.MAXIE), prune=0)
 @example(case=case_with_ties(Player.MINNIE), prune=0)
@@ -72,7 +72,7 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
             entered = open_windows.pop()
             while entered.path != event.path:
                 assert name == "scouts"
-                assert pool.threads > 1
+                assert pool.thread_count > 1
                 entered = open_windows.pop()
             assert entered.alpha is not None
             assert entered.beta is not None

@@ -18,7 +18,9 @@ START = dict.fromkeys(FEATURE_NAMES, 0) | {
 def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
     calls: list[None] = []
     one, same, other = (
-        climb_weights([M1], START, rounds=10, nodes=60, seed=seed, progress=lambda: calls.append(None))
+        climb_weights(
+            [M1], START, round_count=10, nodes_per_move=60, seed=seed, progress=lambda: calls.append(None)
+        )
         for seed in (1, 1, 2)
     )
     assert one == same
@@ -27,12 +29,12 @@ def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
         name for name in FEATURE_NAMES if not START[name]
     ]
     assert list(one.weights) == list(FEATURE_NAMES)
-    assert (one.rounds, one.pairs, len(one.stages)) == (10, 20, 10)
+    assert (one.round_count, one.pair_count, len(one.stages)) == (10, 20, 10)
     assert len(calls) == 30
 
 
 def test_weights_go_where_they_win() -> None:
     wrong = dict.fromkeys(FEATURE_NAMES, 0) | {"armies": 100, "territories": -50}
-    found = climb_weights([M1], wrong, rounds=60, nodes=60, seed=1, progress=lambda: None)
+    found = climb_weights([M1], wrong, round_count=60, nodes_per_move=60, seed=1, progress=lambda: None)
     # who shuns territories loses
     assert found.weights["territories"] / found.weights["armies"] > -0.4

@@ -57,11 +57,13 @@ def test_self_play_is_the_same_for_the_same_seed() -> None:
     board = make_game_on_map("riskless", "path4")
     assert isinstance(board, Riskless)
     one, same, other = (
-        play_training_matches([board], FLAT, matches=6, nodes=60, seed=seed, progress=lambda: None)
+        play_training_matches(
+            [board], FLAT, match_count=6, nodes_per_move=60, seed=seed, progress=lambda: None
+        )
         for seed in (1, 1, 2)
     )
     assert np.array_equal(one.features, same.features)
     assert np.array_equal(one.results, same.results)
     assert one.features.shape != other.features.shape or not np.array_equal(one.features, other.features)
-    assert set(one.matches) == set(range(6))
+    assert set(one.match_numbers) == set(range(6))
     assert ((one.results >= 0) & (one.results <= 1)).all()

@@ -145,7 +145,7 @@ def test_matches_at_once_do_not_mix() -> None:
 
 def test_a_bot_that_chose_to_resign_says_why() -> None:
     machine = at_a_match()
-    _, resign = machine.handle_bot_failed("m", "hopeless", crash=False)
+    _, resign = machine.handle_bot_failed("m", "hopeless", has_crashed=False)
     assert resign == SendMessage(Resign("m", "resignation", "hopeless"))
 
 

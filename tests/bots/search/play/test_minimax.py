@@ -24,7 +24,10 @@ def searches(case: Case) -> dict[str, Search[Any, Any]]:
         "sorted": AlphaBeta(evaluator),
         "table": AlphaBeta(evaluator, table=Table()),
         "small table": AlphaBeta(evaluator, table=Table(size=3)),
-        **{f"jamboree {pool.threads}": Jamboree(evaluator, pool, pool.threads / 5) for pool in POOLS},
+        **{
+            f"jamboree {pool.thread_count}": Jamboree(evaluator, pool, pool.thread_count / 5)
+            for pool in POOLS
+        },
     }
 
 
