@@ -80,7 +80,7 @@ def find_class(
 
     kind      word for such a class in error messages, such as `game` or `bot`
     location  name of the file in error messages
-    file      name of the file in the examples that these messages give
+    file      name of the file in the examples that error messages give
 
     Raises LookupError if there is no such class or no single one; the message says in one line how to correct this.
     """

@@ -43,7 +43,7 @@ class StartBalancer:
         self.distances = compute_all_distances(graph)
 
     def compute_imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
-        """Return the imbalance of a start with these two sides: 0 for equal sides, more the more they differ.
+        """Return how much the two sides of a start differ, as a whole number: 0 if they are equal.
 
         The imbalance is the sum of the differences between the two sides in four quantities:
 

@@ -130,7 +130,7 @@ def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator
 
 
 def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequence[Opening]) -> list[Opening]:
-    """Return those of `openings` that pass the tests of `criteria`."""
+    """Return the openings that pass the tests of `criteria`, in the order of `openings`."""
     game = Riskless(map)
     settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
     searcher = Searcher(game, weights_for(game, criteria.evaluator), settings)

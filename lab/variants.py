@@ -79,7 +79,7 @@ def load_variant(name: str) -> RisklessMap:
 def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
     """Return the map with another cap or goal. Raises BadMap if the map cannot have them.
 
-    With None, the cap stays the same, or the goal stays the same share of the map's capacity.
+    If `cap` is None, the map keeps its cap. If `goal` is None, the goal stays the same share of the map's capacity.
     """
     if cap is None and goal is None:
         return map

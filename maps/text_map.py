@@ -132,7 +132,10 @@ class _Canvas:
         return False
 
     def draw_text(self, armies: Sequence[int], *, use_dots: bool) -> Text:
-        """Return the drawing, with each label in the colour of the player whose `armies` are there. `use_dots`: see `draw_map`."""
+        """Return the drawing, with each label in the colour of the player whose `armies` are on the territory.
+
+        If `use_dots` is False, roads are drawn with full stops instead of Braille dots.
+        """
         rows = self._draw_road_rows(use_dots=use_dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):

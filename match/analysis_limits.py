@@ -29,7 +29,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Trimmer of one match, which cuts the analysis of its moves to the limits of this module.
+    """Trimmer of the analysis in one match, which removes what exceeds the limits of this module.
 
     `trim` takes time in proportion to the length of the main line.
     """

@@ -153,7 +153,10 @@ def encode_game(game: AnyGame) -> _GameJson:
 
 
 def decode_game(_type: type, game_json: Any) -> AnyGame:
-    """Return the game with this JSON form, as a `dec_hook` of msgspec. Raises games.core.GameError if it is unknown."""
+    """Return the game whose JSON form is `game_json`, as a `dec_hook` of msgspec.
+
+    Raises games.core.GameError if the game is unknown.
+    """
     game = msgspec.convert(game_json, _GameJson)
     return make_game(game.name, game.setup)
 

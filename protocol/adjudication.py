@@ -74,7 +74,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
     @classmethod
     def convert(cls, values_by_rule: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
-        """Return the adjudication with these rules, each with its value; None if all rules are off.
+        """Return the adjudication with the rules in `values_by_rule`; None if all rules are off.
 
         Names, defaults and `none` are as in `parse`. `strict` rejects numbers written as text.
 

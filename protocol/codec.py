@@ -192,10 +192,7 @@ def _reject_extension(code: int, _data: bytes) -> object:
 
 
 def _find_fault(data: object) -> str | None:
-    """Return the first fault of unpacked data, in one line; None if there is none.
-
-    Examining the data level by level is fast.
-    """
+    """Return the first fault of unpacked data, in one line; None if the data has none."""
     level: list[Any] = [data]
     for depth in range(MAX_DEPTH + 1):
         types = set(map(type, level))

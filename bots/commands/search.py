@@ -223,7 +223,7 @@ def analyse_command(
         typer.Option(
             "--engine",
             metavar="ENGINE",
-            help=f"Engine with options: {', '.join(ENGINE_OPTIONS)}.",
+            help=f"Engine ({', '.join(ENGINE_OPTIONS)}), with options if any, e.g. alphabeta:depth=4.",
         ),
     ] = "alphabeta",
     nodes: NodesOption = None,

@@ -119,10 +119,12 @@ def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
 def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     """Return the evaluator called `name` for positions of `game`.
 
-    `features` uses the weights that come with the project; for a game without features it is the same as `plain`.
-    `outcomes` uses the outcomes that come with the project. A name that ends in `outcomes.toml` is the path of a file of
-    outcomes; any other name in `.toml` is that of a weights file, and one in `.npz` that of a network (which needs
-    NumPy).
+    plain           the game's own estimate
+    features        weighted features, with the project's weights; the same as `plain` for a game without features
+    outcomes        results of the project's matches, by category of positions
+    NAME.toml       weighted features, with the weights in this file
+    …outcomes.toml  results of matches, by category of positions, in this file
+    NAME.npz        neural network in this file; needs NumPy
 
     Raises BadSpec if there is no such evaluator or the game does not support it, and BadWeights for an invalid file.
     """

@@ -96,7 +96,7 @@ def jamboree(
         path: Path,
         monitor: SearchMonitor,
     ) -> list[MoveValue]:
-        """Search all these moves of `position` in parallel within one window, and return their values in move order."""
+        """Search `parallel_moves` in parallel, all within one window, and return their values in move order."""
 
         def search_move(move_and_monitor: tuple[NumberedMove[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = move_and_monitor

@@ -195,7 +195,7 @@ def lazy(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by the lazy alpha-beta of Hughes (source 000 in docs/search.md).
 
-    This is his `evaluate`: max . maximize0 . maptree static . prune depth . gametree
+    The search is the function that Hughes calls `evaluate`: max . maximize0 . maptree static . prune depth . gametree
 
     ordered          True to insert highfirst (or lowfirst) before maximize0; the move is then the first best one in that
                      order, and inner nodes are estimated too

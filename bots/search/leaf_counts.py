@@ -162,8 +162,8 @@ class Comparison:
     def list_reached_depths(self) -> list[ReachedDepths]:
         """Return the depth that each method reaches with as many leaves as minimax needs for a given depth.
 
-        There is one entry for each depth that minimax finished, up to `max_depth`. They check the claim of source 003
-        (Holden) that alpha-beta looks "twice as many moves" ahead.
+        The list has one entry for each depth that minimax finished, up to `max_depth`. The entries test the claim of
+        Holden (source 003 in docs/search.md) that alpha-beta looks "twice as many moves" ahead.
         """
         return [
             ReachedDepths(

@@ -98,7 +98,7 @@ class ThreadPool:
         return cast("R", task.result)
 
     def withdraw(self, tasks: Iterable[Task[Any]]) -> None:
-        """Drop the tasks that have not been started, which then have no result, and wait for the others."""
+        """Drop those of `tasks` that no thread has started, and wait for the rest. A dropped task has no result."""
         for task in tasks:
             if not self._claim_task(task):
                 self._wait_for(task)

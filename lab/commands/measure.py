@@ -54,7 +54,7 @@ def measure_command(
         list[str] | None,
         typer.Argument(
             metavar="[MAP]...",
-            help="Names, .toml files, ring:N or grid:WxH; default: all built-in maps.",
+            help="Maps to measure: names, .toml files, ring:N or grid:WxH; default: all built-in maps.",
         ),
     ] = None,
     matches: Annotated[

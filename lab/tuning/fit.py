@@ -55,7 +55,7 @@ class FitResult:
     """Result of a fit: the new weights, and mean log losses in bits. A coin toss has a log loss of 1 bit.
 
     loss_before, loss_after                    losses of the weights that played, after scaling to the best fit, and of the new weights
-    held_out_loss_before, held_out_loss_after  the same on the held-out matches
+    held_out_loss_before, held_out_loss_after  the two losses on the held-out matches
     """
 
     weights: Mapping[str, int]
@@ -130,7 +130,7 @@ def play_training_matches(
 def _play_matches(
     game: Game[Any, Any], weights: Mapping[str, int], numbers: range, nodes_per_move: int, rng: random.Random
 ) -> Iterator[PlayedMatch]:
-    """Play and yield the matches with these numbers, with the same weights in both seats."""
+    """Play one match for each of `numbers`, with `weights` in both seats, and yield them."""
     searcher = Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
     seats = dict.fromkeys(Player, searcher)
     try:

@@ -85,7 +85,7 @@ class Machine:
     ) -> None:
         """Start without a connection.
 
-        challenge          challenge to open whenever there is room for a match
+        challenge          challenge to open whenever the bot can play another match
         previous_matches   ids of the matches that an earlier process of this bot may have left in play; `hello.session`
                            is the session of that process
         event              name of the event to enter, also after each reconnection; empty for none
@@ -226,7 +226,7 @@ class Machine:
         return [*ready_messages, ReportStatus(standing.state, standing.detail, ratings, deviations)]
 
     def _accept_challenge(self) -> list[Action]:
-        """Accept the oldest open challenge to this bot, if there is room for a match."""
+        """Accept the oldest open challenge to this bot, if the bot can play another match."""
         if self._quota == 0 or not self._received_challenges or len(self._matches) >= self._hello.matches:
             return []
         return [SendMessage(Accept(self._received_challenges.pop(0)))]

@@ -15,9 +15,9 @@ _REGISTERED_GAMES: dict[str, tuple[Environment, Any]] = {}
 
 
 def register_game(env: Environment) -> Any:
-    """Return the OpenSpiel game of an environment, and register it with OpenSpiel if its name is new.
+    """Return the OpenSpiel game of an environment. The first call for the game's name registers it with OpenSpiel.
 
-    Raises ValueError if a game of the same name, but with another setup (map and rules), is already registered.
+    Raises ValueError if that name is already registered for a game on another map or with other rules.
     """
     name = make_game_short_name(env)
     entry = _REGISTERED_GAMES.get(name)
