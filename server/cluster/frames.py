@@ -34,7 +34,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     fencing_token: int
     """Fencing token of the core; 0 while the edge knows none."""
     stream: int
-    """Number of the edge's stream, which grows by one with each resync."""
+    """Number of the edge's stream, a run of consecutive frames. The number grows by one with each resync."""
     number: int
     """Number of the frame among its sender's frames in the stream, from 0; or REQUEST_STREAM.
 

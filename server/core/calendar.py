@@ -32,11 +32,11 @@ def find_zone(name: str) -> ZoneInfo:
         ) from None
 
 
-def find_next_start_time(local_time: str, zone: str, after: int) -> int:
-    """Return the first Unix time after `after`, in seconds, at which clocks in the time zone `zone` show `local_time`.
+def find_next_start_time(local_time: str, zone: str, after_time: int) -> int:
+    """Return the first Unix time after `after_time`, in seconds, at which clocks in the time zone `zone` show `local_time`.
 
     `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before
-    `after`. Raises BadStartTime if `local_time` or `zone` is invalid, or if daylight saving time skips that time.
+    `after_time`. Raises BadStartTime if `local_time` or `zone` is invalid, or if daylight saving time skips that time.
     """
     parts = _START_TIME.fullmatch(local_time.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
@@ -52,12 +52,12 @@ def find_next_start_time(local_time: str, zone: str, after: int) -> int:
         raise BadStartTime(
             f"{local_time!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
         ) from None
-    today = datetime.fromtimestamp(after, time_zone).date()
+    today = datetime.fromtimestamp(after_time, time_zone).date()
     for days_ahead in range(9):
         day_candidate = today + timedelta(days=days_ahead)
         if (not day or day_candidate.weekday() == WEEKDAYS.index(day)) and _make_unix_time_s(
             day_candidate, time_of_day, time_zone
-        ) > after:
+        ) > after_time:
             return _make_unix_time_s(day_candidate, time_of_day, time_zone)
     raise BadStartTime(
         f"{local_time!r:.40} does not exist in {zone} in the next week, because daylight saving time skips it: choose another time"
@@ -68,27 +68,27 @@ def _make_unix_time_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
     return round(datetime.combine(day, time_of_day, zone).timestamp())
 
 
-def find_last_time_before(local_time: str, zone: str, before: int) -> int:
-    """Return the latest Unix time, no later than `before`, at which clocks in `zone` show `local_time`.
+def find_last_time_before(local_time: str, zone: str, before_time: int) -> int:
+    """Return the latest Unix time, no later than `before_time`, at which clocks in `zone` show `local_time`.
 
     Raises BadStartTime as `find_next_start_time` does.
     """
     # Search from eight days earlier: `local_time` may name a day of the week, and a day may have 25 hours.
-    last_time = find_next_start_time(local_time, zone, before - 8 * 24 * 3600)
-    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= before:
+    last_time = find_next_start_time(local_time, zone, before_time - 8 * 24 * 3600)
+    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= before_time:
         last_time = next_time
     return last_time
 
 
-def plan_next_event(plan: EventPlan, after: int) -> EventPlan | None:
+def plan_next_event(plan: EventPlan, after_time: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series; None if `plan` does not repeat.
 
-    The next event begins after the event of `plan`, and after Unix time `after`, in seconds.
+    The next event begins after the event of `plan`, and after Unix time `after_time`, in seconds.
     """
     if plan.recurrence is None:
         return None
     recurrence, start_time = plan.recurrence, plan.start_time
-    while start_time <= max(after, plan.start_time):
+    while start_time <= max(after_time, plan.start_time):
         start_time = find_next_start_time(
             recurrence.start_time, recurrence.zone, start_time + (recurrence.days - 1) * 24 * 3600
         )

@@ -163,7 +163,7 @@ class Core:
         self._input_handlers[type(input)](input)
         if lobby.change_count != self._handled_change_count:
             self._react_to_changes()
-        self.next_deadline = lobby.deadlines.next
+        self.next_deadline = lobby.deadlines.next_check_time
         return effects
 
     # for the shell, read-only
@@ -301,9 +301,9 @@ class Core:
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
         """Adopt an edge's list of its connected clients, and resend to each bot the messages that it may have missed."""
-        connected = {admission.client for admission in resync.clients}
+        connected_ids = {admission.client for admission in resync.clients}
         for id in [
-            id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected
+            id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected_ids
         ]:
             self._handle_disconnection(ClientDisconnected(id))
         for admission in resync.clients:

@@ -24,7 +24,7 @@ class Deadlines:
     """
 
     def __init__(self) -> None:
-        self.next: int | None = None
+        self.next_check_time: int | None = None
         """Time of the next check, in ns; None if there are no deadlines."""
         self._heap: list[tuple[int, DeadlineKey]] = []
         self._times: dict[DeadlineKey, int] = {}
@@ -38,8 +38,8 @@ class Deadlines:
         if scheduled_time is None or check_time < scheduled_time:
             self._times[key] = check_time
             heapq.heappush(self._heap, (check_time, key))
-            if self.next is None or check_time < self.next:
-                self.next = check_time
+            if self.next_check_time is None or check_time < self.next_check_time:
+                self.next_check_time = check_time
 
     def cancel(self, key: DeadlineKey) -> None:
         """Cancel the next check of an object, if one is scheduled."""
@@ -47,19 +47,19 @@ class Deadlines:
         if scheduled_time is not None and len(self._heap) > 2 * len(self._times) + MIN_STALE_ENTRIES:
             self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)
-        if scheduled_time is not None and scheduled_time == self.next:
+        if scheduled_time is not None and scheduled_time == self.next_check_time:
             self._update_next()
 
     def _update_next(self) -> None:
         heap = self._heap
         while heap and self._times.get(heap[0][1]) != heap[0][0]:
             heapq.heappop(heap)
-        self.next = heap[0][0] if heap else None
+        self.next_check_time = heap[0][0] if heap else None
 
     def pop_due(self, now: int) -> list[DeadlineKey]:
         """Return the keys of the objects whose checks are due at `now`, earliest first, and forget these checks."""
         due: list[DeadlineKey] = []
-        while self.next is not None and self.next <= now:
+        while self.next_check_time is not None and self.next_check_time <= now:
             key = heapq.heappop(self._heap)[1]
             del self._times[key]
             due.append(key)

@@ -230,10 +230,10 @@ class Matchmaker:
             return False
         if pool.rated and self._waiting_bots[a].shares_owner(self._waiting_bots[b]):
             return False
-        last_match_ended = self._history.find_last_match_end(a, b) if pool.pause_ms else None
-        if last_match_ended is None or last_match_ended + pool.pause_ms * NS_PER_MS <= self._lobby.now:
+        last_match_end = self._history.find_last_match_end(a, b) if pool.pause_ms else None
+        if last_match_end is None or last_match_end + pool.pause_ms * NS_PER_MS <= self._lobby.now:
             return True
-        rematch_time = last_match_ended + pool.pause_ms * NS_PER_MS
+        rematch_time = last_match_end + pool.pause_ms * NS_PER_MS
         self._lobby.deadlines.schedule(("matchmaker", ""), rematch_time)
         return False
 

@@ -66,7 +66,7 @@ HELLO_COST_US = 600.0
 It covers the lookup of the name, the core's work, the commit, and the same again for the client's departure.
 """
 MESSAGE_COST_US = 300.0
-"""Estimated CPU time of any other message, in µs, not counting its slice in the fair queue."""
+"""Estimated CPU time of a message other than a hello, in µs, not counting its slice in the fair queue."""
 MAX_REASON_BYTES = 120
 """Maximum size of the reason in a close frame, in bytes.
 

@@ -161,7 +161,7 @@ class Shell:
         self._is_serving = False
         """True while the core's state matches the store."""
         self.is_draining = False
-        """True once only requested matches begin."""
+        """True once no matches begin except requested ones, because the server is about to stop."""
         self._is_stopping = False
         self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
         """Requests of `play_match` and `store_match` by match id, with the futures of the records."""

@@ -100,7 +100,7 @@ async def search_matches(
             if not games:
                 return MatchList([], None)
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
-        query = _build_query(index_terms, len(games), before=before is not None)
+        query = _build_query(index_terms, len(games), has_cursor=before is not None)
         rows = (await connection.execute(query, parameters)).all()
     read = [make_summary_from_row(row) for row in rows]
     found = [match for match in read if _fits(match, filter)]
@@ -178,18 +178,18 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 
 @lru_cache(maxsize=256)
-def _build_query(index_terms: tuple[str, ...], game_count: int, *, before: bool) -> sa.Select[Any]:
+def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
     """Return the query for the newest matches that meet the terms of an index. Its parameter `most` limits their number.
 
     game_count: number of games to search in the index by bot and game; 0 if another index is used
-    before: True if the search begins after a given position, not at the newest match
+    has_cursor: True if the search begins after a given match, not at the newest one
 
     The queries are cached, because building one takes longer than running it. The indices contain the end times and
     numbers of matches, by which several lists are merged, so only the returned rows are read in full. A match of a bot
     against itself is in two lists, and is returned once.
     """
     limit = sa.bindparam("most", type_=sa.Integer)
-    position_conditions = (_build_before_condition(),) if before else ()
+    position_conditions = (_build_before_condition(),) if has_cursor else ()
     condition_lists = [
         (*list_conditions, *position_conditions, IS_FINISHED)
         for list_conditions in _build_list_conditions(index_terms, game_count)

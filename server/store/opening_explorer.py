@@ -68,12 +68,14 @@ async def find_continuations(
     Matches that ended by a fault of the server, or that were played on an earlier version of the map, do not count.
     """
     columns = (matches.c.number, matches.c.game, matches.c.plies, matches.c.winner, matches.c.reason)
-    newest = sa.select(*columns).where(matches.c.map == game.map.name, IS_FINISHED)
-    newest = newest.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(max_matches)
+    newest_query = sa.select(*columns).where(matches.c.map == game.map.name, IS_FINISHED)
+    newest_query = newest_query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(
+        max_matches
+    )
     async with open_query_connection(engine) as connection:
         rows = [
             row
-            for row in await connection.execute(newest)
+            for row in await connection.execute(newest_query)
             if row.game == game.name and row.reason != "server_fault"
         ]
         winners = {row.number: row.winner for row in rows if row.plies > position.ply}

@@ -152,10 +152,10 @@ async def _find_last_expired(engine: Engine, retention: Retention, now: datetime
     return min(last_arrival or 0, (last_arrival or 0) if first_uncounted is None else first_uncounted - 1)
 
 
-async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:
-    """Return the oldest matches with arrival numbers above `after` and up to `last`, at most MATCHES_PER_FILE.
+async def _load_oldest(engine: Engine, after_arrival: int, last_arrival: int) -> Sequence[Any]:
+    """Return the oldest matches with arrival numbers above `after_arrival` and up to `last_arrival`.
 
-    Matches of unfinished ladders and events are left out.
+    At most MATCHES_PER_FILE are returned. Matches of unfinished ladders and events are left out.
     """
     unfinished = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
     query = (
@@ -168,7 +168,7 @@ async def _load_oldest(engine: Engine, after: int, last: int) -> Sequence[Any]:
             records.c.packed,
         )
         .join(records, records.c.number == matches.c.number)
-        .where(IS_FINISHED, matches.c.arrival > after, matches.c.arrival <= last)
+        .where(IS_FINISHED, matches.c.arrival > after_arrival, matches.c.arrival <= last_arrival)
         .where(matches.c.event.not_in(unfinished))
         .order_by(matches.c.arrival)
         .limit(MATCHES_PER_FILE)

@@ -77,10 +77,10 @@ async def analyse_position(
     require_built_in_map(map_name)
     options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_BEST_MOVES)]
-    code, output = await _run_engine("analyse", *options, max_seconds=max_seconds)
-    if code is None:
+    exit_code, output = await _run_engine("analyse", *options, max_seconds=max_seconds)
+    if exit_code is None:
         return _make_timeout_response()
-    if code != 0:
+    if exit_code != 0:
         refusal = "the position cannot be analysed: it is not a position of this map, or its match is over"
         return responses.make_bad_request_response(refusal)
     analysis = msgspec.json.decode(output)
@@ -144,12 +144,12 @@ async def review_match(line: str, max_seconds: float = ENGINE_SECONDS) -> Respon
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")
-        code, output = await _run_engine(
+        exit_code, output = await _run_engine(
             "replay", str(file), "--analyse", ANALYSIS_ENGINE, *games, max_seconds=max_seconds
         )
-    if code is None:
+    if exit_code is None:
         return _make_timeout_response()
-    if code != 0:
+    if exit_code != 0:
         return responses.make_bad_request_response(
             "the match cannot be reviewed: its record breaks the rules of the game"
         )

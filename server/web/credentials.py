@@ -12,11 +12,11 @@ from arena.server.store.tokens import Token, find_token, hash_token
 
 def parse_basic(authorization: str) -> tuple[str, str]:
     """Return the name and the secret in an Authorization header of HTTP Basic; both are empty for any other header."""
-    scheme, _, coded = authorization.partition(" ")
+    scheme, _, encoded = authorization.partition(" ")
     if scheme.lower() != "basic":
         return "", ""
     try:
-        text = base64.b64decode(coded.strip(), validate=True).decode()
+        text = base64.b64decode(encoded.strip(), validate=True).decode()
     except (binascii.Error, ValueError):
         return "", ""
     # A secret contains no colon, but a name may.

@@ -78,7 +78,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     async with database.open_snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(load_base_ratings))
         last_arrival = 0
-        while rows := await _load_counted_matches(connection, batch_size, after=last_arrival):
+        while rows := await _load_counted_matches(connection, batch_size, after_arrival=last_arrival):
             match_ids = [row.match for row in rows]
             events_by_match = await load_events_by_match(connection, match_ids)
             steps = await _load_rating_steps(connection, match_ids)
@@ -195,16 +195,16 @@ _IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS N
 
 
 async def _load_counted_matches(
-    connection: AsyncConnection, limit: int, *, after: int = 0
+    connection: AsyncConnection, limit: int, *, after_arrival: int = 0
 ) -> Sequence[sa.Row[Any]]:
     """Return up to `limit` counted rated matches in order of arrival, with their packed data.
 
-    after: arrival number of the last match that was read already; 0 to begin with the first match
+    after_arrival: arrival number of the last match that was read already; 0 to begin with the first match
     """
     query = (
         sa.select(matches, records.c.packed, records.c.whole)
         .join(records, records.c.number == matches.c.number)
-        .where(_IS_RATED, matches.c.arrival > after)
+        .where(_IS_RATED, matches.c.arrival > after_arrival)
         .order_by(matches.c.arrival)
         .limit(limit)
     )

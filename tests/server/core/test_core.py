@@ -380,7 +380,7 @@ def test_deadlines_are_those_of_a_plain_dictionary(steps: list[tuple[str, int, i
             due = sorted((when, each) for each, when in known.items() if when <= at)
             assert deadlines.pop_due(at) == [("bot", each) for _, each in due]
             known = {each: when for each, when in known.items() if when > at}
-        assert deadlines.next == min(known.values(), default=None)
+        assert deadlines.next_check_time == min(known.values(), default=None)
         assert len(deadlines) == len(known)
 
 
