@@ -119,7 +119,7 @@ class IncomingStream(Generic[M]):
         if frame.number < self.number:
             return []
         if frame.number > self.number:
-            raise BadBusFrame(f"{frame.number - self.number} frames are missing")
+            raise BadBusFrame(f"{frame.number - self.number} frames of the stream are missing")
         if not frame.body:
             return []
         self.number += 1

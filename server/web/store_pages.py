@@ -161,7 +161,9 @@ class StorePages:
                 await find_opening_key(self._engine, like_match) if MATCH_ID.fullmatch(like_match) else None
             )
             if opening_key is None:
-                raise NotFound(f"no finished match {like_match!r:.80} has an opening")
+                raise NotFound(
+                    f"no finished match is called {like_match!r:.80}, or it ended during its opening"
+                )
             opening = opening_key
         text_filters = {
             name: parameters.get(name, "") for name in ("bot", "opponent", "map", "game", "event")

@@ -115,12 +115,12 @@ async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
             category, bot = key
             category_text = " ".join(filter(None, category[:3]))
             raise RecomputeMismatch(
-                f"recomputed, {bot} has {_format_current_rating(recomputed)} in {category_text}, but the store has {_format_current_rating(stored_rating)}"
+                f"{bot} in {category_text}: the recomputed rating is {_format_current_rating(recomputed)}, but the stored one is {_format_current_rating(stored_rating)}"
             )
 
 
 def _format_current_rating(rating: CurrentRating | None) -> str:
-    return "no rating" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
+    return "missing" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
 def _are_equal_ratings(a: Rating, b: Rating) -> bool:
@@ -160,7 +160,7 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     recorded_result = Result(record.result.winner, record.result.reason)
     if result != recorded_result:
         raise RecomputeMismatch(
-            f"match {row.match}: the journal says {_format_result(result)}, the record {_format_result(recorded_result)}"
+            f"match {row.match}: the journal says that {_format_result(result)}, but the record that {_format_result(recorded_result)}"
         )
     if outcome is not None and [move.move for move in referee.moves] != [move.move for move in record.moves]:
         raise RecomputeMismatch(f"match {row.match}: the moves in the journal differ from the record")
@@ -168,10 +168,10 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
 
 
 def _require_same_step(step: RatingStep, stored_step: RatingStep | None) -> None:
-    stored_text = "nothing" if stored_step is None else _format_rating(stored_step)
+    stored_text = "missing" if stored_step is None else _format_rating(stored_step)
     if stored_step is None or not _is_same_step(step, stored_step):
         raise RecomputeMismatch(
-            f"match {step.match}: recomputed, {step.bot} has {_format_rating(step)}, but the store has {stored_text}"
+            f"match {step.match}: the recomputed rating of {step.bot} is {_format_rating(step)}, but the stored one is {stored_text}"
         )
 
 

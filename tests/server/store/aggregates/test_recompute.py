@@ -67,7 +67,7 @@ async def test_a_false_record_is_named(engine: AsyncEngine) -> None:
     for record in (records[3], records[1]):
         await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
     with pytest.raises(
-        RecomputeMismatch, match=f"match {records[1].match}: the journal says minnie wins \\(line\\)"
+        RecomputeMismatch, match=f"match {records[1].match}: the journal says that minnie wins \\(line\\)"
     ):
         await recompute_ratings(engine)
 
@@ -85,7 +85,7 @@ async def test_a_changed_event_is_named(engine: AsyncEngine) -> None:
                     changed = sa.update(schema.events).where(other).values(event=text)
                     await connection.execute(changed)
     with pytest.raises(
-        RecomputeMismatch, match=f"match {record.match}: the journal says maxie|minnie wins \\(illegal"
+        RecomputeMismatch, match=f"match {record.match}: the journal says that maxie|minnie wins \\(illegal"
     ):
         await recompute_ratings(engine)
 
@@ -100,14 +100,14 @@ ONE_STEP = (STEPS.c.match == f"{3:032}") & (STEPS.c.seat == "minnie")
         *(
             (
                 sa.update(STEPS).where(ONE_STEP).values({column: STEPS.c[column] * 1.000001}),
-                f"match {3:032}: recomputed, bert has .* but the store has",
+                f"match {3:032}: the recomputed rating of bert is .* but the stored one is",
             )
             for column in ("rating", "deviation", "volatility")
         ),
-        (sa.delete(STEPS).where(ONE_STEP), "but the store has nothing"),
+        (sa.delete(STEPS).where(ONE_STEP), "but the stored one is missing"),
         (
             sa.update(TABLE).where(TABLE.c.bot == "anna", TABLE.c.time_control == "").values(rating=1234),
-            r"^recomputed, anna has .* in tictactoe, but the store has 1234\.0000 ± ",
+            r"^anna in tictactoe: the recomputed rating is .*, but the stored one is 1234\.0000 ± ",
         ),
     ],
     ids=["rating", "deviation", "volatility", "lost", "table"],
