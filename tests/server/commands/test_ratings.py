@@ -47,7 +47,7 @@ def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_di
             await connection.execute(sa.update(schema.rating_steps).values(rating=2000.0))
 
     anyio.run(tamper)
-    fails("the store has 2000.0000", 1, "ratings", "--recompute", "--db", filled_store)
+    fails("the stored one is 2000.0000", 1, "ratings", "--recompute", "--db", filled_store)
 
 
 def test_a_game_that_is_none_is_bad_usage(filled_store: str) -> None:
