@@ -255,7 +255,7 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _sample_move(self) -> M:
-        """Legal move at the start, from which the types of a move's fields are inferred."""
+        """Return a legal move at the start, from which the types of a move's fields are inferred."""
         moves = self.moves(self.start())
         if not moves:
             raise BadData(f"{self.name} must have a legal move at its start")
@@ -263,7 +263,7 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _cell_names(self) -> Sequence[str]:
-        """Names of the cells; empty if the game has no board, or if it overrides `squares`.
+        """Return the names of the cells; empty if the game has no board, or if it overrides `squares`.
 
         Without an override, a number in a move is a cell number, which people read and type as the cell's name.
         """

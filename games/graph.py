@@ -37,7 +37,7 @@ def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
 
 
 def build_graph(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
-    """Return the graph of `size` vertices with the directed edges `edges`, in whose order it lists the targets of a vertex.
+    """Return the graph of `size` vertices with the directed edges `edges`. Targets keep the order of `edges`.
 
     Raises VertexNotInGraph for an edge with an end outside the graph. Takes O(V + E) time.
     """

@@ -137,12 +137,12 @@ def _convert_like(data: Any, example: object) -> Any:
         with CONVERSION_LOCK:
             return msgspec.convert(data, type(example))
     except msgspec.ValidationError as error:
-        message = str(error).partition("\n")[0]
-        raise BadData(f"the data does not fit {type(example).__name__}: {message:.200}") from None
+        first_line = str(error).partition("\n")[0]
+        raise BadData(f"the data does not fit {type(example).__name__}: {first_line:.200}") from None
     except (TypeError, NameError) as error:
-        message = str(error).partition("\n")[0]
+        first_line = str(error).partition("\n")[0]
         raise BadData(
-            f"a {type(example).__name__} cannot be made from plain data ({message:.100}): override move_from_data or position_from_data"
+            f"a {type(example).__name__} cannot be made from plain data ({first_line:.100}): override move_from_data or position_from_data"
         ) from None
 
 

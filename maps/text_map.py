@@ -25,7 +25,7 @@ MAX_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
 MAX_NEAREST_DOTS = 34
 """Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
-BRAILLE = 0x2800
+EMPTY_BRAILLE_CODE = 0x2800
 """Code point of the Braille character without dots."""
 DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot in a Braille character, row by row."""
@@ -162,7 +162,10 @@ class _Canvas:
             for a, b in compute_road_lines(self.file, v, w):
                 for x, y in _list_line_dots(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
-        return [[(chr(BRAILLE + cell) if use_dots else ".") if cell else " " for cell in row] for row in bits]
+        return [
+            [(chr(EMPTY_BRAILLE_CODE + cell) if use_dots else ".") if cell else " " for cell in row]
+            for row in bits
+        ]
 
 
 def _list_line_dots(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:

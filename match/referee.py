@@ -126,7 +126,7 @@ class Referee:
 
     @property
     def recorded_result(self) -> Result | None:
-        """Result in the form of the record; None until the match is over."""
+        """Return the result in the form of the record; None until the match is over."""
         result = self.result
         if result is None:
             return None
@@ -134,17 +134,17 @@ class Referee:
 
     @property
     def ply(self) -> int:
-        """Ply to be played next, counted from 0: the number of moves so far."""
+        """Return the ply to be played next, counted from 0: the number of moves so far."""
         return len(self.moves)
 
     @property
     def last_mover(self) -> Player | None:
-        """Player who made the last move; None before the first one, and after a move of the opening."""
+        """Return the player who made the last move; None before the first one, and after a move of the opening."""
         return self._movers[-1] if self.moves and not self.moves[-1].opening else None
 
     @property
     def next_deadline(self) -> int | None:
-        """Time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
+        """Return the time at which `DeadlinePassed` is due, in ns; None before the match opens and after its end."""
         # In the usual case no list is needed.
         if self.turn_sent_at is not None and not self._disconnected_at and self.result is None:
             return self._flag_time_ns
@@ -451,12 +451,15 @@ class Referee:
 
     @property
     def disconnected_at(self) -> Mapping[Player, int]:
-        """Time at which each disconnected player lost its connection, in ns; empty before both players were ready."""
+        """Return the time at which each disconnected player lost its connection, in ns.
+
+        The mapping is empty before both players were ready.
+        """
         return self._disconnected_at if self._is_playing else {}
 
     @property
     def player_to_move(self) -> Player | None:
-        """Player to move; None before both players are ready, and after the match is over."""
+        """Return the player to move; None before both players are ready, and after the match is over."""
         return self.mover if self._is_playing and not self.is_over else None
 
     def get_clocks(self, now: int) -> Clocks:

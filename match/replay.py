@@ -53,7 +53,7 @@ class Replay:
 
     @property
     def plies(self) -> int:
-        """Number of moves, including the opening."""
+        """Return the number of moves, including the opening."""
         return len(self.record.moves)
 
     def describe_move(self, ply: int) -> str:

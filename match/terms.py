@@ -71,7 +71,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def odds_for_message(self) -> TimeOdds | UnsetType:
-        """Time odds for a message; UNSET if both players have the time control of the match."""
+        """Return the time odds for a message; UNSET if both players have the time control of the match."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
     def make_clock(self) -> MatchClock:
@@ -103,7 +103,10 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def threads_needed(self) -> int:
-        """Number of search threads that the match needs: the larger of both players' numbers, since they take turns."""
+        """Return the number of search threads that the match needs: the larger of the two players' numbers.
+
+        The numbers are not added, because the players take turns.
+        """
         return max(self.get_max_threads("maxie"), self.get_max_threads("minnie"))
 
     def with_engines(self, maxie: EngineInfo | None, minnie: EngineInfo | None) -> Terms:

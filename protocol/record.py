@@ -48,7 +48,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
 
     @property
     def by_repetition(self) -> bool:
-        """True if the match was drawn by repetition."""
+        """Return True if the match was drawn by repetition."""
         return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION_RULE}:")
 
 

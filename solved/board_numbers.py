@@ -83,7 +83,7 @@ class Boards:
 
     @cached_property
     def _images(self) -> tuple[tuple[int, ...], ...]:
-        """Place value of each territory's digit in the number of a board's image, for each symmetry."""
+        """Return the place value of each territory's digit in the number of a board's image, for each symmetry."""
         return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
 
 

@@ -165,40 +165,40 @@ def _make_example_option(options: Options) -> str:
     )
 
 
-_PLAIN_EVALUATOR = TextOption("plain")
-_FEATURES_EVALUATOR = TextOption("features")
-_EXACT = TextOption("no", ("no", "yes"))
-_TRUTH = TextOption("no", ("no", "root"))
-_DEPTH = IntegerOption(100, 1, 100)
-_NODES = IntegerOption(0, 0, 10**12)
+_PLAIN_EVALUATOR_OPTION = TextOption("plain")
+_FEATURES_EVALUATOR_OPTION = TextOption("features")
+_EXACT_OPTION = TextOption("no", ("no", "yes"))
+_TRUTH_OPTION = TextOption("no", ("no", "root"))
+_DEPTH_OPTION = IntegerOption(100, 1, 100)
+_NODES_OPTION = IntegerOption(0, 0, 10**12)
 """Node limit of the search for a move; 0 means no limit.
 
 With a node limit and a single thread, matches are exactly reproducible.
 """
-_SEED = IntegerOption(0, 0, 2**31 - 1)
+_SEED_OPTION = IntegerOption(0, 0, 2**31 - 1)
 
 ENGINES: Mapping[str, Options] = {
-    "random": {"seed": _SEED},
-    "greedy": {"evaluator": _PLAIN_EVALUATOR, "seed": _SEED},
+    "random": {"seed": _SEED_OPTION},
+    "greedy": {"evaluator": _PLAIN_EVALUATOR_OPTION, "seed": _SEED_OPTION},
     "minimax": {
-        "depth": _DEPTH,
-        "nodes": _NODES,
-        "evaluator": _PLAIN_EVALUATOR,
-        "truth": _TRUTH,
+        "depth": _DEPTH_OPTION,
+        "nodes": _NODES_OPTION,
+        "evaluator": _PLAIN_EVALUATOR_OPTION,
+        "truth": _TRUTH_OPTION,
     },
     "alphabeta": {
-        "depth": _DEPTH,
-        "nodes": _NODES,
-        "evaluator": _FEATURES_EVALUATOR,
-        "exact": _EXACT,
-        "truth": _TRUTH,
+        "depth": _DEPTH_OPTION,
+        "nodes": _NODES_OPTION,
+        "evaluator": _FEATURES_EVALUATOR_OPTION,
+        "exact": _EXACT_OPTION,
+        "truth": _TRUTH_OPTION,
     },
     "jamboree": {
-        "depth": _DEPTH,
-        "nodes": _NODES,
-        "evaluator": _FEATURES_EVALUATOR,
-        "exact": _EXACT,
-        "truth": _TRUTH,
+        "depth": _DEPTH_OPTION,
+        "nodes": _NODES_OPTION,
+        "evaluator": _FEATURES_EVALUATOR_OPTION,
+        "exact": _EXACT_OPTION,
+        "truth": _TRUTH_OPTION,
         "threads": IntegerOption(0, 0, 64),
         "form": TextOption("tests", ("tests", "course")),
         "prune": FractionOption(0.5),

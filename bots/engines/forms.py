@@ -18,7 +18,7 @@ from arena.bots.compiled.availability import has_compiled_search, has_engine_ext
 from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, check_support
 from arena.games.core import Game
 
-FORMS = ("alphabeta", "jamboree")
+ENGINES_WITH_FORMS = ("alphabeta", "jamboree")
 """Engines that search in several forms."""
 COURSE_OPTIONS = ("prune", "split_depth")
 """Options of Jamboree that only its form `course` knows."""
@@ -46,7 +46,7 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
     """
     if game is not None:
         check_evaluator(spec, game)
-    if spec.name not in FORMS:
+    if spec.name not in ENGINES_WITH_FORMS:
         return SearchForm(spec, is_compiled=False)
     reason = _find_python_reason(spec, game)
     return (
@@ -77,7 +77,9 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
 
     `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect.
     """
-    unreported = {"nodes", "truth"} | ({"exact", "form", *COURSE_OPTIONS} if spec.name in FORMS else set())
+    unreported = {"nodes", "truth"} | (
+        {"exact", "form", *COURSE_OPTIONS} if spec.name in ENGINES_WITH_FORMS else set()
+    )
     if "form" in spec.explicit and spec.values["form"] == "course":
         unreported.discard("prune")
     return {

@@ -53,8 +53,8 @@ TERRITORY_FEATURES = FEATURE_NAMES[FEATURE_NAMES.index("territories") :]
 def compute_feature_units(map: RisklessMap) -> Sequence[float]:
     """Return the unit of each feature on a map, in armies and in the order of FEATURE_NAMES.
 
-    A feature that counts armies has the unit 1. A feature that counts territories has a territory's share of the goal as
-    its unit.
+    The unit of a feature that counts armies is 1. The unit of a feature that counts territories is a territory's share
+    of the goal.
     """
     territory_share = map.armies_to_win / map.size
     return [territory_share if name in TERRITORY_FEATURES else 1.0 for name in FEATURE_NAMES]

@@ -164,8 +164,9 @@ class Environment:
     def batch(self, size: int, seed: int = 0) -> Batch:
         """Return `size` matches of this environment's game, which the game's compiled kernel plays at the same time.
 
-        The matches have the actions and observations of this environment, and begin with the same number of random moves
-        as its matches. Raises ValueError for a game without a kernel.
+        The matches have the actions and observations of this environment, and begin with as many random moves.
+
+        Raises ValueError for a game without a kernel.
         """
         # This import is slow, and needs the extra `engine`.
         from arena.bots.compiled.batch import Batch  # noqa: PLC0415

@@ -51,7 +51,7 @@ DEFAULT_PYTHON_NODES = 5_000
 MAX_TRACED_NODES = 200_000
 """Maximum number of nodes of a traced search. A trace takes some 2 KB of memory per node."""
 
-_EVALUATOR = TextOption("plain")
+_EVALUATOR_OPTION = TextOption("plain")
 
 
 class SearchTooLarge(ValueError):
@@ -59,7 +59,7 @@ class SearchTooLarge(ValueError):
 
 
 def _make_reference_options(name: str) -> Options:
-    options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR}
+    options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR_OPTION}
     if ALGORITHMS[name].parallel:
         options["threads"] = IntegerOption(1, 1, 64)
     if name == "jamboree":

@@ -23,7 +23,7 @@ from arena.match.replay import Replay
 from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, load_solution
 
-MARKS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
+MARKS_BY_MIN_LOSS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
 """Marks of a blunder, a mistake and an inaccuracy, each with its minimum loss in the chance of winning."""
 TABLEBASE_ENGINE = "perfect"
 """Name of the engine that reviews moves by the tablebase alone."""
@@ -54,7 +54,7 @@ class ReviewedMove(Struct, frozen=True):
     chance_lost: float
     """Loss of the mover's chance of winning, 0 or more."""
     mark: str
-    """Mark from MARKS; empty if the move lost little."""
+    """Mark from MARKS_BY_MIN_LOSS; empty if the move lost little."""
     line: list[str]
     """The engine's main line, beginning with the better move; empty if the engine found none better."""
 
@@ -98,7 +98,7 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
             reported_value=None if recorded_move.thinking is None else recorded_move.thinking.value,
             chance=compute_winning_chance(game, played_value),
             chance_lost=chance_lost,
-            mark=next((mark for min_loss, mark in MARKS if chance_lost >= min_loss), ""),
+            mark=next((mark for min_loss, mark in MARKS_BY_MIN_LOSS if chance_lost >= min_loss), ""),
             line=[game.move_to_text(line_move) for line_move in report.line] if loss else [],
         )
 

@@ -6,7 +6,7 @@ the match, the closer the result is moved to one half. The fit finds the weights
 no constant, since mirrored positions have opposite features. Each map has its own slope, because an army is worth more
 on a small map than on a large one.
 
-The fit starts from the weights that played, and RIDGE keeps it close to them if the matches show little. Each
+The fit starts from the weights that played, and RIDGE_STRENGTH keeps it close to them if the matches show little. Each
 generation plays with the weights of the previous one. The first may play with all weights 0: then a search sees only
 wins within its depth. Such matches end by chance, but they do end.
 """
@@ -32,7 +32,7 @@ FloatArray = npt.NDArray[np.float64]
 
 HELD_OUT_INTERVAL = 5
 """Interval of held-out matches. One match in HELD_OUT_INTERVAL is left out of the fit, and measures its quality."""
-RIDGE = 0.01
+RIDGE_STRENGTH = 0.01
 """Strength of the ridge penalty that keeps the fit close to the weights that played.
 
 The strength is about the number of bits that a match must provide to move a weight by one standard deviation of its
@@ -229,7 +229,7 @@ def fit_weights(
             samples.results[~held_out],
             sample_weights[~held_out],
             old_weights,
-            RIDGE,
+            RIDGE_STRENGTH,
         )
     # the unit is an army, so values are as large as the plain estimate's
     scale = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new_weights))

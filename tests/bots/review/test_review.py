@@ -18,7 +18,7 @@ from arena.bots.review.analysis import (
     parse_reference,
     run_reference_search,
 )
-from arena.bots.review.review import MARKS, ReviewedMove, review_moves, summarize_players
+from arena.bots.review.review import MARKS_BY_MIN_LOSS, ReviewedMove, review_moves, summarize_players
 from arena.bots.search.deepening import Report
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
@@ -156,7 +156,7 @@ def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: s
         assert 0 <= each.chance <= 1
         assert 0 <= each.chance_lost <= (each.chance if sign < 0 else 1 - each.chance) + 1e-9
         assert each.lost == sign * (each.value - each.after) >= 0
-        assert [mark for least, mark in MARKS if each.chance_lost >= least][:1] == (
+        assert [mark for least, mark in MARKS_BY_MIN_LOSS if each.chance_lost >= least][:1] == (
             [each.mark] if each.mark else []
         )
         assert each.line[:1] == ([] if each.better == each.move else [each.better])
