@@ -6,7 +6,6 @@ import fcntl
 import os
 import re
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,8 +22,6 @@ ANY_PORT = "127.0.0.1:"
 """Publishes a port of a container at a free one of this machine."""
 
 ROOT = Path(__file__).parents[2]
-STAND_INS = Path(__file__).parent / "stand_ins"
-"""Folder of a Dockerfile with images that an engine without a registry can build."""
 
 Compose = Callable[..., str]
 """Takes the words after `docker compose`, and variables of the environment; returns what was printed."""
@@ -57,17 +54,18 @@ def compose_project(name: str, *files: Path, **always: str) -> Compose:
 
 
 @contextmanager
-def stand_in(image: str, target: str) -> Iterator[None]:
-    """Yield an image: the one that is here, else a target of STAND_INS that is built and removed at the end.
+def stand_in(image: str, folder: Path) -> Iterator[None]:
+    """Yield an image: the one that is here, else one that is built of a folder and removed at the end.
 
     Tests in other processes that need the same image wait for their turn, so that it is not removed while they use it.
+    The Dockerfiles of these images begin with the same `apt-get update`, which the engine therefore runs once for all.
     """
-    with (Path(tempfile.gettempdir()) / f"arena-stand-in-{target}").open("wb") as turn:
+    with (folder / "Dockerfile").open("rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         if docker("images", "--quiet", image).strip():
             yield
             return
-        docker("build", "--target", target, "--tag", image, str(STAND_INS))
+        docker("build", "--tag", image, str(folder))
         yield
         # removed, so that it is not taken for the real one
         docker("image", "rm", image)

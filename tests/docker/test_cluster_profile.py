@@ -21,10 +21,11 @@ from tests.docker.compose import ROOT, assert_replays, docker, stand_in, wait_fo
 
 pytestmark = [pytest.mark.timeout(900), mark_requires("docker")]
 
+HERE = Path(__file__).parent
 IMAGES = {
-    "postgres:17": "postgres",
-    "nats:2.11-alpine": "nats",
-    "nginxinc/nginx-unprivileged:1.28-alpine": "nginx",
+    "postgres:17": HERE / "postgres",
+    "nats:2.11-alpine": HERE / "nats",
+    "nginxinc/nginx-unprivileged:1.28-alpine": HERE / "nginx",
 }
 PAGE = (ROOT / "docs" / "docker.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## One arena of edges and cores\n")[2].partition("\n## ")[0]
@@ -110,8 +111,8 @@ class Arena:
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """Start the containers of the page's first block, on a free port."""
     with ExitStack() as stack:
-        for image, target in IMAGES.items():
-            stack.enter_context(stand_in(image, target))
+        for image, folder in IMAGES.items():
+            stack.enter_context(stand_in(image, folder))
         arena = Arena(tmp_path_factory.mktemp("cluster"))
         try:
             arena.type(BLOCKS[0])

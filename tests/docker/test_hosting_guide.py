@@ -9,12 +9,13 @@ import subprocess
 import tarfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from testkit.parts import mark_requires
 from testkit.project import list_files
-from tests.docker.compose import ROOT, STAND_INS, docker, token_in
+from tests.docker.compose import ROOT, docker, token_in
 from tests.docs.hosting_guide import Block, sections
 
 pytestmark = [
@@ -136,7 +137,7 @@ def system_state(container: str) -> str:
 @pytest.fixture
 def machine() -> Iterator[Machine]:
     image, container = "riskless-arena-test-machine", f"arena-machine-{os.getpid()}"
-    docker("build", "--target", "machine", "--tag", image, str(STAND_INS))
+    docker("build", "--tag", image, str(Path(__file__).parent / "machine"))
     # What systemd itself needs: to mount, and folders that are gone at the next start.
     folders = [word for folder in ("/run", "/run/lock", "/tmp") for word in ("--tmpfs", f"{folder}:exec")]
     allowed = ["--cap-add", "SYS_ADMIN", "--security-opt", "seccomp=unconfined", "--cgroupns", "private"]

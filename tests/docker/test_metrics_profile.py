@@ -33,8 +33,12 @@ PanelResults = dict[str, list[list[dict[str, list[str]]]]]
 
 @pytest.fixture(scope="module")
 def images() -> Iterator[None]:
-    with stand_in(IMAGES["prometheus"], "prometheus"), stand_in(IMAGES["grafana"], "grafana"):
-        if docker("run", "--rm", "--entrypoint", "ls", IMAGES["grafana"], "/").count("grafana.py") == 0:
+    here = Path(__file__).parent
+    with (
+        stand_in(IMAGES["prometheus"], here / "prometheus"),
+        stand_in(IMAGES["grafana"], here / "grafana"),
+    ):
+        if docker("run", "--rm", "--entrypoint", "ls", IMAGES["grafana"], "/").count("server.py") == 0:
             pytest.skip("the real Grafana is here, which answers no queries to a test")
         yield
 

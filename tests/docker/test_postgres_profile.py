@@ -104,7 +104,7 @@ class Profile:
 @pytest.fixture(scope="module")
 def image() -> Iterator[None]:
     """Yield the image of PostgreSQL: the one that is here, else a stand-in, for as long as the tests run."""
-    with stand_in(IMAGE, "postgres"):
+    with stand_in(IMAGE, Path(__file__).parent / "postgres"):
         yield
 
 
