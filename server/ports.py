@@ -33,9 +33,7 @@ class RequestResync(Struct, frozen=True, tag="resync"):
 
 
 MessageToCore = AdmissionRequest | MessageReceived | ClientDisconnected | TurnSent | EdgeResynced
-"""Messages from an edge to the core."""
 MessageToEdge = SendToClient | CloseClient | PublishToTopic | RequestResync
-"""Messages from the core to an edge."""
 
 
 class CorePort(Protocol):

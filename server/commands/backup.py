@@ -32,9 +32,7 @@ from arena.server.store.owners import load_names_of_owner
 from arena.server.store.personal_data import load_stored_data
 
 GZIP_MAGIC = b"\x1f\x8b"
-"""First bytes of a gzip file."""
 SQLITE_MAGIC = b"SQLite format 3\0"
-"""First bytes of an SQLite database."""
 MAX_BAD_LINES = 20
 """Maximum number of bad lines that `arena import` lists."""
 

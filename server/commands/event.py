@@ -392,4 +392,3 @@ def _parse_ratings(text: str) -> tuple[int, int]:
 
 
 SUBCOMMANDS = (new, list_, show, pause, resume, cancel, enter, withdraw)
-"""Functions of the commands of `arena event`."""

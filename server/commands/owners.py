@@ -132,4 +132,3 @@ def forget_command(
 
 
 SUBCOMMANDS = (list_, hide, ban)
-"""Functions of the commands of `arena owner`."""

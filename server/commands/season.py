@@ -79,4 +79,3 @@ def show(
 
 
 SUBCOMMANDS = (close, list_, show)
-"""Functions of the commands of `arena season`."""

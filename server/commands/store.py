@@ -98,4 +98,3 @@ def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
 
 
 SUBCOMMANDS = (stats_command, prune_command, vacuum_command)
-"""Functions of the commands of `arena store`."""

@@ -83,4 +83,3 @@ def _print_token(name: str, token: str) -> None:
 
 
 SUBCOMMANDS = (create, list_, rotate, revoke)
-"""Functions of the commands of `arena token`."""

@@ -85,7 +85,6 @@ class LobbyBot:
     owner: str = ""
     """Owner of the bot's token; without an owner, the bot's address (its /64 network for IPv6)."""
     is_owner_address: bool = False
-    """True if `owner` is an address."""
     program: str = ""
     engine: EngineInfo | None = None
     capacity: int = 1

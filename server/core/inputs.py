@@ -179,7 +179,6 @@ class ControlEvent(Struct, frozen=True, tag="steer"):
     event: str
     """Name of the event, or of its series."""
     action: EventAction = field(name="to")
-    """Action to take."""
     bot: str = ""
     """Bot to enter or withdraw; empty for other actions."""
     ratings: dict[str, float] = {}

@@ -11,7 +11,6 @@ from arena.protocol.messages import Challenge, Challenged
 from arena.server.core.lobby import RequestRefused
 
 CHALLENGE_LIFETIME_MS = 60_000
-"""Lifetime of an open challenge, in ms."""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,6 @@ IGNORING_STATES = frozenset({AWAITING_ADMISSION, CLOSED})
 MAX_QUEUED_MESSAGES = 256
 """Number of messages waiting in the fair queue at which reading is paused."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
-"""Opcodes of control frames."""
 BINARY = Opcode.BINARY
 TEXT = Opcode.TEXT
 PONG = Opcode.PONG

@@ -32,9 +32,7 @@ class NameChange(Struct, frozen=True):
     """Change of a bot's name."""
 
     name: str
-    """Current name."""
     new_name: str
-    """New name."""
 
 
 async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:

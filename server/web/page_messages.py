@@ -85,9 +85,7 @@ class PageReady(Struct, frozen=True, tag="ready"):
 
 
 ToPageProcess = PageSetup | PageRequest
-"""Message to the page process."""
 FromPageProcess = PageReady | PageResponse
-"""Message from the page process."""
 
 _encode = msgspec.msgpack.encode
 

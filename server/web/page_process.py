@@ -39,7 +39,6 @@ from arena.server.web.routes import RouteMatch
 log = logging.getLogger("arena.pages")
 
 START_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
-"""Command that starts the page process."""
 MAX_PARALLEL_RESPONSES = 6
 """Maximum number of responses made in parallel, in addition to one response on a slow route."""
 START_TIMEOUT_SECONDS = 120.0

@@ -41,9 +41,7 @@ class Rename(Struct, frozen=True):
     """Rename of a bot that a host has requested."""
 
     name: str
-    """Old name."""
     new_name: str = field(name="other")
-    """New name."""
     problem: str | None
     """Reason why the bot keeps its name; empty after success, None while the rename is in progress."""
 
