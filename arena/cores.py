@@ -39,7 +39,7 @@ def list_usable_cores(
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
-    affinity  cores on which the process may run; None asks the system
+    affinity     cores on which the process may run; None asks the system
     cgroup_file  file that lists the process's control groups
     mounts_file  file that lists the mounts; if it or `cgroup_file` cannot be read, no quota is applied
     """
@@ -65,7 +65,7 @@ def measure_container_cpu_ms(
 ) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
-    container  id of the container, which is part of its control group's name
+    container    id of the container, which is part of its control group's name
     cgroup_file  file that lists the control groups of a process in the container
     """
     for mount, path in _find_groups(cgroup_file, mounts_file, "cpuacct"):
@@ -127,7 +127,7 @@ def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
 def _read_group_limit(folder: Path, *, is_unified: bool) -> float:
     """Return the CPU limit of one control group, in cores; infinity if it sets no limit or its files are missing.
 
-    folder    folder of the control group
+    folder      folder of the control group
     is_unified  True for version 2 of control groups, False for version 1
     """
     with suppress(OSError, ValueError):
@@ -145,7 +145,7 @@ def _read_group_limit(folder: Path, *, is_unified: bool) -> float:
 def _read_group_cpu_ms(folder: Path, *, is_unified: bool) -> float | None:
     """Return the CPU time that one control group has used, in ms; None if its accounting files are missing.
 
-    folder    folder of the control group
+    folder      folder of the control group
     is_unified  True for version 2 of control groups, False for version 1
     """
     with suppress(OSError, ValueError):

@@ -95,7 +95,9 @@ class TomlFile:
             raise BadTomlFile(f"{path}: not valid TOML: {error}") from None
 
     def convert(self, struct: type[S], dec_hook: Callable[[Any, Any], Any] | None = None) -> S:
-        """Return the data as a struct of the type `struct`. `dec_hook` is as in `msgspec.convert`.
+        """Return the data as a struct of the type `struct`.
+
+        dec_hook  function for `msgspec.convert` that converts values of types that msgspec does not know
 
         Raises BadTomlFile for an unknown key, and for a missing or invalid value.
         """

@@ -35,7 +35,7 @@ class FrameLog:
         self._recent_frames: deque[str] = deque(maxlen=MAX_FRAMES)
 
     def add(self, direction: str, frame: bytes | str) -> None:
-        """Add a frame. `direction`: `>` for a frame from the bot, `<` for one to the bot, as in `arena bot --verbose`."""
+        """Add a frame. `direction`: `>` for a frame from the bot, `<` for one to the bot."""
         if isinstance(frame, str):
             frame_text = f"text {frame!r}"
         else:

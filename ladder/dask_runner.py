@@ -95,13 +95,17 @@ class ClusterRunner:
         restart_policy: RestartPolicy,
         seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """Create a runner. Arguments not listed here are as for `ladder.runner.MatchRunner`.
+        """Create a runner.
 
         client          connection to the cluster's scheduler
         host            server that stores the records
+        terms           terms shared by all matches
         plan            plan of the event, with its bots
+        on_result       called once for each match that is over and will not be played again
+        on_void         called for each void match that will be played again
         on_notice       called with each message about a bot, such as a report of a crash
         restart_policy  limits for the bots' processes on a worker
+        seconds_left    returns the seconds left for the event; at 0, no further pair begins
         """
         self._client = client
         self._host = host

@@ -175,7 +175,11 @@ class _LadderRun:
         self._file = file
 
     async def play(self, external: ExternalBotSettings | None, cluster: str | None) -> None:
-        """Play the ladder to its end. The arguments are as for `run_ladder`."""
+        """Play the ladder to its end.
+
+        external  settings for bots that connect by themselves; None to start the bots of the plan
+        cluster   address of a Dask scheduler whose workers play the matches; None to play on this machine
+        """
         if external is not None:
             await self._play_external(external)
         elif cluster is not None:

@@ -71,7 +71,7 @@ class ChildProcess:
         return self._process.returncode
 
     async def wait(self) -> int:
-        """Wait for the end of the process, and return its exit code, as in `exit_code`."""
+        """Wait for the end of the process, and return its `exit_code`."""
         return await self._process.wait()
 
     async def read_remaining_output(self) -> None:

@@ -170,7 +170,7 @@ class Format(Protocol):
 class RoundRobinFormat:
     """Round-robin, in which each bot meets every other, or gauntlet, in which the first bot plays all others.
 
-    rounds   number of rounds; None for an endless event
+    rounds       number of rounds; None for an endless event
     start_count  number of start positions; every two bots play a pair on each of them in every round
     """
 
@@ -410,7 +410,10 @@ class KnockoutFormat:
     def _add_encounters(self, seeds: list[int], parent: int | None, parent_slot: int, depth: int) -> None:
         """Create the encounter that decides between the bots with these seeds, and all encounters that lead to it.
 
-        A seed that is not lower than the number of bots is a bye. The other arguments are fields of `_EncounterNode`.
+        seeds        seeds of the bots, from 0; a seed that is not lower than the number of bots is a bye
+        parent       index of the encounter in which the winner plays next; None for the final
+        parent_slot  index of the winner among the two bots of that encounter, 0 or 1
+        depth        number of encounters between this one and the title
         """
         index = len(self._nodes)
         node = _EncounterNode([None, None], parent, parent_slot, depth)
@@ -544,11 +547,11 @@ def make_format(
 ) -> Format:
     """Return the format called `name`, one of `FORMATS`. Raises ValueError for any other name.
 
-    bots      names of the bots in order of seeding; in a gauntlet, the first one plays all others
-    rounds    number of rounds; None for an endless event
+    bots         names of the bots in order of seeding; in a gauntlet, the first one plays all others
+    rounds       number of rounds; None for an endless event
     start_count  number of start positions
-    seed      seed that determines the order of the pairings
-    changes   bots that join or leave a Swiss; unused by the other formats
+    seed         seed that determines the order of the pairings
+    changes      bots that join or leave a Swiss; unused by the other formats
     """
     makers: dict[str, Callable[[], Format]] = {
         "round-robin": lambda: RoundRobinFormat(bots, rounds, start_count, seed),

@@ -117,7 +117,7 @@ def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[Stand
 def make_standings_from_counts(
     bots: Sequence[str], scores: Iterable[tuple[AnyFinishedMatch, int]]
 ) -> list[StandingsRow]:
-    """Return the rows of `bots` as `make_standings` does, from counted matches.
+    """Return the rows of `bots`, ranked by Elo and then by points, from counted matches.
 
     scores  pairs of a match and the number of matches with the same seats and result
     """

@@ -75,7 +75,7 @@ class ForkedCommand:
         return self._process.exitcode
 
     def poll(self) -> int | None:
-        """Return `returncode`, as `subprocess.Popen.poll` does."""
+        """Return the exit code, or -N if signal N ended the command; None while it runs."""
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:

@@ -111,7 +111,7 @@ async def open_client(url: str, source: str | None = None) -> Client:
 
 
 async def connect(url: str, source: str | None = None, **hello: object) -> Client:
-    """Open a websocket as `open_client` does, send a hello with these fields, and wait for the welcome.
+    """Open a websocket, send a hello with these fields, and wait for the welcome. `source`: local address, None for any.
 
     Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
     """

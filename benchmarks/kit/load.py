@@ -72,9 +72,9 @@ async def run_arena_bot(
     """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors are added to `load.errors`.
 
     pause_seconds  average pause before each move, in seconds
-    token     token of the name; empty for none
-    join_pool  True if the server's matchmaker may pair the bot
-    source    local address to connect from; None for the default
+    token          token of the name; empty for none
+    join_pool      True if the server's matchmaker may pair the bot
+    source         local address to connect from; None for the default
     """
 
     async def play(client: Client) -> None:

@@ -36,10 +36,10 @@ class RuleFinding(Struct, frozen=True):
 def check_games(specs: Sequence[str], match_count: int, seed: int, json: Path | None) -> None:
     """Check each game by random matches against the rules of all games, and print the findings.
 
-    specs    games, as names or FILE.py:Class
+    specs        games, as names or FILE.py:Class
     match_count  number of random matches for each game
-    seed     seed of the random moves
-    json     file to write the findings to instead; None to print them
+    seed         seed of the random moves
+    json         file to write the findings to instead; None to print them
 
     Raises CommandError if a game breaks a rule, and UsageError for an unknown game.
     """

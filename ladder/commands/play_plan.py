@@ -53,13 +53,14 @@ def play_plan(
 ) -> Ladder:
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError if it cannot be played.
 
-    kind    `ladder` or `match`
-    record  file for finished matches; None to choose one
-    db      URL of a store, in which an interrupted event is resumed; None for a temporary store
+    kind           `ladder` or `match`
+    record         file for finished matches; None to choose one
+    db             URL of a store, in which an interrupted event is resumed; None for a temporary store
+    external       settings for bots that connect by themselves; None to start the bots of the plan
+    cluster        address of a Dask scheduler whose workers play the matches; None to play on this machine
+    port           port of the web page on this machine, if `external` is None; 0 for any free port
     format_status  returns the result so far in one line, for the progress display
-    test    sequential test of two bots, which ends the match when it is decided
-
-    The other arguments are as for `ladder.ladder_run.run_ladder`.
+    test           sequential test of two bots, which ends the match when it is decided
     """
     if plan.pin and not can_pin_processes():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")

@@ -235,7 +235,7 @@ def _render_table(
     """Return an HTML table in which the first cell of each row is a bot's name.
 
     headings  headings of all columns
-    colour  colour of each bot
+    colour    colour of each bot
     """
     body = (
         f"<tr>{_render_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"

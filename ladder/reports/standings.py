@@ -65,7 +65,7 @@ def make_cells(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()
 
 
 def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str]]:
-    """Return the columns of a swiss or a knockout event, as `make_cells` does; empty for other formats."""
+    """Return the columns of a swiss or a knockout event by heading, each with the text of every row; empty for other formats."""
     if any(row.buchholz is not None for row in rows):
         return {
             "Buchholz": [f"{row.buchholz or 0:g}" for row in rows],
