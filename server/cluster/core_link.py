@@ -97,8 +97,8 @@ class RemoteEdge:
 class CoreLink:
     """Link that passes messages from a shard's edges to the shell, which runs the core, and messages back to the edges.
 
-    The clocks of processes differ, so the time at which a message arrived at its edge means nothing to the shell. It is
-    replaced by the time at which the message arrives at this link. Durations that an edge has measured stay unchanged.
+    The clocks of processes differ, so the link replaces the time at which a message arrived at its edge by the time at
+    which the message arrives at the link. Durations that an edge has measured stay unchanged.
     """
 
     def __init__(

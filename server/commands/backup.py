@@ -48,10 +48,10 @@ def backup_command(
 ) -> None:
     """Copy the database to a file while servers use it.
 
-    The copy holds matches, journals, tokens and ratings.
+    The copy holds matches, journals and ratings, and of each token a hash.
 
     The file is an SQLite store, whichever database it comes from: `arena serve --db` opens it directly, and `arena
-    restore` copies it into another. It contains all matches, but tokens only as hashes.
+    restore` copies it into another.
 
     Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
     """

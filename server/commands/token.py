@@ -47,7 +47,7 @@ def create(
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
     """List names with their roles, owners and the times of their tokens.
 
-    These are the times at which a token was created, rotated and revoked.
+    The table shows when each token was created, rotated and revoked.
 
     Example: arena token list --json -
     """

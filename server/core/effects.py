@@ -45,8 +45,8 @@ class CloseClient(Struct, frozen=True, tag="close"):
 class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
     """Message to all followers of a topic. Each edge (process that holds connections) in `edges` gets one copy.
 
-    A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. It follows the
-    listing from its first `browse` on.
+    A client follows a match from its `view` until it sends `unwatch` or the match's `end` is published. A client
+    follows the listing from its first `browse` on.
     """
 
     topic: str

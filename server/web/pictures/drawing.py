@@ -30,7 +30,7 @@ from arena.server.web.routes import NotFound
 FILM_SIZE = 600, 450
 """Width and height of a film, in pixels."""
 MAX_FRAMES = 40
-"""Maximum number of frames of a film. They are shown for ten seconds.
+"""Maximum number of frames of a film, which take ten seconds to show.
 
 Of a longer match, the film shows the part with the greatest change, and the end.
 """
