@@ -101,7 +101,7 @@ def test_ratings_are_chosen_by_map_time_control_and_season(played: BrowserArena,
     errors = page.locator("table.standing .rating-bar")
     expect(errors).to_have_attribute("aria-label", "1720 plus or minus 130")
     expect(page.locator("table.standing thead th")).to_have_text(
-        ["#", "Rating", "Bot", "15901850", "Matches", "W"]
+        ["#", "Rating", "Bot", "159095 % interval1850", "Matches", "W"]
     )
     page.get_by_label("Matches").select_option("Italy, 10 s + 0.1 s")
     expect(cells.nth(1)).to_have_text("1720?")

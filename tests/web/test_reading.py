@@ -170,4 +170,3 @@ def test_the_page_and_the_server_give_maps_the_same_titles(empty: BrowserArena, 
         names,
     )
     assert found == [make_map_title(name) for name in names]
-    expect(page.locator(".choice", has_text="Path of four")).to_contain_text("4 territories")

@@ -132,6 +132,8 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
     turn = shown.locator(".plot .chief")
     turn.click()
     expect(shown.locator(".story")).to_have_text(turn.get_attribute("title") or "")
+    shown.get_by_role("button", name="Play highlights").click()
+    expect(shown.get_by_role("button", name="Pause", exact=True)).to_be_visible()
 
 
 UNVALUED = """async (setup) => {

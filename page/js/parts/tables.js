@@ -19,12 +19,12 @@ export const ratingText = (each) => `${whole(each.rating)} ± ${errorText(rated(
 // The ratings of bots, with their errors as bars.
 export function ratings(rows) {
   const scale = ratingScale(rows);
-  const ends = h("span", { class: "scale-of" }, (rows.length ? [scale.low, scale.high] : []).map((each) => h("span", null, whole(each))));
+  const ends = h("span", { class: "scale-of" }, (rows.length ? [whole(scale.low), "95 % interval", whole(scale.high)] : []).map((each) => h("span", null, each)));
   return standing(rows, "Rating", ends, ({ middle, provisional }) => [whole(middle), provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")], (row) => ratingBar(row, scale));
 }
 
 // The shares of the points of an event.
-export const scores = (rows) => standing(rows, "Score", "", ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`, recordBar);
+export const scores = (rows) => standing(rows, "Score", h("span", { class: "scale-of" }, "Won, drawn, lost"), ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`, recordBar);
 
 // Standings: the figure of each bot, its bar below `ends`, and its results. A column of noughts is left out.
 function standing(rows, what, ends, figure, bar) {

@@ -57,7 +57,7 @@ export class TableView {
     const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
     const { parts, isWide } = headToHead(rows, crosses[game] ?? []);
     const section = parts.length ? h("section", null, parts) : null;
-    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), ratings(rows), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches. The bars are 95 % intervals.${unsure}`)),
+    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), ratings(rows), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches.${unsure}`)),
       [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
   }
 

@@ -11,7 +11,7 @@ import { onListing } from "../spectator.js";
 import { keyMoments } from "../story.js";
 import { fetchJson } from "../api.js";
 
-const NO_REVIEW = { mark: () => "" };
+const NO_REVIEW = { mistakes: [] };
 
 export class TvView {
   constructor(main, [boards]) {
