@@ -7,6 +7,7 @@ import pytest
 from arena.match.openings import find_position_after
 from arena.server.commands.pool import FALLBACK_PLIES, SUFFICIENT_OPENINGS, make_pool_games
 from arena.server.settings import PoolSettings
+from tests.games.own import EXAMPLES, forget_games
 
 
 def pool(games: str, maps: str, times: str, openings: str) -> PoolSettings:
@@ -43,6 +44,13 @@ def test_openings_can_be_played_and_differ(openings: str) -> None:
 @pytest.mark.parametrize(("game", "map"), [("riskless", "grid:3x3"), ("tictactoe", ""), ("hexapawn", "")])
 def test_a_map_without_openings_begins_with_random_plies(game: str, map: str) -> None:
     (course,) = make_pool_games(pool(game, map, "1+0", "shipped"))
+    assert len(course.openings) >= SUFFICIENT_OPENINGS
+    assert {len(opening) for opening in course.openings} <= set(FALLBACK_PLIES)
+
+
+def test_a_variant_of_riskless_begins_with_random_plies(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_games(monkeypatch)
+    (course,) = make_pool_games(pool(str(EXAMPLES / "capitals.py"), "italy", "1+0", "shipped"))
     assert len(course.openings) >= SUFFICIENT_OPENINGS
     assert {len(opening) for opening in course.openings} <= set(FALLBACK_PLIES)
 
