@@ -128,7 +128,10 @@ def _parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
     parser.add_argument(
-        "--seed", type=_parse_seed, default=1, help="first seed; `today` makes it from the date (default 1)"
+        "--seed",
+        type=_parse_seed,
+        default=1,
+        help="first seed, or `today` for a seed from today's date (default 1)",
     )
     parser.add_argument(
         "--minutes", type=float, help="minutes in which further seeds are begun, instead of --seeds"

@@ -38,7 +38,12 @@ class ScriptedServer:
         host: str,
         port: int,
     ) -> None:
-        """Prepare the server. `tasks`: group for the task that reads the bot's output."""
+        """Prepare the server without opening its port.
+
+        command: command that starts the bot; None if the bot is started elsewhere
+        patience_seconds: time limit for each step of the bot that no clock limits
+        tasks: group for the task that reads the bot's output
+        """
         self.patience_seconds = patience_seconds
         self.frames = FrameLog()
         self.hello: Hello | None = None

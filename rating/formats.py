@@ -503,7 +503,7 @@ class KnockoutFormat:
         return FormatRank((depth + 0.5,), reached=_format_round_name(depth))
 
     def make_bracket(self) -> list[list[Encounter]]:
-        """Return the encounters by round, the final last, each round from the top of the bracket."""
+        """Return the encounters of each round, in the order of the rounds; within a round, from the top of the bracket."""
         depth = max(node.depth for node in self._nodes)
         return [
             [_to_encounter(node) for node in self._nodes if node.depth == level]

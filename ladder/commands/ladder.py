@@ -99,7 +99,7 @@ def ladder(
             "--external",
             metavar="N",
             min=0,
-            help="Start no bots; wait for N external ones, which need no tokens.",
+            help="Start no bots; wait until N bots connect by themselves, without tokens.",
         ),
     ] = 0,
     cluster: Annotated[
