@@ -169,7 +169,7 @@ async def test_a_body_or_an_invalid_request_is_refused_and_closes_the_connection
         assert await answer(peer) == (200, b"/first\n", False)
         status, body, closes = await answer(peer)
         assert (status, closes, body.count(b"\n")) == (400, True, 1)
-        assert body.endswith(b"write HTTP/1.1, without a body\n")
+        assert body.endswith(b"send HTTP/1.1 without a body\n")
         assert await read_to_end(peer) == b""
         assert pages.paths == ["/first"]
 
