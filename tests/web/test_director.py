@@ -366,12 +366,16 @@ def test_a_card_has_a_map_from_the_start_and_gives_its_place_to_the_next_match_w
     first, other = (timed.locator(f"[data-match={each}]") for each in "mn")
     timed.evaluate("wall.drawLand('n', wall.cards.get('n'))")
     expect(other.locator(".small-board")).to_be_visible()
+    cards = timed.locator(".cards.boards > li")
+    expect(cards.first).to_have_attribute("data-match", "m")
+    timed.evaluate("play(6); for (const each of viewer.match.moves) each.thinking = { value: 1e6 }; tell()")
+    expect(cards.last).to_have_attribute("data-match", "m")  # it has been decided for a while
     timed.evaluate(
         "play(0, { winner: 'maxie', reason: 'resignation' }); viewer.playback.jump(); tell(); wall.show(listed.slice(1))"
     )
     timed.evaluate("wall.show([listed[1], { ...listed[0], match: 'o' }])")
     expect(first).to_have_count(0)
-    expect(timed.locator(".cards.boards > li").first).to_have_attribute("data-match", "o")
+    expect(cards.last).to_have_attribute("data-match", "o")
     timed.evaluate("viewer.stop()")
 
 

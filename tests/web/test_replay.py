@@ -205,6 +205,11 @@ def test_how_far_both_players_are_is_told(shown: Page) -> None:
         assert found, told
         has[seat] = int(found[1])
         lead[seat] = int(found[2] or 0)
+    first, title, second = (
+        box_of(shown.locator(sign))
+        for sign in (".player[data-owner=maxie] .total", ".title h1", ".player[data-owner=minnie] .total")
+    )
+    assert first["x"] + first["width"] <= title["x"] <= second["x"] - title["width"]
     ahead = has["maxie"] - has["minnie"]
     assert lead == {"maxie": max(0, ahead), "minnie": max(0, -ahead)}
 
