@@ -511,7 +511,7 @@ IN_FRAME = """(spot) => {
 }"""
 
 
-def test_a_large_map_opens_whole_with_ones_own_territories_or_the_last_move(
+def test_a_large_map_of_ones_own_match_fills_a_phones_frame_with_ones_own_territories_or_the_last_move(
     empty: BrowserArena, page: Page
 ) -> None:
     page.set_viewport_size({"width": 390, "height": 780})
@@ -525,8 +525,12 @@ def test_a_large_map_opens_whole_with_ones_own_territories_or_the_last_move(
         page.evaluate(OWN, [{**usa.to_data(), "start": start}, seat, []])
         own = page.locator(f".spot[data-owner={seat}]")
         expect(own).to_have_count(3)
-        page.wait_for_function(IS_WHOLE)
+        wait_until(lambda: page.evaluate(SCALE) > 36 / 62)  # a finger can press each of two neighbours
         wait_until(lambda own=own: sum(own.nth(n).evaluate(IN_FRAME) for n in range(3)) >= 2)
+        page.get_by_role("button", name="Zoom out").click()
+        page.wait_for_function(IS_WHOLE)
+        page.get_by_role("button", name="Zoom in").click()
+        wait_until(lambda: page.evaluate(SCALE) > 36 / 62)
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, "minnie", [[west[0], target]]])
     expect(page.locator(".told")).to_contain_text("Move 1,")
     wait_until(lambda: page.locator(f'[data-spot="{target}"]').evaluate(IN_FRAME))

@@ -194,7 +194,7 @@ def test_the_graph_of_a_match_is_its_slider_and_the_moves_have_the_rest_of_the_w
     expect(slider).to_have_value("30")
     if width < height:
         assert box_of(page.locator(".title"))["height"] <= 48, "the title is in the header"
-        assert box_of(page.locator(".tabbed"))["y"] + 200 > box_of(page.locator("nav"))["y"]
+        assert box_of(page.locator(".tabbed"))["y"] + 200 > height
     board, below = box_of(page.locator(".board")), box_of(page.locator(".controls"))
     page.locator(".moves").evaluate("(moves) => moves.scrollIntoView({ block: 'end' })")
     for high in (height - 20, height):
@@ -280,7 +280,8 @@ def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: Brow
     page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
     frame, picture = (box_of(page.locator(sign)) for sign in (".board", ".map"))
-    assert frame["height"] - picture["height"] <= 4, "no higher than the map"
+    assert picture["width"] >= frame["width"], "it covers the frame"
+    assert picture["height"] >= frame["height"] - 4
     places = set()
     for chosen in (0, 1):
         if chosen:
@@ -289,6 +290,9 @@ def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: Brow
         board, turn, buttons = (box_of(page.locator(sign)) for sign in (".board", ".turn", ".controls"))
         assert board["y"] + board["height"] <= turn["y"]
         assert turn["y"] + turn["height"] <= buttons["y"]
+        below = box_of(page.locator(".offers" if chosen else ".telling"))
+        assert below["y"] - board["y"] - board["height"] < 80, "nothing empty is between the board and the choices"
+        assert buttons["y"] - below["y"] - below["height"] <= 16
         expect(page.locator(".controls")).to_be_in_viewport(ratio=1)
         places.add(turn["y"])
     assert len(places) == 1

@@ -43,7 +43,8 @@ const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, o
 const BARE_TIP_SIZE = 0.7; // size of the tip of an arrow between numbers without marks
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
-const BESIDE_RING = 6; // from a mark to a name, so that there is room for the ring
+const BESIDE_RING = 6; // from a mark to a name, so that there is room for a ring
+const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
 
@@ -68,7 +69,7 @@ const offerWords = (told) => {
   return what === "joined" ? `${stood} · ${outcome(told)}` : `${outcome(told)} · ${came} vs ${stood}`;
 };
 
-// Write a name in its box; null hides it.
+// Write a name of this size in its box; null hides it.
 function write(element, placed, size) {
   set(element, { "data-crowded": !placed });
   if (!placed) return;
@@ -100,7 +101,7 @@ export class MapBoard {
     this.tapped = /** @type {number[]} */ ([]); // territories of which the last tap may have meant each
     // Buttons that name what may be chosen, as large as a finger, for maps whose territories are smaller.
     this.offers = h("div", { class: "offers", role: "group", "aria-label": "Choose a territory" });
-    this.ringed = seat !== null; // names leave room for rings
+    this.gap = whole ? NAME_GAP : BESIDE_RING; // from a mark to a name
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
     this.travelled = /** @type {any} */ (null);
@@ -109,7 +110,8 @@ export class MapBoard {
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
     this.ways = /** @type {any[]} */ ([]); // of writing each name
-    this.placed = /** @type {any[]} */ ([]); // lines and box of each name, null for a hidden one
+    this.leaders = /** @type {any} */ (null); // from names on the sea to their marks
+    this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for each, where there is no room for all
     this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map has none
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
@@ -144,6 +146,7 @@ export class MapBoard {
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
+    this.leaders = this.names.map(() => svg("path", { class: "leader" }));
     this.ways = allSpellings(setup.territories, widthIn(NAME_FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
@@ -165,7 +168,7 @@ export class MapBoard {
       ...this.better,
       ...this.order.map((v) => this.spots[v].group),
       ...this.options,
-      ...this.names,
+      ...this.names.flatMap((name, v) => [name, this.leaders[v]]),
       this.tag,
       this.outcomes,
       this.training,
@@ -225,20 +228,34 @@ export class MapBoard {
     this.hatch.fit(this.zoom.scale, layout.width);
     const { beside } = this.zoom;
     layout.room = roomFor(layout.width, layout.height, beside);
-    const space = new NameSpace(layout, this.land.regions, size, RADIUS * markSize + (this.ringed ? BESIDE_RING * markSize : NAME_GAP * size));
+    const [placed, letters] = this.placeNames();
     const reach = this.isSmall ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
-    this.placed = this.ways.map((ways, v) => {
-      const placed = this.isNameless ? null : space.place(ways, v);
-      write(this.names[v], placed, size);
-      set(this.names[v], { "data-ground": placed?.ground });
-      this.names[v].style.fontSize = `${(11 * size).toFixed(1)}px`;
+    this.placed = placed;
+    placed.forEach((name, v) => {
+      write(this.names[v], name, letters);
+      set(this.names[v], { "data-ground": name?.ground });
+      set(this.leaders[v], { d: name?.leader ? arrow(name.leader, 0, 0) : null });
+      this.names[v].style.fontSize = `${(11 * letters).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${markSize.toFixed(2)})` });
       set(this.spots[v].reach, { r: (reach / markScale).toFixed(1) });
       set(this.spots[v].number, { y: (FIGURE_Y * figure).toFixed(1) });
-      return placed;
     });
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
     this.showOutcomes();
+  }
+
+  // Return the place of each name, and the scale of their letters: as large as leaves room for all, or no name where the least letters leave none.
+  placeNames() {
+    const { size, markSize, layout, zoom } = this;
+    const least = Math.min(size, MIN_NAME_SCALE / (zoom.scale || 1));
+    const placeAll = (letters) => new NameSpace(layout, this.land.regions, letters, (RADIUS + this.gap) * markSize).placeAll(this.ways);
+    const smallest = this.isNameless ? null : placeAll(least);
+    if (!smallest) return [this.ways.map(() => null), size];
+    for (let letters = size; letters > least; letters *= LETTERS_STEP) {
+      const placed = placeAll(letters);
+      if (placed) return [placed, letters];
+    }
+    return [smallest, least];
   }
 
   // Return the boxes of the names on the map.
@@ -435,14 +452,14 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Name the territory that is pointed at and, where there is room, those of the last move, if the map has no name of them.
+  // Name the territory that is pointed at and, on a map without names, where there is room, those of the choice or else of the last move.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;
-    const { pointed } = this;
-    const last = this.isSmall || (this.marked?.selected ?? null) !== null ? [] : this.shown[1] ?? [];
+    const { pointed, choice } = this;
+    const last = choice.length ? [] : this.shown[1] ?? [];
     const taken = [...this.fought, ...this.foretold];
-    for (const v of new Set([...(pointed === null ? [] : [pointed]), ...last])) {
+    for (const v of new Set([...(pointed === null ? [] : [pointed]), ...choice, ...last])) {
       const isPointed = v === pointed;
       if (this.placed[v] && !(isPointed && this.names[v].matches("[data-fought], [data-foretold]"))) continue;
       const place = this.layout.at[v];
@@ -514,10 +531,6 @@ export class MapBoard {
     this.marked = marks;
     if (!this.spots || isUnmarked) return;
     const { selected = null, targets = [] } = marks ?? {};
-    if (marks && !this.ringed) {
-      this.ringed = true;
-      if (this.zoom.scale) this.label();
-    }
     if (!marks || selected !== before) this.tapped = [];
     const choice = selected === null ? [] : [selected, ...targets];
     if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]));

@@ -1,11 +1,15 @@
-// Names on a map: where each of them fits.
+// Names on a map: all of them have their place, or none has.
 
 import { RADIUS, box, overlap, touches } from "./geometry.js";
 
 export const LINE_HEIGHT = 11; // height of a line of names
 export const NAME_GAP = 2; // between a mark and a name
-const SEARCH_STEP = 3; // between two places that are tried
-const TOUCHING = RADIUS / 2; // distance of a name on the sea from its land
+const [SEARCH_STEP, SEA_STEP] = [3, 5]; // between two places that are tried, on land and on the sea
+const MAX_LEADER = 24 * RADIUS; // distance of a name on the sea from the middle of its mark
+const DIRECTIONS = Array.from({ length: 48 }, (_, n) => [Math.sin((n * Math.PI) / 24), Math.cos((n * Math.PI) / 24)]); // the first is down
+const PASSING_SHARE = 1.4; // width of what a line passes of a mark, relative to the distance of names from its middle
+const MAX_TRIES = 8; // to find room for all names, after each with the one first that had none
+const MIN_LEADER = 6; // length from which on there is a line
 const ASIDE_COST = 0.25; // cost of a unit to the left or right of the middle
 const BORDER_GAP = 1.5; // between a name and the border of its land
 
@@ -39,7 +43,7 @@ export class Region {
 // Return the edges of a ring of corners.
 export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) % ring.length]]);
 
-// The room for names on a map at a scale of marks and names.
+// The room for the names of a map at a scale of letters.
 export class NameSpace {
   // regions: the land of each territory; beside: from the middle of a mark to its names.
   constructor({ at, room }, regions, size, beside) {
@@ -49,57 +53,97 @@ export class NameSpace {
     this.size = size;
     this.beside = beside;
     this.marks = at.map(([x, y]) => box(x, y, 2 * beside, 2 * beside));
+    this.cores = at.map(([x, y]) => box(x, y, PASSING_SHARE * beside, PASSING_SHARE * beside)); // which no line to another mark touches
     this.taken = /** @type {any[]} */ ([]); // boxes of the names placed so far
+    this.lines = /** @type {any[]} */ ([]); // from these on the sea to their marks
   }
 
-  // Place the name of a territory where it fits in one line or in two: above or below its mark on its land, else on the sea along its
-  // coast, so that nobody asks whose name it is. Returns { lines, box, ground }, or null if it fits nowhere. `ways`: its lines, the best first.
-  place(ways, v) {
-    const [land, [x, y]] = [this.regions[v], this.at[v]];
-    const around = grown(land.bounds, (TOUCHING + Math.max(...ways.map(({ width }) => width))) * this.size);
-    const others = this.regions.filter((region) => region !== land && overlap(region.bounds, around));
-    const isBelow = (each) => each.x1 < x && each.x2 > x;
-    const rules = [
-      ["land", land.bounds, (each) => isBelow(each) && land.encloses(grown(each, BORDER_GAP * this.size))],
-      ["sea", around, (each) => this.isAlong(land, each) && this.isNearest(v, each) && ![land, ...others].some((region) => region.meets(each))],
-    ];
-    for (const [ground, bounds, fits] of rules) {
-      for (const { lines, width } of ways) {
-        const found = this.find([width * this.size, lines.length * LINE_HEIGHT * this.size], bounds, fits, [x, y]);
-        if (!found) continue;
-        this.taken.push(grown(found, this.size));
-        return { lines, box: found, ground };
+  // Place the name of every territory in one line or in two: on its land, else on the sea, with a line to its mark unless it lies beside it.
+  // `all`: the ways to write each, the best first. Returns { lines, box, ground, leader } of each, or null if one of them fits nowhere.
+  placeAll(all) {
+    const onLand = all.map((ways, v) => this.onLand(ways, v));
+    const { length } = this.taken;
+    let order = [...all.keys()].filter((v) => !onLand[v]);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const placed = [...onLand];
+      const crowded = order.find((v) => !(placed[v] = this.onSea(all[v], v)));
+      if (crowded === undefined) return placed;
+      if (crowded === order[0]) return null; // also without any other
+      order = [crowded, ...order.filter((v) => v !== crowded)];
+      this.taken.length = length;
+      this.lines = [];
+    }
+    return null;
+  }
+
+  onLand(ways, v) {
+    const land = this.regions[v];
+    const found = this.find(ways, v, land.bounds, (each) => land.encloses(grown(each, BORDER_GAP * this.size)));
+    return found && { ...found, ground: "land", leader: null };
+  }
+
+  // The shorter the line, the better.
+  onSea(ways, v) {
+    const [x, y] = this.at[v];
+    for (let far = this.beside; far < MAX_LEADER; far += SEA_STEP * this.size) {
+      for (const { lines, width: wide } of ways) {
+        const [width, height] = [wide * this.size, lines.length * LINE_HEIGHT * this.size];
+        for (const [dx, dy] of DIRECTIONS) {
+          const each = box(x + dx * (far + width / 2), y + dy * (far + height / 2), width, height);
+          const line = this.leader(v, each);
+          if (!this.fitsOnSea(v, each, line)) continue;
+          this.taken.push(grown(each, this.size));
+          if (line) this.lines.push(line);
+          return { lines, box: each, ground: "sea", leader: line };
+        }
       }
     }
     return null;
   }
 
-  // Return true if a box lies along the coast of this land.
-  isAlong(land, each) {
-    return land.edges.some(([corner]) => distance(corner, each) < TOUCHING * this.size);
+  fitsOnSea(v, each, line) {
+    const isCovered = (other) => overlap(other, each);
+    if (!within(each, this.room) || this.marks.some(isCovered) || this.taken.some(isCovered) || this.lines.some((other) => touches(other, each))) return false;
+    const space = grown(each, this.size);
+    return !this.regions.some((region) => region.meets(space)) && this.isFree(line, v);
   }
 
-  // Return the box of this width and height within `bounds` that `fits` and covers nothing, as near to a point as possible.
-  find([width, height], bounds, fits, [x, y]) {
+  // Return the line from a mark to a name, as two points; null if the name lies beside the mark.
+  leader(v, { x1, x2, y1, y2 }) {
+    const [x, y] = this.at[v];
+    const end = [Math.max(x1, Math.min(x, x2)), Math.max(y1, Math.min(y, y2))];
+    const length = Math.hypot(end[0] - x, end[1] - y);
+    if (length < this.beside + MIN_LEADER * this.size) return null;
+    const share = this.beside / length;
+    return [[x + share * (end[0] - x), y + share * (end[1] - y)], end];
+  }
+
+  // Return true if a line to the mark of `v` crosses no other mark, no name and no other line.
+  isFree(line, v) {
+    return !line || !(this.cores.some((mark, w) => w !== v && touches(line, mark)) || this.taken.some((name) => touches(line, name))
+      || this.lines.some((other) => cross(line, other)));
+  }
+
+  // Return the lines and the box of a name within `bounds` that `fits` and covers nothing, as near to its mark as possible.
+  find(ways, v, bounds, fits) {
+    const [x, y] = this.at[v];
     const covered = [...this.marks, ...this.taken].filter((each) => overlap(each, bounds));
-    const step = SEARCH_STEP * this.size;
-    const below = y + this.beside + height / 2;
-    let [best, least] = [/** @type {any} */ (null), Infinity];
-    for (const left of steps(bounds.x1, bounds.x2 - width, x - width / 2, step)) {
-      for (const top of steps(bounds.y1, bounds.y2 - height, below - height / 2, step)) {
-        const each = { x1: left, x2: left + width, y1: top, y2: top + height };
-        const cost = distance([x, y], each) + ASIDE_COST * Math.abs(left + width / 2 - x);
-        if (cost >= least || !within(each, this.room) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
-        [best, least] = [each, cost];
+    for (const { lines, width: wide } of ways) {
+      const [width, height] = [wide * this.size, lines.length * LINE_HEIGHT * this.size];
+      let [best, least] = [/** @type {any} */ (null), Infinity];
+      for (const left of steps(bounds.x1, bounds.x2 - width, x - width / 2, SEARCH_STEP * this.size)) {
+        for (const top of steps(bounds.y1, bounds.y2 - height, y + this.beside, SEARCH_STEP * this.size)) {
+          const each = { x1: left, x2: left + width, y1: top, y2: top + height };
+          const cost = distance([x, y], each) + ASIDE_COST * Math.abs(left + width / 2 - x);
+          if (cost >= least || !within(each, this.room) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
+          [best, least] = [each, cost];
+        }
       }
+      if (!best) continue;
+      this.taken.push(grown(best, this.size));
+      return { lines, box: best };
     }
-    return best;
-  }
-
-  // Return true if no other territory's mark is as near to the box as that of `v`.
-  isNearest(v, each) {
-    const least = distance(this.at[v], each);
-    return this.at.every((point, w) => distance(point, each) > least || w === v);
+    return null;
   }
 }
 
@@ -114,6 +158,12 @@ function halves(parts) {
   const split = (n) => [parts.slice(0, n).join(" "), parts.slice(n).join(" ")];
   const longest = (n) => Math.max(...split(n).map((each) => each.length));
   return split(parts.slice(1).map((_, n) => n + 1).reduce((a, b) => (longest(b) < longest(a) ? b : a)));
+}
+
+// Return true if two lines cross.
+function cross([a, b], [c, d]) {
+  const side = ([x1, y1], [x2, y2], [x, y]) => Math.sign((x2 - x1) * (y - y1) - (y2 - y1) * (x - x1));
+  return side(a, b, c) !== side(a, b, d) && side(c, d, a) !== side(c, d, b);
 }
 
 const middle = ({ x1, x2, y1, y2 }) => /** @type {[number, number]} */ ([(x1 + x2) / 2, (y1 + y2) / 2]);

@@ -25,7 +25,7 @@ export class Zoom {
     this.size = size;
     this.least = least;
     this.scaled = scaled;
-    this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: the whole picture, or what is near
+    this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points of a choice for which a small picture is zoomed in
     this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.scale = 0;
@@ -38,7 +38,7 @@ export class Zoom {
     this.smaller = button("Zoom out", "−", false);
     this.larger = button("Zoom in", "+", true);
     this.keys = least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null;
-    this.element = h("div", { class: "zoom" }, this.place);
+    this.element = h("div", { class: "zoom" }, this.place, this.keys);
     new ResizeObserver(() => this.fit()).observe(this.place);
     if (!least) return;
     this.place.addEventListener("wheel", (event) => {
@@ -73,9 +73,15 @@ export class Zoom {
     return Math.max(MIN_HEIGHT_PX, lowest, window.innerHeight - top - below);
   }
 
-  // Return true if the frame is as high as its room, by the style: where all else is beside the board. Otherwise it is as high as the picture.
-  get isFilling() {
-    return getComputedStyle(this.place).getPropertyValue("--fill").trim() === "room";
+  // Return how the frame is filled, by the style: "room" for a frame as high as its room, "land" for one that a picture too small for a
+  // finger covers, too. Otherwise the frame is as high as the picture.
+  get fill() {
+    return getComputedStyle(this.place).getPropertyValue("--fill").trim();
+  }
+
+  // Return true if the picture begins larger than the frame.
+  get isCovering() {
+    return this.fill === "land" && this.isSmall;
   }
 
   // Return the scale at which the whole picture is visible.
@@ -98,8 +104,9 @@ export class Zoom {
     const { room } = this;
     if (!this.place.clientWidth || !room) return;
     const { whole } = this;
-    const height = Math.ceil(this.isFilling ? room : Math.min(room, this.size[1] * Math.max(whole, this.factor ?? whole))) + 2;
-    const scale = Math.max(whole, Math.min(this.factor ?? this.scaleOfChoice(height), MAX_SCALE));
+    const height = Math.ceil(this.fill ? room : Math.min(room, this.size[1] * Math.max(whole, this.factor ?? whole))) + 2;
+    const scale = Math.max(whole, Math.min(this.factor ?? this.ownScale(height), MAX_SCALE));
+    set(this.element, { "data-small": this.isSmall });
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
@@ -120,18 +127,20 @@ export class Zoom {
     return window.innerWidth <= HANDHELD_PX && this.whole < MIN_SHARE_WITH_MARKS * this.least;
   }
 
-  // Return the scale at which all points of a choice are in sight in a frame of this height; 0 without a choice.
-  scaleOfChoice(height) {
-    if (!this.near.length || !this.isSmall) return 0;
-    const [wide, high] = spans(this.near).map(([least, most]) => most - least);
-    const fitting = Math.min((this.place.clientWidth - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high);
-    return Math.min(fitting, MAX_CHOICE_SHARE * this.least);
+  // Return the scale at which all points of a choice are in sight in a frame of this height, or without a choice the one at which the picture
+  // covers the frame, if it is to; 0 for the whole picture.
+  ownScale(height) {
+    const { place: { clientWidth: width }, near, size } = this;
+    if (!this.isSmall || !(near.length || this.isCovering)) return 0;
+    const [wide, high] = spans(near).map(([least, most]) => most - least);
+    const scale = near.length ? Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high) : Math.max(width / size[0], height / size[1]);
+    return Math.min(scale, MAX_CHOICE_SHARE * this.least);
   }
 
   // Zoom in on the points of a choice where the whole picture is too small for a finger; without points, back to the whole picture. A scale
   // that the reader has chosen before stays.
   choose(points) {
-    if (this.near.length || (this.factor === null && this.isSmall)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
+    if (this.near.length || (!this.factor && this.isSmall)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
     if (points.length) this.reveal(points);
   }
 
@@ -172,9 +181,9 @@ export class Zoom {
     return [picture.left - frame.left, picture.top - frame.top];
   }
 
-  // Zoom by a button. Between the whole picture and the least scale there is no step, and between a choice and the whole picture there is one.
+  // Zoom by a button. Between the whole picture and the least scale there is no step, and between the whole picture and its own scale there is one.
   step(larger) {
-    if (this.near.length && this.isSmall && (!larger || this.factor === 0)) {
+    if ((this.near.length ? this.isSmall : this.isCovering) && (!larger || this.factor === 0)) {
       this.glide(this.near, larger ? null : 0);
       return;
     }
@@ -190,7 +199,7 @@ export class Zoom {
     const y = pointer ? pointer.clientY - box.top : place.clientHeight / 2;
     const { corner: [left, top], scale: before } = this;
     const scale = Math.min(MAX_SCALE, this.scale * factor);
-    this.factor = scale > this.whole * 1.001 ? scale : this.near.length ? 0 : null;
+    this.factor = scale > this.whole * 1.001 ? scale : 0;
     this.fit();
     place.scrollLeft = ((x - left) * this.scale) / before - x;
     place.scrollTop = ((y - top) * this.scale) / before - y;

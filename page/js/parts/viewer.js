@@ -112,7 +112,7 @@ export class Viewer {
       this.runButton,
       step("Next move", "›", () => this.go(this.at + 1)),
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
-      h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed, this.board.zoom?.keys,
+      h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"));
     const names = !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;

@@ -27,7 +27,7 @@ export class TvView {
     this.moves = /** @type {any} */ (null);
     if (this.aside) this.stages[0].element.append(this.aside);
     main.replaceChildren(
-      h("div", { class: "tv-head" }, h("h1", null, "Arena TV"),
+      h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), count === 4 ? this.stages[0].pause : null,
         h("div", { class: "tabs", role: "group", "aria-label": "Boards" }, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4))),
       h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)),
       h("section", { class: "tv-others" }, h("h2", null, "All live matches"), this.live.element));
