@@ -106,7 +106,8 @@ def test_names_figures_and_targets_are_large_enough_and_figures_hide_no_name(
         larger.press("Enter")
     for zoom in range(3):
         seen: dict[str, Any] = page.evaluate(MEASURED)
-        assert len(seen["names"]) > 0.4 * len(made_up(name).setup["territories"])
+        if zoom == 2:  # all but those below the numbers of the last move
+            assert len(seen["names"]) > 0.9 * len(made_up(name).setup["territories"])
         assert all(12 <= each["px"] <= 20 for each in seen["names"])
         assert min(height for height in seen["figures"] if height) >= 10
         assert min(seen["targets"]) >= 32
@@ -547,7 +548,6 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
     start = [["maxie", 3] if v == chosen else ["minnie", 3] if v == 47 else None for v in range(usa.size)]
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, "maxie", []])
     expect(page.locator(".map .area-of").first).to_be_visible()
-    page.get_by_role("button", name="Zoom in").press("Enter")
     seen = [page.locator(f'[data-spot="{v}"]') for v in (chosen, *usa.neighbours[chosen])]
     for at in ((0, 0), (9999, 9999)):
         page.locator(".zoomed").evaluate("(frame, at) => frame.scrollTo(...at)", at)
@@ -664,6 +664,9 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     def spot(name: str) -> Locator:
         return page.locator(f'[data-spot="{usa.territories.index(name)}"]')
 
+    def show_whole() -> None:
+        page.get_by_role("button", name="Zoom out").press("Enter")
+
     def middle(name: str) -> tuple[float, float]:
         page.clock.run_for(1000)  # the map takes no press shortly after it has moved
         page.wait_for_function(IS_STILL)
@@ -673,16 +676,17 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page.touchscreen.tap(x + 12, y + 14)  # beside its land
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Florida")))
     expect(offers).to_have_text(["Georgiaempty · take it", "Alabamaempty · take it"])
-    page.get_by_role("button", name="Zoom out").press("Enter")
+    show_whole()
     x, y = middle("Alabama")
     page.touchscreen.tap(x - 13, y + 13)  # on Mississippi: no move
     expect(offers).to_have_text(["Alabamaempty · take it"])
-    expect(tag).to_have_text("Mississippi")
+    expect(tag.filter(has_text="Mississippi")).to_have_count(1)
     x, y = middle("Georgia")
     page.touchscreen.tap(x + 18, y)  # on South Carolina: another choice, and no move
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("South Carolina")))
     page.touchscreen.tap(*middle("South Carolina"))
     expect(selected).to_have_count(0)
+    show_whole()
     page.touchscreen.tap(*middle("Oregon"))
     expect(tag).to_have_text("Oregon")
     (x1, y1), (x2, y2) = middle("Vermont"), middle("New Hampshire")
@@ -706,6 +710,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page.touchscreen.tap(*middle("Vermont"))
     expect(selected).to_have_count(0)
     expect(offers).to_have_count(0)
+    show_whole()
     page.emulate_media(reduced_motion="reduce")
     page.touchscreen.tap(*middle("Florida"))
     expect(offers).to_have_text(["Georgiaempty · take it", "Alabamaempty · take it"])
@@ -717,6 +722,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
         assert spot(name).evaluate(IN_FRAME), "the choice stays in sight"
     page.touchscreen.tap(*middle("Florida"))
     expect(selected).to_have_count(0)
+    show_whole()
     page.evaluate(PREMOVE)
     page.touchscreen.tap(*middle("Oregon"))
     page.wait_for_function("() => window.premove === null")

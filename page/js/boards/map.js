@@ -96,7 +96,7 @@ export class MapBoard {
       });
     }
     this.element.addEventListener("pointerdown", ({ pointerType }) => { this.isFinger = pointerType === "touch"; });
-    this.element.addEventListener("click", (event) => this.tap(event), { capture: true });
+    this.zoom.place.addEventListener("click", (event) => this.tap(event), { capture: true }); // not that of a button to zoom
     this.isFinger = false; // the last press was that of a finger
     this.tapped = /** @type {number[]} */ ([]); // territories of which the last tap may have meant each
     // Buttons that name what may be chosen, as large as a finger, for maps whose territories are smaller.

@@ -13,6 +13,7 @@ const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and name
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
+const COVER_SHARE = 1.13; // of the least scale, at least, where the picture covers the frame: two territories are then 36 pixels apart
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
@@ -133,7 +134,7 @@ export class Zoom {
     const { place: { clientWidth: width }, near, size } = this;
     if (!this.isSmall || !(near.length || this.isCovering)) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
-    const scale = near.length ? Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high) : Math.max(width / size[0], height / size[1]);
+    const scale = near.length ? Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high) : Math.max(width / size[0], height / size[1], COVER_SHARE * this.least);
     return Math.min(scale, MAX_CHOICE_SHARE * this.least);
   }
 
