@@ -110,7 +110,9 @@ def test_all_names_lie_on_their_land_or_are_joined_to_it_and_overlap_nothing_or_
         for zoom in range(3):
             found = evaluate_large(table, MEASURED)
             assert misplaced(found, name) == [], f"at zoom {zoom} of {width} x {height}"
-            shown = table.locator(".place:not([data-crowded])").count()  # also below the numbers of the last move
+            shown = table.locator(
+                ".place:not([data-crowded])"
+            ).count()  # also below the numbers of the last move
             assert shown in {0, len(found["places"])}, f"at zoom {zoom} of {width} x {height}"
             assert shown or width < 1920, f"at zoom {zoom}"
             larger = table.get_by_role("button", name="Zoom in")

@@ -168,7 +168,7 @@ def test_a_finger_can_press_each_button_of_a_match(played: BrowserArena, page: P
         buttons = page.locator(
             "header a:visible, :is(header, .title, .controls, .doing) > :is(button, .button, select):visible"
         ).all()
-        assert len(buttons) > 10
+        assert len(buttons) > 5
         for button in buttons:
             high = button.evaluate(
                 "(button) => Math.max(button.offsetHeight, parseFloat(getComputedStyle(button, '::after').height) || 0)"
@@ -291,7 +291,9 @@ def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: Brow
         assert board["y"] + board["height"] <= turn["y"]
         assert turn["y"] + turn["height"] <= buttons["y"]
         below = box_of(page.locator(".offers" if chosen else ".telling"))
-        assert below["y"] - board["y"] - board["height"] < 80, "nothing empty is between the board and the choices"
+        assert below["y"] - board["y"] - board["height"] < 80, (
+            "nothing empty is between the board and the choices"
+        )
         assert buttons["y"] - below["y"] - below["height"] <= 16
         expect(page.locator(".controls")).to_be_in_viewport(ratio=1)
         places.add(turn["y"])

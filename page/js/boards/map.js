@@ -228,7 +228,7 @@ export class MapBoard {
     this.hatch.fit(this.zoom.scale, layout.width);
     const { beside } = this.zoom;
     layout.room = roomFor(layout.width, layout.height, beside);
-    const [placed, letters] = this.placeNames();
+    const { placed, letters } = this.placeNames();
     const reach = this.isSmall ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
     this.placed = placed;
     placed.forEach((name, v) => {
@@ -250,12 +250,12 @@ export class MapBoard {
     const least = Math.min(size, MIN_NAME_SCALE / (zoom.scale || 1));
     const placeAll = (letters) => new NameSpace(layout, this.land.regions, letters, (RADIUS + this.gap) * markSize).placeAll(this.ways);
     const smallest = this.isNameless ? null : placeAll(least);
-    if (!smallest) return [this.ways.map(() => null), size];
+    if (!smallest) return { placed: this.ways.map(() => null), letters: size };
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
       const placed = placeAll(letters);
-      if (placed) return [placed, letters];
+      if (placed) return { placed, letters };
     }
-    return [smallest, least];
+    return { placed: smallest, letters: least };
   }
 
   // Return the boxes of the names on the map.
