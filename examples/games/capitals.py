@@ -16,8 +16,10 @@ CATCH_UP = 4
 """Number of further armies that a capital trains after a move of its owner, per territory by which the owner is behind."""
 HEAD_START = 4
 """Number of armies that Maxie's capital has at the start in addition to those on the map, up to the cap."""
+NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}
+"""Maxie's and Minnie's capitals on maps whose seats are more even with them, by measured matches."""
 APART = 4
-"""Number of roads between the capitals, if the start position allows it.
+"""Number of roads between the capitals of other maps, if the start position allows it.
 
 Capitals that are nearer to each other fall soon, and farther ones hardly ever.
 """
@@ -84,8 +86,9 @@ def _territory_lead(armies) -> int:
 def _choose_capitals(map) -> dict[Player, int]:
     """Return each player's capital: a territory that the player holds at the start.
 
-    The capitals are APART roads apart, or as nearly as possible. Among several such pairs, few capitals are dead ends,
-    because a territory with one road is easy to defend, and the sums of the distances to all territories differ least.
+    NAMED_CAPITALS names the capitals of two maps. On other maps, the capitals are APART roads apart, or as nearly as
+    possible. Among several such pairs, few capitals are dead ends, because a territory with one road is easy to defend,
+    and the sums of the distances to all territories differ least.
     """
     distances = [_distances(map, v) for v in range(map.size)]
     maxies = [v for v, armies in enumerate(map.start) if armies > 0]
@@ -96,7 +99,11 @@ def _choose_capitals(map) -> dict[Player, int]:
         dead_ends = sum(len(map.neighbours[v]) == 1 for v in pair)
         return abs(maxie[pair[1]] - APART), dead_ends, abs(sum(maxie) - sum(minnie))
 
-    maxie, minnie = min(((a, b) for a in maxies for b in minnies), key=unfairness)
+    pairs = [(a, b) for a in maxies for b in minnies]
+    named = [
+        (a, b) for a, b in pairs if NAMED_CAPITALS.get(map.name) == (map.territories[a], map.territories[b])
+    ]
+    maxie, minnie = min(named or pairs, key=unfairness)
     return {MAXIE: maxie, MINNIE: minnie}
 
 

@@ -211,6 +211,16 @@ def test_no_capital_is_a_dead_end(name: str) -> None:
     assert all(len(map.neighbours[capital]) > 1 for capital in CAPITALS(map).capitals.values())
 
 
+@pytest.mark.parametrize(
+    ("name", "capitals"),
+    [("usa", ["Florida", "Delaware"]), ("world", ["Western United States", "Mongolia"])],
+)
+def test_named_capitals_are_those_of_one_map(name: str, capitals: list[str]) -> None:
+    map, ring = load_map(name), load_map("ring:12")
+    assert [map.territories[capital] for capital in CAPITALS(map).capitals.values()] == capitals
+    assert CAPITALS(replace(ring, name=name)).capitals == CAPITALS(ring).capitals
+
+
 def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
     name = CATALOGUE.register(str(EXAMPLES / "capitals.py"))
