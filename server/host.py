@@ -309,7 +309,7 @@ class Host:
 
         pool: matches for the matchmaker to arrange from now on; None for no matchmaking
 
-        Raises BadAdjudication if that setting is not a valid rule.
+        Raises BadAdjudication if the adjudication rules in the settings are invalid.
         """
         self.shell.reconfigure(
             msgspec.structs.replace(

@@ -20,7 +20,7 @@ NEVER = 1 << 62
 
 
 class LoopLag:
-    """Meter of the lag of one event loop.
+    """Meter of the lag of one event loop: the delay between the time when a callback is due and its call.
 
     The lag is measured only while a part of the server needs it, so that an idle server has no timer.
     """

@@ -149,8 +149,9 @@ async def open_leader(
     An additional edge on a loopback address serves the server's own engines and the metrics.
 
     Raises HouseEngineError if one of the server's own engines cannot be started, CannotListen if an address cannot be
-    used, and BusError or StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after cancelling the block, if this
-    core no longer leads. On exit the lease is released immediately, so that a standby takes over.
+    used, and BusError or StoreError if NATS or the store is unavailable. Raises LeaseLost or CoreSuperseded, after
+    cancelling the block, if this core no longer leads. On exit, the lease is released immediately, so that a standby
+    takes over.
     """
     superseded_error: CoreSuperseded | None = None
     async with AsyncExitStack() as stack:

@@ -65,7 +65,11 @@ class RemoteEdge:
         """Number of the stream that the core has asked the edge to replace since the last heartbeat; -1 if none."""
 
     def begin_stream(self, stream: int, first_frame: int) -> None:
-        """Begin stream number `stream`. `first_frame`: number of the first frame expected from the edge in this stream."""
+        """Begin a new stream of frames in both directions.
+
+        stream       number of the stream
+        first_frame  number of the first frame expected from the edge in this stream
+        """
         self.stream = stream
         self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, first_frame)
         self._sent_frame_count = 0
@@ -95,7 +99,7 @@ class RemoteEdge:
 
 
 class CoreLink:
-    """Link that passes messages from a shard's edges to the shell, which runs the core, and messages back to the edges.
+    """Link between the shell, which runs the core, and a shard's edges (processes that hold clients' connections).
 
     The clocks of processes differ, so the link replaces the time at which a message arrived at its edge by the time at
     which the message arrives at the link. Durations that an edge has measured stay unchanged.
@@ -128,7 +132,7 @@ class CoreLink:
     # from the edges
 
     def receive(self, payload: bytes) -> None:
-        """Handle a frame of an edge, or the heartbeat of a core: this one, or one that has taken over.
+        """Handle a frame from an edge, this core's own heartbeat, or a heartbeat of another core that has taken over.
 
         Drop an invalid frame.
         """
@@ -202,7 +206,7 @@ class CoreLink:
     def send_heartbeat(self) -> None:
         """Send a heartbeat to each edge and to the core itself, and report to the shell the edges that were lost.
 
-        Set `loss_reason` if the core's own heartbeats do not arrive. The caller must call this every HEARTBEAT_NS.
+        Set `loss_reason` if the heartbeats to itself no longer arrive. The caller must call this every HEARTBEAT_NS.
         """
         now = self._now_ns()
         if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:

@@ -46,8 +46,8 @@ SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 class EdgeLink:
     """Link between an edge and the core that leads its shard. It is the edge's `CorePort`.
 
-    The link keeps client messages that arrived while the core was silent or shortly before, to resend them after a
-    loss. It does not keep hellos and moves, because the edge itself repeats them: the edge lists its clients in
+    The link keeps the clients' latest messages, and resends them if messages to the core may have been lost. It does not
+    keep hellos and moves, because the edge repeats them itself: after a loss, the edge lists its clients in
     `EdgeResynced`, resends unanswered hellos, and resends an unanswered move when the core repeats the turn.
     """
 
@@ -93,7 +93,7 @@ class EdgeLink:
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
     def compute_silent_ns(self) -> int:
-        """Return the time since the last frame from a core, in ns; 0 while a core is heard."""
+        """Return the time for which no core has been heard, in ns; 0 while frames from a core arrive regularly."""
         return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 
     # from the edge

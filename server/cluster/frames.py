@@ -102,7 +102,10 @@ class IncomingStream(Generic[M]):
     """Receiver of one sender's frames in a stream, which reassembles lists of messages from their parts."""
 
     def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
-        """Expect frames from `number` on, with messages for `decoder`: TO_CORE_DECODER or TO_EDGE_DECODER."""
+        """Expect frames from number `number` on.
+
+        decoder  decoder of the messages in the frames: TO_CORE_DECODER or TO_EDGE_DECODER
+        """
         self.number = number
         """Expected number of the next frame."""
         self._decoder = decoder

@@ -21,7 +21,7 @@ class TlsContext(ssl.SSLContext):
 
     @classmethod
     def from_ca_bundle(cls, ca: Path | None) -> Self:
-        """Return a context that trusts the certificate authorities in the file `ca`; None for those of the system.
+        """Return a context that trusts the certificate authorities in the file `ca`, or, if it is None, those of the system.
 
         Raises BusError for an unusable file.
         """

@@ -107,7 +107,7 @@ def new(
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "10+0.1",
-    margin: MarginOption = 100,
+    margin_ms: MarginOption = 100,
     invite: Annotated[
         str,
         typer.Option(
@@ -173,7 +173,7 @@ def new(
         rounds=rounds,
         minutes=_parse_minutes(duration) if format == ARENA else 0,
         starts=starts,
-        margin_ms=margin,
+        margin_ms=margin_ms,
         rated=rated,
         hold_pool=hold_pool,
         invited=tuple(bot.strip() for bot in invite.split(",") if bot.strip()),
@@ -320,9 +320,10 @@ def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
 
 
 def _print_answer(answer: RequestAnswer | None, confirmation: str) -> None:
-    """Print a server's answer to a request; None if no server has answered. Raises CommandError if the server refused.
+    """Print a server's answer to a request. Raises CommandError if the server refused the request.
 
-    confirmation: text to print after the answer, unless the request was refused; may be empty
+    answer        answer; None if no server has answered yet
+    confirmation  text to print after the answer, unless the request was refused; may be empty
     """
     if answer is None:
         err.print(

@@ -75,7 +75,7 @@ class ServerProcess:
         return await self.process.wait()
 
     async def close(self) -> None:
-        """Close the supervisor's pipe, which kills the process, and wait for its end. A cancellation waits too."""
+        """Close the supervisor's pipe, which kills the process, and wait for the end of the process, even if cancelled."""
         if self.process is not None:
             with anyio.CancelScope(shield=True):
                 await self.process.aclose()
@@ -185,7 +185,7 @@ def _choose_metrics_port(settings: ServerSettings, number: int) -> int:
 
 
 def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
-    """Return the command line of a child process: that of this process, with its role, ports and NATS URL (`bus`) set."""
+    """Return the command line of a child process: this process's own, with options for the child's role, ports and NATS URL."""
     role_settings = {
         "server.role": role.value,
         "server.processes": 1,

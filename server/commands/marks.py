@@ -94,7 +94,7 @@ def marks(
 
 
 def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
-    """Return the marks of an event from the rows of its table. Raises CommandError if no row is the anchor's.
+    """Return the marks of all bots of an event, from the rows of its standings. Raises CommandError if the anchor has no row.
 
     anchor_name: name of the bot that all others are compared with
     """

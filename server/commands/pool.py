@@ -48,7 +48,7 @@ def make_pool(pool: PoolSettings) -> Pool:
 
 
 def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
-    """Return each game on each map with each time control, and its openings. Raises BadSetting if one is invalid."""
+    """Return the games to play: each game on each map with each time control. Raises BadSetting if a setting is invalid."""
     time_controls = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
     games = _parse_all("pool.games", pool.games, CATALOGUE.register)
     starts = [start for game in games for start in _make_games_by_map(game, pool)]
@@ -93,7 +93,7 @@ def _read_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
 
 
 def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
-    """Return the openings for a game on a map, as the setting `pool.openings` with the value `openings` says.
+    """Return the openings for a game on a map. `openings`: value of the setting `pool.openings`.
 
     Raises BadOpenings for an invalid file of openings, and BadSetting for any other invalid value.
     """
@@ -117,9 +117,9 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
 
 
 def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
-    """Return random openings of the first length in `FALLBACK_PLIES` that has at least `SUFFICIENT_OPENINGS`.
+    """Return random openings of the first length in `FALLBACK_PLIES` that gives at least `SUFFICIENT_OPENINGS` openings.
 
-    If no length has so many, return the openings of the length that has the most.
+    If no length gives so many, return the openings of the length that gives the most.
     """
     best_openings: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:

@@ -38,7 +38,7 @@ class BadSettings(Exception):
 
 @dataclass(frozen=True)
 class CommandLineSetting:
-    """Setting given on the command line: an option, its key and its value."""
+    """Setting given on the command line: the option, and the key and value that it sets."""
 
     option: str
     """Option as errors name it: `--port`, or `--set server.port`."""
@@ -69,7 +69,7 @@ class LoadedSettings:
 def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
     """Read settings: the defaults, overridden by the file, overridden by the options.
 
-    file: settings file; None for none
+    file: settings file; None if there is none
 
     Raises BadSettings if a setting is invalid.
     """
@@ -121,7 +121,7 @@ def make_example_file() -> str:
 
 
 def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys, such as `server.port`, and values in a file's sections. Raises BadSetting for an unknown key."""
+    """Yield each setting in a file's sections: its key, such as `server.port`, and value. Raises BadSetting for an unknown key."""
     sections = ArenaSettings.__struct_fields__
     for section, table in tables.items():
         if not isinstance(table, dict):
@@ -150,7 +150,7 @@ def _check_known(key: str) -> None:
 
 
 def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
-    """Return the reason for rejecting the unknown key `name`, with the most similar key.
+    """Return the reason for rejecting the unknown key `name`, with the most similar known key as a suggestion.
 
     known_keys: keys of the same section, which are searched before those of all sections
     """

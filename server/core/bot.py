@@ -68,7 +68,7 @@ def hash_secret(secret: str) -> bytes:
 
 
 def has_hash(secret: str, hash: bytes) -> bool:
-    """Return True if `secret` has this hash. An empty secret has no hash, and an empty hash belongs to no secret."""
+    """Return True if `secret` has this hash; always False if `secret` or `hash` is empty."""
     return bool(secret) and hmac.compare_digest(hash, hash_secret(secret))
 
 
@@ -137,7 +137,9 @@ class LobbyBot:
         return has_hash(secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
-        """Take over the data in the `hello` message of an admitted bot. A guest plays one match at a time, and only by challenge.
+        """Set the bot's data from its admission, which contains its `hello` message.
+
+        A guest plays one match at a time, and only by challenge.
 
         max_matches  server's limit on the parallel matches of one bot
         """
@@ -162,7 +164,7 @@ class LobbyBot:
         self.ratings = dict(admission.ratings)
 
     def set_owner(self, owner: str) -> None:
-        """Set the owner of the bot's token, in place of the bot's address."""
+        """Record the owner of the bot's token. Until this call, the bot's address stands for the owner."""
         self.owner, self.is_owner_address = owner, False
 
     def shares_owner(self, other: LobbyBot) -> bool:
@@ -178,7 +180,7 @@ class LobbyBot:
         self.recent_matches, self.keeps_session = [], False
 
     def restore_session(self, session: bytes, now: int) -> None:
-        """Restore a session. `session` is the hash of its secret. The bot counts as disconnected since `now`."""
+        """Restore the session whose secret has the hash `session`. The bot counts as disconnected since `now`."""
         self.session, self.disconnect_time = session, now
 
     def keep_session_after_disconnect(self) -> None:
@@ -207,11 +209,11 @@ class LobbyBot:
         self.recent_matches = [*self.recent_matches[1 - MAX_RECENT_MATCHES :], (now, match)]
 
     def list_recent_match_ids(self, now: int) -> list[str]:
-        """Return the ids of recently finished matches whose results the bot may not have received."""
+        """Return the ids of the bot's matches that ended at most `RECENT_RESULT_NS` ago: it may have missed the results."""
         return [match for end_time, match in self.recent_matches if now - end_time <= RECENT_RESULT_NS]
 
     def was_end_sent_after(self, match: str, time: int) -> bool:
-        """Return True if the bot was sent the `end` of this recent match later than `time` (ns)."""
+        """Return True if the bot played the recent match with the id `match`, and the match ended after `time` (ns)."""
         return any(match == match_id and time < end_time for end_time, match_id in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:

@@ -108,7 +108,7 @@ class ChallengeHandler:
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the open challenges to it.
 
-        The server's own engines get their challenges from the queue instead, in turn order.
+        One of the server's own engines gets none here: each challenge to it is sent when its turn in the queue comes.
         """
         if bot.name in self._house:
             return
@@ -258,7 +258,7 @@ class ChallengeHandler:
         match: str | None = None,
         accepter: str = "",
     ) -> None:
-        """Send the outcome of a closed challenge to its bots.
+        """Send the outcome of a closed challenge to the challenger, the opponent and `accepter`.
 
         detail    reason for the outcome, for people; may be empty
         match     id of the match that an accepted challenge leads to; None for any other outcome

@@ -196,7 +196,7 @@ class Core:
     # consequences of changes
 
     def _react_to_changes(self) -> None:
-        """React to changes: begin requested matches, and schedule checks of the pool, the events and the listing."""
+        """Begin the requested matches whose bots are now free, and schedule checks of the pool, the events and the listing."""
         lobby = self._lobby
         self._matches.begin_requested()
         self._events.schedule_check()
@@ -224,7 +224,7 @@ class Core:
                     self._events.begin_due_matches()
 
     def _recheck_bot(self, name: str) -> None:
-        """Make the matchmaker consider a bot again; forget the bot if it has been disconnected for too long."""
+        """Let the matchmaker check a bot again; forget the bot if it has been disconnected longer than the grace period."""
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)
@@ -300,7 +300,7 @@ class Core:
         self._matches.restart_turns(matches)
 
     def _handle_edge_resync(self, resync: EdgeResynced) -> None:
-        """Adopt an edge's list of its connected clients, and resend to each bot the messages that it may have missed."""
+        """Admit the clients in an edge's list of its connections, and resend to each bot the messages that it may have missed."""
         connected_ids = {admission.client for admission in resync.clients}
         for id in [
             id for id in self._lobby.clients if get_edge_number(id) == resync.edge and id not in connected_ids
@@ -314,7 +314,10 @@ class Core:
                 self._resend_state(client.bot)
 
     def _admit_resynced(self, admission: ClientAdmitted) -> None:
-        """Admit a client that an earlier core had welcomed; close its connection if its session is unknown or in use."""
+        """Admit a client that an earlier core had welcomed.
+
+        Close the connection of a bot if its session is unknown, or if it has another connection.
+        """
         if admission.hello.role != "bot":
             self._lobby.add_spectator(admission)
             return

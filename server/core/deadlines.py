@@ -19,8 +19,8 @@ MIN_STALE_ENTRIES = 64
 class Deadlines:
     """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
-    An object may be checked too early, and then schedules its next check. A match, whose deadline changes with each
-    ply, therefore seldom changes the heap.
+    A check may come before the object's deadline; the object then schedules the next check. So the heap rarely changes,
+    although each move changes the deadline of a match.
     """
 
     def __init__(self) -> None:

@@ -115,7 +115,7 @@ class SaveEvent(Struct, frozen=True):
 
 
 class CommandAnswered(Struct, frozen=True):
-    """Answer to a host's command, in one line. The shell stores it, and then passes it on."""
+    """One-line answer to a command of the host, to be stored, and then sent to the sender of the command."""
 
     number: int
     """Number of the `HostCommand`."""
@@ -161,7 +161,7 @@ class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"
 
 
 class EventPlace(Struct, frozen=True):
-    """Final rank of a bot in an event."""
+    """Final rank and points of a bot in an event."""
 
     bot: str
     rank: int
@@ -200,7 +200,7 @@ class LogLine(Struct, frozen=True):
 
 
 class AnalysisMovesCut(Struct, frozen=True):
-    """Number of moves that were cut from the main lines in a bot's analysis, for the server's metrics."""
+    """Number of moves that were cut from a bot's analysis because its lines of play were too long; for the metrics."""
 
     move_count: int
 

@@ -75,7 +75,10 @@ class Event:
 
     @property
     def _known_rounds(self) -> list[list[tuple[str, str]]]:
-        """Pairs of each knockout round in which all pairs are known; empty in other formats."""
+        """Pairs of bots in each knockout round, from the first round to the last whose pairs are all known.
+
+        Empty in other formats.
+        """
         format = self.schedule.format if self.schedule is not None else None
         rounds: list[list[tuple[str, str]]] = []
         for encounters in format.make_bracket() if isinstance(format, KnockoutFormat) else []:
@@ -105,7 +108,7 @@ class Event:
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
     def find_rank(self, bot: str) -> tuple[int, float] | None:
-        """Return the rank and points of a bot; None if it does not play. Bots with equal results share a rank."""
+        """Return the rank and points of a bot; None if the bot is not in the event. Bots with equal results share a rank."""
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         ranks = {entrant: format.get_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
         if bot not in ranks:
@@ -327,7 +330,7 @@ class Event:
             self._record_meeting(players.maxie, players.minnie)
 
     def _record_meeting(self, maxie: str, minnie: str) -> None:
-        """Record that two bots meet, for the format `arena`."""
+        """Record a new match of two bots. In the format `arena`, later pairings depend on it."""
         self._turn_order.record_turn(maxie, minnie)
         self._history.record_start(maxie, minnie)
 

@@ -113,7 +113,10 @@ class Events:
         )
 
     def describe_entry(self, bot: str) -> str:
-        """Return a few words about the first event that a bot has entered and not left; empty if there is none."""
+        """Return a phrase about the first event that a bot has entered and not left, such as `in the event NAME: …`.
+
+        Return an empty string if there is none.
+        """
         for event in self._events.values():
             if event.state.has_entered(bot):
                 return f"in the event {event.name}: {self._describe_status(event)}"
@@ -303,7 +306,7 @@ class Events:
         return fallback if bot is None else bot.get_rating(event.plan.game)
 
     def _save_event(self, event: Event) -> None:
-        """Store the state of an event, and schedule a check for due matches."""
+        """Store the state of an event, and schedule a check whether matches of it are due."""
         self._lobby.effects.append(SaveEvent(event.state))
         self._mark_bots_changed(event)
 
@@ -364,7 +367,7 @@ class Events:
                 del self._events[event.name]
 
     def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
-        """Keep bots with a due match out of the pool, so that pool matches do not delay the due match."""
+        """Reserve the bots of these due matches, so that the matchmaker does not pair them in the meantime."""
         waiting_before = event.waiting_bots
         event.waiting_bots = frozenset(
             name for pairing in pairings for name in (pairing.maxie, pairing.minnie)
@@ -374,7 +377,7 @@ class Events:
                 self._lobby.mark_changed(bot)
 
     def schedule_check(self) -> None:
-        """Schedule a check of the events after a change, before the matchmaker's next check."""
+        """Schedule a check of the events, because something has changed. It comes before the matchmaker's next check."""
         if self._events:
             self._schedule_check_at(self._lobby.now + CHECK_DELAY_NS)
 

@@ -127,8 +127,8 @@ class HouseEngines:
     def compute_match_load(self, terms: Terms) -> int:
         """Return the part of `CoreSettings.concurrency` that a resumed match takes up.
 
-        This is 1 or, with `counts_threads`, the number of its search threads; 0 if none of the server's own
-        engines plays in it.
+        Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.counts_threads`
+        is True, the number of search threads that the match needs.
         """
         if terms.players.maxie not in self and terms.players.minnie not in self:
             return 0

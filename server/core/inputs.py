@@ -20,7 +20,7 @@ EDGE_SHIFT = 40
 
 
 def get_edge_number(client: int) -> int:
-    """Return the number of the edge that holds the client's connection."""
+    """Return the number of the edge (process that holds connections) to which this client is connected."""
     return client >> EDGE_SHIFT
 
 
@@ -194,7 +194,7 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindClient(Struct, frozen=True, tag="find"):
-    """Query whether a client called `name` is connected. `CommandAnswered.done` is the answer."""
+    """Query whether a client called `name` is connected. If so, `CommandAnswered.done` is True in the answer."""
 
     name: str
 
@@ -211,17 +211,17 @@ class HostCommand(Struct, frozen=True):
 
 
 class StoreRecovered(Struct, frozen=True):
-    """End of an outage of the store, in which players could not be reached. The clocks of all turns restart."""
+    """End of an outage of the store, during which players got no messages. The clocks of all turns restart."""
 
 
 class EdgeDisconnected(Struct, frozen=True):
-    """Loss of an edge and of the connections of all its clients."""
+    """Loss of an edge (process that holds connections), and of the connections of all its clients."""
 
     edge: int
 
 
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
-    """Full list of an edge's clients, which the edge sends after messages were lost, or when a new core takes over.
+    """Full list of an edge's clients, which the edge sends after messages to or from the core were lost, or to a new core.
 
     The edge then repeats the `watch` and `browse` messages of its clients.
     """

@@ -22,7 +22,7 @@ LISTING_DEADLINE: DeadlineKey = ("listing", "")
 
 
 class Listings:
-    """Listings of one arena and the clients that browse them."""
+    """Builder and publisher of the `listing` messages: an overview of the arena for the clients that browse it."""
 
     def __init__(
         self,

@@ -86,7 +86,10 @@ class LobbyClient:
 
 
 class Lobby:
-    """Connected clients and known bots, shared by all parts of the core. `now` and `effects` belong to the current input."""
+    """Connected clients and known bots, shared by all parts of the core.
+
+    `now` is the time of the input that is being handled, and `effects` collects its effects.
+    """
 
     def __init__(self, settings: CoreSettings, now: int) -> None:
         self.settings = settings
@@ -145,7 +148,7 @@ class Lobby:
         return list(changed_bots.values())
 
     def drain(self) -> None:
-        """Begin no more matches from now on, except those that are requested."""
+        """Begin no more matches from now on, except requested ones (`MatchRequested`)."""
         self.is_draining = True
 
     def reconfigure(self, settings: CoreSettings) -> None:
@@ -157,8 +160,8 @@ class Lobby:
     def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the part of `CoreSettings.concurrency` that a match of these bots takes up.
 
-        This is 1 or, with `counts_threads`, the number of its search threads; 0 if no bot runs on the server's own machine.
-        Only one of the bots thinks at a time, so their threads are not added up.
+        Return 0 if none of the bots runs on the server's own machine; otherwise 1 or, if `CoreSettings.counts_threads` is
+        True, the largest number of search threads of a bot that runs there: the bots think in turn, so they share them.
         """
         local_bots = [bot for bot in bots if bot.is_local]
         if not self.settings.counts_threads:
@@ -207,7 +210,7 @@ class Lobby:
         self.clients[admitted.client] = LobbyClient(admitted.client, admitted.hello.name, None)
 
     def add_bot(self, admitted: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
-        """Admit a checked bot, and close its earlier connection if it has one."""
+        """Admit a bot that has passed `check_admission`, and close its earlier connection if it has one."""
         bot = self.find_or_add_bot(admitted.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))

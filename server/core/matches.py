@@ -270,7 +270,10 @@ class Matches:
         self._close_or_schedule(room)
 
     def restart_turns(self, matches: Iterable[str]) -> None:
-        """Restart the current turns of these matches, because their players could not be reached for a while."""
+        """Restart the current turns of the matches with these ids, because their players could not be reached for a while.
+
+        Ids of matches that are not in progress are ignored.
+        """
         for match in dict.fromkeys(matches):
             room = self.rooms.get(match)
             if room is not None:

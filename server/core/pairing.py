@@ -29,7 +29,7 @@ class NextMatch:
 
 @dataclass(slots=True)
 class _PairHistory:
-    """History of two bots, as far as their later matches depend on it."""
+    """History of two bots: the facts that determine the seats, game and opening of their next match."""
 
     maxie_counts: dict[str, int] = field(default_factory=dict)
     """Number of matches in which each of the two bots had Maxie's seat, by name."""

@@ -9,9 +9,10 @@ MAX_KEYS = 10_000
 
 
 class RateLimit:
-    """Rate limit for each key. An event costs time, of which a key gains as much as passes, and saves at most `burst`.
+    """Rate limit for each key, by the generic cell rate algorithm (GCRA).
 
-    Costs and times have the same unit.
+    Each key has an allowance of time, which grows as time passes, up to `burst`. An event takes its cost from the
+    allowance. Costs, times and `burst` have the same unit.
     """
 
     def __init__(self, burst: float) -> None:
@@ -20,7 +21,7 @@ class RateLimit:
         """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
     def try_spend(self, key: str, cost: float, now: float) -> float:
-        """Charge `cost` to the key and return 0. If its allowance is too small, charge nothing, and return the time to wait.
+        """Charge `cost` to a key and return 0. If the key's allowance is too small, charge nothing, and return the time to wait.
 
         A cost above the burst is allowed if the allowance is full.
         """

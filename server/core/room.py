@@ -188,7 +188,10 @@ class Room:
 
     @property
     def deadline(self) -> int | None:
-        """Time at which `check_deadlines` is due if nothing happens before, in ns; None once the match is over."""
+        """Time in ns, on the core's clock, at which `check_deadlines` must run; None once the match is over.
+
+        Any event of the match may change the time.
+        """
         if self.turn_report_deadline is not None:
             return self.turn_report_deadline
         deadline = self.referee.next_deadline
@@ -197,8 +200,8 @@ class Room:
     def check_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
-        Until `turn_report_deadline`, the room waits for an edge's report that the turn was sent, and judges no deadline: if
-        the turn is being sent again, the edge may already have the player's move.
+        Before `turn_report_deadline`, do nothing: the room still waits for an edge's report that the turn was sent. If the
+        turn is being sent again, the edge may already have the player's move.
         """
         settings, now = self._lobby.settings, self._lobby.now
         if self.turn_report_deadline is not None:

@@ -27,7 +27,7 @@ AnalysisVisibility = Literal["reply", "end"]
 
 
 class PoolGame(Struct, frozen=True):
-    """A game to play in an event, or among the waiting bots (the pool), with its time control and openings."""
+    """Game for the matches of an event, or of the waiting bots (the pool), with its time control and openings."""
 
     game: AnyGame
     time_control: TimeControl
@@ -45,7 +45,7 @@ class PoolGame(Struct, frozen=True):
 
 
 class Pool(Struct, frozen=True, kw_only=True):
-    """Matches that the matchmaker arranges for waiting bots."""
+    """Settings of the matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[PoolGame, ...]
     """Games, which any two bots play in turn. Bots are paired by their ratings in the first game."""

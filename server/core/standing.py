@@ -18,7 +18,7 @@ MAX_LISTED_GAMES = 3
 
 
 def send_standing(bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str = "") -> None:
-    """Send a bot its matchmaking status.
+    """Send a bot the `standing` message: its matchmaking status, its quota of matches, and its ratings.
 
     suspension_reason  reason for the bot's suspension; empty if it is not suspended
     entry_text         short description of the event that the bot has entered; empty if none

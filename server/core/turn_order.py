@@ -25,7 +25,7 @@ class TurnOrder(Generic[K]):
         return self._last_turns.get(key, 0)
 
     def record_turn(self, *keys: K) -> None:
-        """Give these keys the next turn, which they share."""
+        """Record that these keys take the next turn together: each gets the number of that turn."""
         self.turn_count += 1
         for key in keys:
             self._last_turns[key] = self.turn_count

@@ -68,7 +68,7 @@ class Admission:
     def find_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share.
 
-        A received chunk takes a token. A chunk that gets none waits in the fair queue.
+        Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue.
         """
         key = make_address_key(address)
         bucket = self._buckets.get(key)

@@ -501,10 +501,11 @@ class Connection(asyncio.BufferedProtocol):
             self.update_reading()
 
     def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
-        """Write the output of the library itself, such as pongs. Empty bytes in `writes` stand for the end of the stream.
+        """Write frames that the `websockets` library generates itself, such as pongs.
 
-        closed_by_peer  True if the output answers the peer's close frame; its close code is then the peer's, and no sign
-                        of a fault
+        writes          frames; empty bytes stand for the end of the stream
+        closed_by_peer  True if the frames answer the peer's close frame, and so repeat the peer's close code; if False, a
+                        close code among `FAULT_CLOSE_CODES` reports a fault of the peer
         """
         for data in writes:
             if self.transport.is_closing():

@@ -243,7 +243,7 @@ class Edge:
             del self._topics[publish.topic]
 
     def resync(self) -> None:
-        """Send the core all connected clients and their topics, because the core is new or messages were lost."""
+        """Send the core the list of connected clients and their topics, because the core is new or messages were lost."""
         clients = list(self._clients.values())
         admissions = [
             admission for client in clients if (admission := client.make_resync_entry()) is not None

@@ -28,7 +28,7 @@ Without a limit, slices would wait forever on a busy server, which stores moves 
 
 
 class Waiter(Protocol):
-    """Client that waits in a fair queue."""
+    """Client with work that waits in a fair queue."""
 
     def run_slice(self) -> float:
         """Do one piece of work. Return its cost in µs of CPU time, including work that it causes outside the slice."""

@@ -53,7 +53,7 @@ class ConnectedClient(Struct, frozen=True):
 
 
 class PageClient:
-    """Client through which the web page sees live matches. It connects at the first request, and disconnects when idle."""
+    """Client of the core through which the web pages get live matches. It connects when needed, and disconnects when idle."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -81,8 +81,8 @@ class PageClient:
     async def request_latest_listing(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer.
 
-        After a failure, the last known listing is returned at once for `RETRY_SECONDS`, unless an answer arrives. The
-        listing is empty before the first answer of the core.
+        For `RETRY_SECONDS` after a request without an answer, return the last known listing at once. Before the core's
+        first answer, that listing is empty.
         """
         has_failed = self._failure_time > self._listing_time
         if has_failed and self._edge.now() / 1e9 - self._failure_time < RETRY_SECONDS:

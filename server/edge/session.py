@@ -387,7 +387,7 @@ class Session:
         self._end_session(Code.RATE_LIMITED, detail, detail)
 
     def close(self, close: CloseClient) -> None:
-        """Send the core's last message to the client, and close its connection."""
+        """Send the client the error in `close`, and close its connection."""
         self._end_session(close.code, close.detail)
 
     def apply_directives(self, *, is_new: bool) -> None:
@@ -593,7 +593,7 @@ class Session:
             self._edge.forget_topic(topic)
 
     def handle_topic_end(self, name: str) -> None:
-        """Handle the end of a match that the client followed."""
+        """Forget the topic `name`, a match that the client followed, because the match has ended."""
         self._topics.pop(name, None)
 
     def request_view(self, match: str) -> None:

@@ -12,7 +12,7 @@ class TokenBucket:
         """Start with a full bucket at time `now`.
 
         rate   number of tokens that the bucket gains per second
-        burst  maximum number of tokens in it
+        burst  maximum number of tokens in the bucket
         """
         self._rate = rate / 1e9
         self._burst = self._tokens = float(burst)

@@ -101,10 +101,11 @@ class Topic:
         self._send_batch(list(self._followers), self._frame_count, self.is_over)
 
     def _send_batch(self, batch: list[Session], end_number: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
-        """Send the first few followers of `batch` the messages that they lack, and the others later, batch by batch.
+        """Send the first `FOLLOWERS_PER_BATCH` followers in `batch` the messages that they lack, and schedule the same for the rest.
 
-        end_number  number of the first message that need not be sent to all followers in this round
-        is_last     True if the match was over when the round began, so that the round also sends its `end`
+        end_number  number of the next message when this round of sending began; messages from this number on are kept
+                    for the next round
+        is_last     True if the match was over when the round began, so that the round also sends the `end` message
         """
         for follower in batch[:FOLLOWERS_PER_BATCH]:
             number = self._followers.get(follower)
@@ -129,7 +130,7 @@ class Topic:
             self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 
     def _send_latest(self, follower: Session, first_number: int) -> None:
-        """Send a follower the messages from number `first_number` on, or of the listing only the latest.
+        """Send a follower the messages from number `first_number` on. If the topic is the listing, send only the latest one.
 
         `first_number` may be MISSED_MESSAGE or AWAITING_VIEW instead, as in `_followers`.
 

@@ -144,9 +144,9 @@ class Authenticator:
             self.forget_request(client)
 
     def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
-        """Complete an edge's list of connected clients with the fields that depend on their names and addresses.
+        """Return an edge's list of connected clients with the fields filled in that depend on names and addresses.
 
-        No token is checked, because the secrets of the clients' sessions prove their identity. The core gets their
+        No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'
         ratings and owners later.
         """
         clients = []
@@ -283,7 +283,7 @@ class Authenticator:
         )
 
     def _check_token(self, request: AdmissionRequest, account: StoredAccount) -> tuple[Role, bool]:
-        """Return the role that a hello's token grants, and True for a guest.
+        """Return the role that a hello's token grants, and True if the client is a guest.
 
         Raises RequestRefused for a wrong token.
         """

@@ -59,7 +59,7 @@ class HostRequestHandler:
             future.set_result(RequestAnswer(answer.answer, answer.done))
 
     async def submit_stored_requests(self) -> None:
-        """Pass new requests in the store to the core. A rebuilt core gets all unanswered requests again.
+        """Pass new requests in the store to the core. A core that was rebuilt gets all unanswered requests again.
 
         Raises any database error.
         """

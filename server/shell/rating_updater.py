@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RatingUpdater:
-    """Updater of ratings and tables after the matches of one server, by calls of `update`."""
+    """Updater of the stored ratings and tables: each call of `update` counts newly finished matches of the server."""
 
     def __init__(self, engine: Engine, shell: Shell) -> None:
         self._engine = engine
@@ -32,7 +32,7 @@ class RatingUpdater:
         shell.add_effect_handler(MatchFinished, lambda _finished: self.schedule_update())
 
     def schedule_update(self) -> None:
-        """Let the next `update` count matches, because a match has finished."""
+        """Record that a match has finished, so that the next `update` counts it."""
         self._is_due = True
 
     async def update(self) -> None:

@@ -291,7 +291,10 @@ class Shell:
         await self._request_match(MatchPlayed(terms, record))
 
     async def _request_match(self, request: MatchRequested | MatchPlayed) -> Record:
-        """Pass a request to the core, and to each core built later, until the match's record is durable. Return the record."""
+        """Pass a request to the core, and return the record of the match once the record is stored.
+
+        If the core is replaced after an outage of the store, the new core gets the request too.
+        """
         match = request.terms.match
         record: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
         self._match_requests[match] = request, record
@@ -382,7 +385,10 @@ class Shell:
     async def _request_again(
         self, request: MatchRequested | MatchPlayed, record: asyncio.Future[Record]
     ) -> None:
-        """Send a request for a match to the new core, unless the match ended before the previous core was dropped."""
+        """Send a request for a match to the new core; if the match has already been stored, set its record as the result.
+
+        record  future that the caller of `_request_match` waits for
+        """
         line = await self._find_record(request.terms.match)
         if record.done():  # the caller may have been cancelled meanwhile
             return

@@ -62,10 +62,8 @@ def pack_record(record: str) -> bytes:
 def pack_match(match_data: MatchData) -> bytes:
     """Return the record, the terms and the events of a match as packed data, compressed at THOROUGH_LEVEL."""
     moves = _decode_moves(match_data.record).moves
-    return _pack(
-        f"{match_data.record}\n{match_data.terms}\n{_shorten_rows(match_data.events, moves)}"[:-1],
-        THOROUGH_LEVEL,
-    )
+    rows = _encode_rows_without_record(match_data.events, moves)
+    return _pack(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_LEVEL)
 
 
 def unpack_record(packed: bytes) -> str:
@@ -169,7 +167,7 @@ _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 """The value null as JSON, and the mark of a value that is missing."""
 
 
-def _shorten_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
+def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
     """Return the rows of a journal, one per line, without the data that the record contains.
 
     moves: moves in the record

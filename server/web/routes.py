@@ -167,7 +167,7 @@ def parse_target(target: str) -> RouteMatch | None:
     rules = ROUTES[route]
     max_length = max(MAX_TARGET_LENGTH, rules.max_value_length)
     if len(target) > max_length:
-        raise BadRequest(f"the path must have at most {max_length} characters")
+        raise BadRequest(f"the path and its query must together have at most {max_length} characters")
     if not unquote(target).isprintable():
         # No name contains such a character, and PostgreSQL refuses NUL.
         raise BadRequest("the path must have only printable characters")

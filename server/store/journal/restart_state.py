@@ -47,13 +47,15 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
         secret_hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
         recent_matches = await _load_finished_matches(connection, server, secret_hashes)
-    try:
-        unfinished_matches = [
-            UnfinishedMatch(from_json(row.terms), row.started, events_by_match.get(row.match, []))
-            for row in rows
-        ]
-    except GameError as error:
-        raise database.StoreError(f"a match in progress cannot be resumed: {error}") from None
+    unfinished_matches = []
+    for row in rows:
+        try:
+            terms = from_json(row.terms)
+        except GameError as error:
+            raise database.StoreError(
+                f"match {row.match} was in progress and cannot be resumed: {error}"
+            ) from None
+        unfinished_matches.append(UnfinishedMatch(terms, row.started, events_by_match.get(row.match, [])))
     return RestoreMatches(unfinished_matches, secret_hashes, recent_matches, events)
 
 
