@@ -11,7 +11,7 @@ from arena.toml_file import BadTomlFile, TomlFile
 
 @dataclass(frozen=True)
 class Account:
-    """A bot's account on a server."""
+    """Account of a bot: the URL of its server, its name and its token."""
 
     url: str
     name: str

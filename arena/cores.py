@@ -39,9 +39,11 @@ def list_usable_cores(
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
+    Control groups may set a CPU quota. If it is smaller than the number of cores, only as many cores are returned.
+
     affinity     cores on which the process may run; None asks the system
     cgroup_file  file that lists the process's control groups
-    mounts_file  file that lists the mounts; if it or `cgroup_file` cannot be read, no quota is applied
+    mounts_file  file that lists the mounts; if this file or `cgroup_file` cannot be read, no quota applies
     """
     allowed_cores = sorted(_get_allowed_cores() if affinity is None else affinity)
     return allowed_cores[

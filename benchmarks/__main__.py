@@ -12,7 +12,7 @@ from benchmarks.kit.results import RESULTS, make_parser
 
 
 def main() -> None:
-    """Run the named benchmarks one after another, and write RESULTS.md."""
+    """Run the benchmarks that the command line names, one after another, and write RESULTS.md."""
     parser = make_parser(__doc__)
     parser.add_argument(
         "parts",

@@ -55,7 +55,7 @@ TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 class CallCounter:
-    """Counter of calls of `arena` functions, in the thread that creates it and in all threads that start later."""
+    """Counter of the calls of functions in the package `arena`, in the current thread and in all threads started later."""
 
     def __init__(self) -> None:
         self.counts: Counter[CodeType] = Counter()
@@ -68,7 +68,10 @@ class CallCounter:
             self.counts[frame.f_code] += 1
 
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
-        """Call `action` with 0 to SERIES * REPETITIONS - 1, and return the calls of each function per action."""
+        """Call `action` with each number from 0 to SERIES * REPETITIONS - 1. Return the calls of each function per action.
+
+        For each function, this is the lowest of the medians of all series.
+        """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES * REPETITIONS):
             self.counts = Counter()
@@ -100,7 +103,7 @@ async def read_type(client: Client, kind: str) -> ServerMessage:
 
 
 async def count_all() -> dict[str, Counter[CodeType]]:
-    """Return the calls of each function per request, by the kinds of requests in PROMISED_CALLS."""
+    """Return the number of calls of each function per request, for each kind of request in PROMISED_CALLS."""
     calls = CallCounter()
     pool = Pool(games=(PoolGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
     results = {}
@@ -170,7 +173,7 @@ async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
 
 
 def main() -> int:
-    """Count the calls and print them. Return the exit code: 1 if there are more calls than promised."""
+    """Count the calls and print them. Return the exit code: 1 if there are more than PROMISED_CALLS."""
     parser = make_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="list every function, in the order of first calls"

@@ -73,8 +73,9 @@ def measure_cpu_seconds(
 async def run_members(
     edge_count: int, folder: Path, url: str, nats: NatsServer
 ) -> AsyncIterator[list[ServerProcess]]:
-    """Run one core and `edge_count` edges, or a single process if `edge_count` is 0, until the end of the block.
+    """Run one core (plays the matches) and some edges (hold the connections) until the end of the block.
 
+    edge_count: number of edges; 0 to run a single process instead
     folder: folder of the logs; url: URL of the database
     """
     roles: list[Role] = ["core", *["edge"] * edge_count] if edge_count else ["all"]  # type: ignore[list-item]
@@ -97,8 +98,9 @@ async def run_members(
 async def measure_once(
     edge_count: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
 ) -> RoundCost:
-    """Start one core and `edge_count` edges, or a single process if `edge_count` is 0, and return the cost of a move.
+    """Run one core (plays the matches) and some edges (hold the connections) for a while, and return the cost of a move.
 
+    edge_count: number of edges; 0 to run a single process instead
     arguments: command line of this benchmark; url: URL of the database
 
     Raises RuntimeError if a bot forfeits a match.

@@ -105,7 +105,9 @@ def main() -> int:
     Return the exit code: 1 if anything was lost or a match got stuck.
     """
     parser = CLUSTER.make_parser(__doc__)
-    parser.add_argument("--rounds", type=int, default=FAILURE_COUNT, help="number of failures")
+    parser.add_argument(
+        "--rounds", type=int, default=FAILURE_COUNT, help="number of failures, each injected into one process"
+    )
     parser.add_argument("--edges", type=int, default=2, help="number of edges in the cluster")
     parser.add_argument("--bots", type=int, default=40, help="number of bots that play")
     parser.add_argument(

@@ -106,7 +106,7 @@ def main() -> None:
         "slow": measure_slow_network,
         "frames": measure_frames,
         "shift": measure_shift,
-        "boards": measure_boards,
+        "boards": measure_board_cpu,
         "lighthouse": run_lighthouse,
     }
     parser = make_parser(__doc__)
@@ -262,7 +262,7 @@ def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
     return frame_times
 
 
-def measure_boards(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_board_cpu(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure and print the CPU time of the live boards on a start page that lists many matches in progress."""
     with run_arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):

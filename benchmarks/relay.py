@@ -44,10 +44,10 @@ RELAY_LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
 
 
 class NullCore:
-    """Core that ignores all messages of its edge."""
+    """Replacement for the core, which plays matches: ignores all messages of the edge, which holds the connections."""
 
     def submit(self, message: MessageToCore) -> None:
-        """Drop a message: a relay has no clients."""
+        """Drop a message: a relay plays no matches."""
 
 
 def open_row_table(file: str) -> sqlite3.Connection:

@@ -29,7 +29,10 @@ MAX_DEFECT_SECONDS = 60
 
 
 def main() -> int:
-    """Run the seeds or find the planted defects, and print the results. Return the exit code: 1 if a seed fails."""
+    """Run simulations, or check that they find the defects planted on purpose, and print the results.
+
+    Return the exit code: 1 if a simulation without a planted defect fails.
+    """
     arguments = _parse_arguments()
     logging.disable(logging.CRITICAL)
     results: list[SimulationResult] = []
@@ -124,7 +127,7 @@ def _parse_arguments() -> argparse.Namespace:
         nargs="?",
         default="runs",
         choices=("runs", "planted"),
-        help="runs: run simulations; planted: find the planted defects",
+        help="runs: run simulations; planted: check that simulations find defects planted on purpose",
     )
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
     parser.add_argument(

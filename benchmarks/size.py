@@ -82,7 +82,7 @@ def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, 
     def choose_bot(rng: random.Random) -> str:
         return quote(f"bot {rng.randrange(BOT_COUNT)}")
 
-    def choose_position(rng: random.Random) -> str:
+    def make_random_cursor(rng: random.Random) -> str:
         match, finished, _ = rng.choice(matches)
         return quote(f"{finished}|{match}")
 
@@ -98,25 +98,25 @@ def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, 
             f"/api/search?limit=50&bot={choose_bot(rng)}&opponent={choose_bot(rng)}"
         ),
         "search of a bot on another map": lambda rng: (
-            f"/api/search?limit=50&bot={choose_bot(rng)}&map=usa&result=lost&before={choose_position(rng)}"
+            f"/api/search?limit=50&bot={choose_bot(rng)}&map=usa&result=lost&before={make_random_cursor(rng)}"
         ),
         "search of a map and a reason": lambda rng: (
-            f"/api/search?limit=50&map=m2&result=elimination&before={choose_position(rng)}"
+            f"/api/search?limit=50&map=m2&result=elimination&before={make_random_cursor(rng)}"
         ),
         "search of an opening": lambda rng: f"/api/search?limit=50&like={rng.choice(matches)[0]}",
         "search of a reason": lambda rng: (
-            f"/api/search?limit=50&result=elimination&before={choose_position(rng)}"
+            f"/api/search?limit=50&result=elimination&before={make_random_cursor(rng)}"
         ),
         "records of an event": lambda _: f"/api/records?limit=50&event={EVENT}",
         "bot": lambda rng: f"/api/bot/{choose_bot(rng)}",
         "guest": lambda rng: f"/api/bot/{quote(rng.choice(matches)[2])}",
         "records": lambda rng: f"/api/records?limit={rng.randrange(1, 51)}",
-        "records before": lambda rng: f"/api/records?limit=50&before={choose_position(rng)}",
+        "records before": lambda rng: f"/api/records?limit=50&before={make_random_cursor(rng)}",
         "records of a bot": lambda rng: (
-            f"/api/records?limit=50&bot={choose_bot(rng)}&before={choose_position(rng)}"
+            f"/api/records?limit=50&bot={choose_bot(rng)}&before={make_random_cursor(rng)}"
         ),
         "records of a game": lambda rng: (
-            f"/api/records?limit=50&game=tictactoe&before={choose_position(rng)}"
+            f"/api/records?limit=50&game=tictactoe&before={make_random_cursor(rng)}"
         ),
         "record": lambda rng: f"/api/record/{rng.choice(matches[:OWN_RECORD_COUNT])[0]}",
         "log": lambda rng: f"/api/log/{rng.choice(matches[:OWN_RECORD_COUNT])[0][:16]}",

@@ -121,7 +121,7 @@ def _is_word(value: object) -> bool:
 def _convert_like(data: Any, example: object) -> Any:
     """Return plain data from `_check_and_freeze` as a value of the same kind as `example`.
 
-    Raises BadData if the data does not fit the types in `example`.
+    Raises BadData if the data cannot be converted to the types in `example`.
     """
     if isinstance(example, tuple) and not hasattr(example, "_fields"):
         if not isinstance(data, tuple):
@@ -138,7 +138,9 @@ def _convert_like(data: Any, example: object) -> Any:
             return msgspec.convert(data, type(example))
     except msgspec.ValidationError as error:
         first_line = str(error).partition("\n")[0]
-        raise BadData(f"the data does not fit {type(example).__name__}: {first_line:.200}") from None
+        raise BadData(
+            f"the data cannot be converted to {type(example).__name__}: {first_line:.200}"
+        ) from None
     except (TypeError, NameError) as error:
         first_line = str(error).partition("\n")[0]
         raise BadData(

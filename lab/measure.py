@@ -189,7 +189,7 @@ class UnequalPairs(Struct, frozen=True):
 class MeasuredMap(Struct, frozen=True):
     """Results of the matches on a map. Its fields are those of `arena maps measure --json`.
 
-    equals  results of the matches between equal searchers, one for each strength
+    equals  results of the matches between equal searchers, for each strength (number of nodes per move)
     signal  results of the pairs between a strong searcher and a weak one
     """
 
@@ -229,7 +229,10 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
 
 
 def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]) -> EqualMatches:
-    """Return the results of matches between searchers with `nodes_per_move` nodes per move. There must be a match."""
+    """Return the results of matches between searchers with `nodes_per_move` nodes per move.
+
+    `matches` must not be empty.
+    """
     endings = Counter(match.reason for match in matches)
     plies = [match.plies for match in matches]
     statistics = [match.statistics for match in matches if match.statistics is not None]
@@ -268,7 +271,7 @@ def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
 def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> UnequalPairs:
     """Return the results of pairs between a strong searcher and a weak one.
 
-    strong, weak  their nodes per move
+    strong, weak  nodes per move of the strong and of the weak searcher
     matches       the two matches of each pair in turn; the strong searcher is Maxie in the first
 
     Raises ValueError if there is no pair.
@@ -390,7 +393,10 @@ def measure_maps(
 
 
 def list_strengths(games: Sequence[Riskless]) -> Sequence[int]:
-    """Return the nodes per move at which the engines of `games` play: DEFAULT_STRENGTHS, or without the last in Python."""
+    """Return the nodes per move at which the engines of `games` play: DEFAULT_STRENGTHS.
+
+    The last is left out if a game has no kernel, because its engines search in Python, which is slow.
+    """
     return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 
 

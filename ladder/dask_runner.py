@@ -220,7 +220,7 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair. Return its result, and the reason to record for each match that the result lacks.
+        """Let a worker play a pair. Return its result, and one reason, to record for every match missing from the result.
 
         If no worker completes the pair, the result is empty.
         """

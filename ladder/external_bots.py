@@ -21,7 +21,7 @@ COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begi
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
 
-MISSING_NOTICE_SECONDS = 30
+MISSING_BOTS_NOTICE_SECONDS = 30
 """Number of seconds without a new bot after which a waiting ladder reports which bots are missing."""
 MIN_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
@@ -174,7 +174,7 @@ async def gather_bots(
     start_time = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
         while not _are_enough(connected, settings, names):
-            with anyio.move_on_after(MISSING_NOTICE_SECONDS) as notice_timeout:
+            with anyio.move_on_after(MISSING_BOTS_NOTICE_SECONDS) as notice_timeout:
                 connected = await _wait_for_other_bots(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
             if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:

@@ -149,7 +149,10 @@ def _find_neighbours(
 
 
 def _parse_start(start: tuple[str, int] | None) -> int:
-    """Return the armies of the player in `start`, negative for Minnie. Raises ValueError for an unknown player."""
+    """Return the number of armies in `start`, a player and a number; negative for Minnie, and 0 for None.
+
+    Raises ValueError for an unknown player.
+    """
     who, armies = start or ("maxie", 0)
     if who not in ("maxie", "minnie"):
         raise ValueError(f'must be a player and armies, as in ["maxie", 2]; no player is called {who!r:.40}')

@@ -86,7 +86,7 @@ class _Layout(NamedTuple):
     """Layout of a map in its picture, in pixels.
 
     scale        pixels per unit of the map
-    left, top    place of the map's origin
+    left, top    coordinates of the map's origin
     """
 
     scale: float

@@ -135,8 +135,8 @@ def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArr
 def _compute_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return, for each pair of players, the variance of the sum of their scores in their matches.
 
-    A match adds E (1 - E), where E is its expected score at the ratings `theta`, less a quarter if it was drawn. As a
-    prior, each pair is assumed to have played two more matches without draws, so that the variance is never 0.
+    A match adds E (1 - E), less a quarter if it was drawn. E is the expected score of the match at the ratings `theta`.
+    As a prior, two more matches without draws are counted for each pair, so that the variance is never 0.
     """
     shrinkage = graph.games / (graph.games + 2)
     decisive_variances = _compute_decisive_variance(theta[graph.a] - theta[graph.b])

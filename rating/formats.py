@@ -151,7 +151,7 @@ class Format(Protocol):
         """Return the pairs of matches that can now be played, except those returned earlier.
 
         is_queue_empty  True if two bots have no scheduled match against each other left to start, so that a round-robin
-                      or gauntlet can begin its next round
+                        or gauntlet can begin its next round
         """
 
     def record_pair(

@@ -71,7 +71,9 @@ def _format_bound(elo: float) -> str:
 
 
 def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
-    """Return the Elo difference shown by the counts, or None if there are none.
+    """Return the Elo difference between two players, or None if there are no counts.
+
+    counts  number of occurrences of each score of the first player, as for `compute_moments`
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
     likelihood of superiority is above 97.5 %. If all scores are equal (all won, all drawn), their variance is 0.

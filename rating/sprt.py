@@ -58,7 +58,9 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(value) for value in (self.elo0, self.elo1)) or self.elo0 >= self.elo1:
-            raise BadSprt(f"elo0 must be less than elo1, not {self.elo0:g} and {self.elo1:g}")
+            raise BadSprt(
+                f"elo0 must be less than elo1 and both must be finite, not {self.elo0:g} and {self.elo1:g}"
+            )
         if not (0 < self.alpha < 1 and 0 < self.beta < 1 and self.alpha + self.beta < 1):
             raise BadSprt(
                 f"alpha and beta must be positive with a sum below 1, not {self.alpha:g} and {self.beta:g}"

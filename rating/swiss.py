@@ -39,7 +39,7 @@ def pair_round(
     bots            bots to pair, the best seed first
     points          points of each bot
     count_meetings  returns the number of times that two bots have met
-    idle_rounds     number of rounds that each bot did not play
+    idle_rounds     number of rounds in which each bot did not play
     """
     sorted_bots = sorted(bots, key=lambda bot: -points[bot])
     max_meetings = 0
@@ -72,11 +72,11 @@ class _RoundPairing:
         return b not in self._barred_opponents[a]
 
     def can_pair_all(self, bots: Sequence[str]) -> bool:
-        """Return True if all these bots can be paired with each other."""
+        """Return True if the bots can be divided into pairs of bots that may meet."""
         return len(bots) % 2 == 0 and self._count_min_unpaired(bots) == 0
 
     def _count_min_unpaired(self, bots: Sequence[str]) -> int:
-        """Return how many of these bots stay unpaired if as many as possible are paired."""
+        """Return how many of these bots stay unpaired if as many as possible are paired with bots that they may meet."""
         # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
         if len(bots) > 2 * (self._max_barred_count + 1):
             return len(bots) % 2
@@ -96,7 +96,7 @@ class _RoundPairing:
         return pairs
 
     def _choose_floaters(self, group: list[str], *lower: list[str]) -> list[str]:
-        """Return the bots that move down from a group, in order: as few and as low as possible.
+        """Return the bots of a group that must play in a lower group, in order: as few and as low as possible.
 
         lower  groups below this one, from the top
 

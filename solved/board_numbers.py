@@ -62,7 +62,7 @@ class Boards:
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
-        """Return the automorphisms by which representatives are chosen, the identity first.
+        """Return the symmetries of the map (automorphisms) by which representatives are chosen, the identity first.
 
         These are all automorphisms of the map, or a subgroup of them if there are more than `MAX_SYMMETRIES`.
         """
@@ -75,7 +75,7 @@ class Boards:
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
     def representative(self, board: Sequence[int]) -> int:
-        """Return the number of a board's representative. Takes O(territories) time for each symmetry."""
+        """Return the lowest number of a board and its symmetric images. Takes O(territories) time for each symmetry."""
         digits = [n + self.cap for n in board]
         return min(
             sum(digit * power for digit, power in zip(digits, images, strict=True)) for images in self._images
@@ -83,7 +83,7 @@ class Boards:
 
     @cached_property
     def _images(self) -> tuple[tuple[int, ...], ...]:
-        """Return the place value of each territory's digit in the number of a board's image, for each symmetry."""
+        """Return, for each symmetry, the place value of each territory's digit in the number of the symmetric board."""
         return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
 
 

@@ -91,7 +91,7 @@ def write_slow_bot(file: Path, seconds: float) -> None:
 
 
 def set_sleep(file: Path, seconds: float) -> None:
-    """Set the time for which the bot in this file sleeps before each move. A bot that sleeps already obeys it at once."""
+    """Set the time for which the bot in this file sleeps before each move. A bot that is sleeping now obeys the new time too."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(seconds))
     # Replace the file in one step, so that the bot never reads half a number.
@@ -282,10 +282,10 @@ RUNNING_ARENAS: list[BrowserArena] = []
 def run_arena(
     folder: Path, *options: str, bots: tuple[str, ...] = (), is_private: bool = True
 ) -> Iterator[BrowserArena]:
-    """Run a server and a bot for each engine in `bots` until the end of the block.
+    """Run a server, and one bot for each engine in `bots`, until the end of the block.
 
     options: further options of `arena serve`
-    is_private: True for a server that accepts any name and has no bots of its own
+    is_private: True for the server of one user, which accepts any name without a token and has no bots of its own
 
     An exception in the block gets a note with the state of all processes.
     """
@@ -308,9 +308,10 @@ def run_arena(
 def new_context(
     browser: Browser, service_workers: Literal["allow", "block"] = "block", **options: Any
 ) -> BrowserContext:
-    """Return a new browser context, whose pages wait almost PATIENCE seconds for what a test expects.
+    """Return a new browser context, whose pages wait for 0.9 × PATIENCE seconds for what a test expects.
 
-    To install the page's service worker takes a third of the work of opening the page: a test that needs it allows it.
+    Service workers are blocked by default, because installing one is a third of the work of opening the page. A test
+    that needs one passes `service_workers="allow"`. `options`: further options of the context.
     """
     context = browser.new_context(service_workers=service_workers, **options)
     context.set_default_timeout(PATIENCE * 900)

@@ -23,7 +23,10 @@ LEADER_QUERY = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoc
 
 
 class Cluster:
-    """Cluster of edges and cores, started by `run_cluster`. `members`: all its processes."""
+    """Cluster of server processes: edges, which hold the connections, and cores, which play the matches.
+
+    Started by `run_cluster`. `members` are all its processes.
+    """
 
     def __init__(
         self, folder: Path, nats: NatsServer, postgresql: Path, database: str, options: tuple[str, ...]
@@ -46,7 +49,10 @@ class Cluster:
         return [member for member in self.members if member.role == "core"]
 
     async def add_member(self, role: Role) -> ServerProcess:
-        """Start another process of the cluster, with lines of its own, and return it without waiting until it is ready."""
+        """Start another process of the cluster, and return it without waiting until it is ready.
+
+        The process gets its own lines to NATS and PostgreSQL, which a test can cut.
+        """
         bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
         store = await asyncio.to_thread(ForwarderProcess, self._postgresql / SOCKET)
         name = f"{role}-{len(self.members) + 1}"

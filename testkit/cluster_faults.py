@@ -53,7 +53,7 @@ MATCHES_IN_PROGRESS_QUERY = "SELECT match FROM matches WHERE finished IS NULL"
 
 @dataclass
 class ClusterFault:
-    """Injected failure of one process of a cluster, and its cost. `member`: name of the process."""
+    """Injected failure of one process of a cluster, and how long it interrupted matches. `member`: name of the process."""
 
     kind: str
     member: str
@@ -67,7 +67,7 @@ class ClusterFault:
 
 @dataclass
 class FailureReport:
-    """All failures with their costs, and the result of the final comparison of received messages with the store."""
+    """All injected failures, and the result of the final comparison of the bots' messages with the store."""
 
     injected: list[ClusterFault] = field(default_factory=list)
     result: CrashResult = field(default_factory=CrashResult)

@@ -30,7 +30,10 @@ Role = Literal["all", "edge", "core"]
 
 
 class ServerProcess:
-    """Single server, or an edge or core of a cluster. Its port and its lines stay the same over restarts."""
+    """Single server, or one process of a cluster: an edge (holds the connections) or a core (plays the matches).
+
+    Its port, and its lines to NATS and PostgreSQL, which a test can cut, stay the same over restarts.
+    """
 
     def __init__(
         self,

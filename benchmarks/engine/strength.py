@@ -50,6 +50,7 @@ def map_to_toml(map: RisklessMap) -> str:
 def checkout_engine_spec(checkout: Path, engine: str) -> str:
     """Return the engine spec by which `arena match` runs an engine of another checkout, in a process of its own.
 
+    checkout: folder of that checkout
     engine: spec of the engine in that checkout, such as `alphabeta:evaluator=plain`
     """
     path = f"PYTHONPATH={checkout.resolve()}"
@@ -118,7 +119,7 @@ def add_scores(scores: Sequence[PairScore]) -> PairScore:
 def measure_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
     """Play on each map with each time control, and yield each row of the table as soon as it is measured.
 
-    arguments: command line of this benchmark; first, second: specs of the two engines
+    arguments: command line of this benchmark; first_engine, second_engine: specs of the two engines
     """
     for time_control in arguments.tc:
         results = []

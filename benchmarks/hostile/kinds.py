@@ -93,7 +93,7 @@ def get_repeatedly(
     """Return a kind that repeats an HTTP request, each time on a new connection. `route`: its name in the cost table.
 
     target: URL path to request, or a function that returns it
-    make_authorization: function that returns the Authorization header of the request with this number
+    make_authorization: function that returns the Authorization header, given the subjects and the request's number
     """
 
     async def send_requests(stranger: Stranger) -> None:
@@ -130,7 +130,7 @@ def connect_repeatedly(make_hello: Callable[[Stranger], dict[str, object]]) -> R
 
 
 def challenge_and_withdraw(**content: object) -> RequestKind:
-    """Return a kind that opens challenges to any bot and withdraws each at once. `content`: game or map to play."""
+    """Return a kind that opens challenges that any bot may accept, and withdraws each at once. `content`: game or map."""
 
     async def send_requests(stranger: Stranger) -> None:
         opened: list[str] = []

@@ -102,9 +102,9 @@ MORE_ATTACK_SECONDS = 0.5
 class KindRounds:
     """Measurements of all rounds of one kind of request.
 
-    quiet: honest bots' figures for the quiet periods of all kinds on the server, in order
-    hostile: honest bots' figures for each hostile period
-    places: for each hostile period, the index in `quiet` of its round's quiet period
+    quiet: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
+    hostile: honest bots' figures for each hostile period of this kind
+    places: for each of these hostile periods, the index in `quiet` of the quiet period of the same round
     tallies: counts of the strangers' requests by round
     """
 
@@ -128,7 +128,7 @@ class KindRounds:
 
     @property
     def quiet_p99(self) -> float:
-        """Median, over all rounds, of the p99 with which the hostile ones are compared, in ms."""
+        """Median, over all rounds, of the quiet p99 with which each hostile p99 is compared, in ms."""
         return statistics.median(median_of_neighbours(self.quiet, place) for place in self.places)
 
     @property
@@ -231,9 +231,9 @@ def prioritize(pid: int) -> None:
 
 
 async def play_all_rounds(folder: str, kinds: list[str], seconds: float, client_count: int) -> RoundResults:
-    """Play the rounds of these kinds, and further rounds of those with high ratios.
+    """Play the rounds of these kinds, and further rounds of kinds in which honest bots were delayed.
 
-    folder: for the servers' stores; seconds: length of a hostile period; client_count: strangers at each address
+    folder: folder for the servers' stores; seconds: length of a hostile period; client_count: strangers at each address
     """
     stranger_names = [f"stranger {number:03}" for number in range(STRANGER_ADDRESS_COUNT * client_count)]
     results = RoundResults()
@@ -254,12 +254,13 @@ async def _play_rounds(
     tokens: dict[str, str],
     options: tuple[str, ...],
 ) -> None:
-    """Play the rounds of these kinds on a server with `options` further options, and add them to `results`.
+    """Play the rounds of these kinds on one server, and add them to `results`.
 
     database: URL of the server's store
     seconds: length of a hostile period
     client_count: number of strangers at each address
     tokens: tokens of honest bots and strangers, by name
+    options: further options of `arena serve`
     """
     command = ("arena", "serve", "--port", "PORT", "--map", MAP, *options)
     house = f"--set=house.engines={HOUSE_BOT.removeprefix('house-')}"
@@ -300,7 +301,10 @@ def _count_sessions(server: RunningServer) -> int:
 
 
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return at most MAX_REPEATED_KINDS kinds with a ratio of MAX_MEDIAN_RATIO or more, highest ratio first."""
+    """Return the kinds whose hostile p99 was once at least MAX_MEDIAN_RATIO times the quiet one, highest ratio first.
+
+    At most MAX_REPEATED_KINDS kinds are returned.
+    """
     highest = {kind: max(results.rounds[kind].ratio().values) for kind in kinds}
     return sorted(
         (kind for kind in highest if highest[kind] >= MAX_MEDIAN_RATIO), key=lambda kind: -highest[kind]
@@ -308,7 +312,7 @@ def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[s
 
 
 class RoundPlayer:
-    """Conductor of the rounds on one server. In each round, the strangers have addresses that were not used before."""
+    """Player of the rounds on one server. In each round, the strangers have addresses that were not used before."""
 
     def __init__(
         self,
@@ -361,7 +365,7 @@ class RoundPlayer:
 
 
 def max_connection_seconds(kind: str) -> float | None:
-    """Return the upper bound of the length of an attacker's connection in seconds; None if the kind is no attack."""
+    """Return the longest time for which an attacker may stay connected, in seconds; None if the kind is no attack."""
     if not KINDS[kind].is_attack:
         return None
     return math.inf if kind == ALL_ATTACKS else MAX_ATTACKER_SECONDS

@@ -24,7 +24,7 @@ RECONNECT_SECONDS = 0.02
 
 @dataclass
 class TrafficCounts(ConnectionCounts):
-    """Counts of requests and of their answers. `answered`: number of answers that are no refusal because of a limit."""
+    """Counts of requests and of their answers. `answered`: number of answers other than refusals because of a limit."""
 
     answered: int = 0
     refused: int = 0
@@ -57,7 +57,7 @@ class RequestSubjects:
 
 @dataclass
 class Stranger:
-    """Client that sends one kind of request from the address `source`, and messages within the rate limit.
+    """Client that sends one kind of request from the address `source`, without exceeding the limit on messages.
 
     answers: types of the messages that count as answers
     client: connection; None if the kind opens its own connections, or if the server refused this one

@@ -17,7 +17,7 @@ BUFFER_BYTES = 64 * 1024
 
 
 class ServerMessage(Struct):
-    """Message from the server, with only the fields that load needs. Its moves are not decoded, to save time."""
+    """Message from the server, with only the fields that simulated clients need. Moves stay undecoded, to save time."""
 
     type: str
     match: Any = ""

@@ -62,14 +62,14 @@ def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
-    """Run a relay whose frames are as large as the server's."""
+    """Run a relay, which passes frames between pairs of clients. Its frames are as large as the server's."""
     sizes = [str(size) for size in measure_frame_sizes()]
     return run_server("benchmarks.relay", "PORT", *sizes, cores=server_cores())
 
 
 @contextmanager
 def serve_storing_relay(_bots: int) -> Iterator[RunningServer]:
-    """Run a relay whose frames are as large as the server's, and which stores a row before each answer."""
+    """Run a relay (see `serve_relay`) that also stores a row in SQLite before it answers a frame."""
     sizes = [str(size) for size in measure_frame_sizes()]
     with (
         tempfile.TemporaryDirectory(prefix="arena-relay-") as folder,

@@ -54,7 +54,10 @@ class Load:
     """Semaphore that each bot holds while it connects, which limits the number of these bots."""
 
     def draw_pause(self, seconds: float) -> float:
-        """Return a random pause of `seconds` on average, more if `is_joining`, so that bots do not move in step."""
+        """Return a random pause of `seconds` on average, or longer while bots are connecting (`is_joining`).
+
+        Equal pauses would let the bots move in step.
+        """
         mean = max(seconds, JOINING_SECONDS) if self.is_joining else seconds
         return mean and mean * random.uniform(0.2, 1.8)
 
@@ -69,7 +72,9 @@ async def run_arena_bot(
     join_pool: bool = True,
     source: str | None = None,
 ) -> None:
-    """Play match after match by `benchmarks.kit.script` until cancelled. Connection errors are added to `load.errors`.
+    """Play match after match, with scripted moves (`benchmarks.kit.script`), until cancelled.
+
+    Connection errors are added to `load.errors`.
 
     pause_seconds  average pause before each move, in seconds
     token          token of the name; empty for none

@@ -72,8 +72,9 @@ def run_loads(
 ) -> Iterator[LoadProcesses]:
     """Run `bot_count` bots until the end of the block, in as many processes as there are cores for them.
 
-    kind: ARENA, IDLE, RELAY or WATCH; names: prefix of the bots' names; pause_seconds: average before a move, in seconds, which
-    is longer until all bots have connected
+    kind: ARENA, IDLE, RELAY or WATCH
+    names: prefix of the bots' names
+    pause_seconds: average pause before a move, in seconds; longer until all bots have connected
     """
     cores = load_cores()
     number = max(1, min(len(cores), bot_count // 2))

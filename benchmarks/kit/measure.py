@@ -32,7 +32,7 @@ class Ratio:
         return f"{format_short(self.median)} ({format_short(low)} to {format_short(high)}, n = {len(self.values)})"
 
     def describe(self, unit: str) -> str:
-        """Return the median in a unit such as "×", and in words how it was found."""
+        """Return as text the median in a unit such as "×", with the number of measurements and their range."""
         low, high = format_short(min(self.values)), format_short(max(self.values))
         return f"{format_short(self.median)} {unit} (the median of {len(self.values)} measurements, from {low} to {high})"
 

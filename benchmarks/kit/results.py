@@ -43,7 +43,9 @@ class ResultsPage:
         return parser
 
     def parse_arguments(self, parser: argparse.ArgumentParser) -> argparse.Namespace:
-        """Parse the command line. Exit if `--write` comes with another option: the promises hold for the default values."""
+        """Parse the command line. Exit if `--write` comes with another option, because the bounds on the page
+        hold only for the default values.
+        """
         arguments = parser.parse_args()
         for name, value in vars(arguments).items():
             if arguments.write and name != "write" and value != parser.get_default(name):
@@ -119,7 +121,7 @@ class Conditions(Struct, frozen=True):
         command: command that repeats the measurement; empty for the command line of this process
         """
         return (
-            f"at commit {self.commit} on {self.date} in {self.seconds:.0f} s by "
+            f"at commit {self.commit.replace('+', ' with uncommitted changes')} on {self.date} in {self.seconds:.0f} s by "
             f"`{command or shlex.join(['python', *sys.orig_argv[1:]])}`; "
             f"load average before the run: {self.load:.1f}. Machine: {self.machine}."
         )

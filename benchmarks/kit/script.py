@@ -20,7 +20,10 @@ ID = "0" * 32
 
 @cache
 def make_script() -> list[Data]:
-    """Return the moves of the match as data of the protocol: the first random match, by seed, with a length in ALLOWED_PLIES."""
+    """Return the moves of the match that simulated bots play, as data for the protocol's messages.
+
+    It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_PLIES.
+    """
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         rng, position = random.Random(seed), game.start()
@@ -36,7 +39,7 @@ def make_script() -> list[Data]:
 
 @cache
 def make_longest_match() -> list[Data]:
-    """Return the moves of a long match as data of the protocol. Each move is the first legal one, until the match ends."""
+    """Return the moves of a long match, as data for the protocol's messages. Each move is the first legal one, until the match ends."""
     game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()
     while game.outcome(position) is None:

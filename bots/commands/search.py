@@ -190,7 +190,7 @@ def trace_command(
 
 
 def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
-    """Return the search depth: `depth`, but at most the height of an explicit tree. Raises UsageError for an invalid one."""
+    """Return the search depth: `depth`, but at most the height of an explicit tree. Raises UsageError if `depth` is invalid."""
     if isinstance(game, ExplicitGame):
         depth = game.height if depth is None else min(depth, game.height)
     elif depth is None:
@@ -204,7 +204,7 @@ def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec
 
 
 def _describe_memory(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
-    """Return lines about the part of the tree held in memory, and about the work that each pruning option saved."""
+    """Return lines of text: how much of the tree the search held in memory, and how much work each pruning option saved."""
     memory = (
         [f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes"]
         if monitor.max_live_nodes
@@ -314,7 +314,10 @@ def analyse_command(
 
 
 def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
-    """Raise UsageError if --compare was given with an option of an analysis, or an option of --compare without it."""
+    """Raise UsageError if --compare was given with an option that only an analysis uses.
+
+    Raise UsageError also if an option that needs --compare was given without --compare.
+    """
     for name in ("engine", "nodes", "time", "lines") if compare else ("budget", "svg"):
         if is_option_given(context, name):
             reason = (

@@ -55,7 +55,10 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 
 
 def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
-    """Return the compiled searcher: `alphabeta` on one thread, `jamboree` on the threads of its option or the match."""
+    """Return the compiled searcher: `alphabeta` on one thread, or `jamboree` on several.
+
+    The number of threads is set by the option `threads` of the engine, or else by the match.
+    """
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
 

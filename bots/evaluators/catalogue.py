@@ -43,7 +43,10 @@ def get_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[s
 
 
 def check_support(game: Game[Any, Any], name: str) -> None:
-    """Raise BadSpec if the game does not support the evaluator called `name`, even where `evaluator_for` uses `plain`."""
+    """Raise BadSpec if the game does not support the evaluator called `name`.
+
+    This includes `features` for a game without features, for which `evaluator_for` would use `plain`.
+    """
     if name.endswith(NETWORK_FILE):
         if not isinstance(game, Riskless):
             raise BadSpec(f"networks support only riskless, not {game.name}: use evaluator=plain")

@@ -148,7 +148,7 @@ class Environment:
         return make_match_picture(verify_record(record))
 
     def show_search(self, position: Any, algorithm: str = "alphabeta", depth: int = 2) -> Picture:
-        """Return the tree that a reference algorithm visits in a search of `depth` plies. `print` writes its trace.
+        """Return the tree that an algorithm of `bots.search` visits in a search of `depth` plies. `print` writes its trace.
 
         Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
         """

@@ -53,15 +53,15 @@ def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
 
 
 def make_match_picture(replay: Replay) -> Picture:
-    """Return a chart of a match, with the game's estimate of each position. As text, it has a line for each move."""
+    """Return a chart of the game's estimate of each position of a match. Its text form has one line for each move."""
     text = "\n".join(replay.describe_move(ply) for ply in range(replay.plies + 1))
     return Picture(text, lambda: _render_match(replay))
 
 
 def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
-    """Return the tree that a reference algorithm visits from a position, drawn as by `arena trace --svg`.
+    """Return the tree that an algorithm of `bots.search` visits from a position, drawn as by `arena trace --svg`.
 
-    As text, the picture is the trace. A large tree is drawn only to the depth that its title states.
+    The text form of the picture is the trace. A large tree is drawn only to the depth that its title states.
 
     Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
     """

@@ -98,7 +98,7 @@ class SearchLimits:
 
 
 def parse_reference(text: str) -> Spec:
-    """Return the parsed spec of a reference algorithm. Raises BadSpec if `text` is not a valid spec."""
+    """Return the parsed spec of an algorithm of `bots.search`. Raises BadSpec if `text` is not a valid spec."""
     return parse_spec(text, REFERENCE_OPTIONS, "algorithm")
 
 
@@ -116,7 +116,7 @@ def parse_engine(text: str) -> Spec:
 def run_reference_search(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, max_nodes: int = NO_LIMIT
 ) -> tuple[SearchResult[Any], SearchMonitor]:
-    """Search once to `depth` plies with the reference algorithm of `spec`.
+    """Search once to `depth` plies with the algorithm of `bots.search` that `spec` names.
 
     Return the result, and the monitor with the counts and, with `tracing`, the trace.
 

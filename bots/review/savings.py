@@ -58,7 +58,7 @@ class Saving:
 def measure_node_savings(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int = MAX_NODES
 ) -> Iterator[Saving]:
-    """Yield comparisons of the search with searches without its options `take` and `dynamic`.
+    """Yield comparisons of a search with the same search without its option `take` or `dynamic`.
 
     There is one comparison for `take`, and two for `dynamic`: with a search of `depth` plies, and with one of `depth` +
     `dynamic` plies.

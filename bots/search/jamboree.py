@@ -33,7 +33,10 @@ def jamboree(
     pool: ThreadPool,
     prune_percentage: float = 0.5,
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies by the course's Jamboree, with an unbounded window at the root.
+    """Search `position` to `depth` plies by Jamboree, a parallel alpha-beta, in the form of source 001 (docs/search.md).
+
+    The window at the root is unbounded.
+
 
     pool              threads for the parallel parts
     prune_percentage  fraction of a node's moves that are searched in sequence, from 0 to 1

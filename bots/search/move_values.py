@@ -26,12 +26,12 @@ class MoveValue:
 
 
 def step(move: object, value: int) -> MoveValue:
-    """Return a value with the move that leads to it: the course's Step(move, value)."""
+    """Return a value with the move that leads to it: Step(move, value) in source 001 (docs/search.md)."""
     return MoveValue(value, move)
 
 
 def leaf(value: int) -> MoveValue:
-    """Return a value without a move: the course's Leaf(value)."""
+    """Return a value without a move: Leaf(value) in source 001 (docs/search.md)."""
     return MoveValue(value)
 
 

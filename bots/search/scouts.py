@@ -30,9 +30,11 @@ ValueAndLine = tuple[int, Line[M]]
 def scouts(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None, *, pool: ThreadPool
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies by the original Jamboree, with an unbounded window at the root.
+    """Search `position` to `depth` plies by Jamboree in its original form, a parallel scout search (Joerg and Kuszmaul).
 
-    pool  threads for the parallel tests of moves
+    The window at the root is unbounded.
+
+    pool  threads that test in parallel whether later moves are better than the first
 
     Raises Stopped if the monitor stops the search, after all parallel parts have ended.
     """
@@ -68,7 +70,7 @@ def search(
 
 
 class _InnerNode(Generic[P, M]):
-    """Inner node being searched. Any thread may test a child; the thread that created the node does all other work."""
+    """Inner node being searched. Any thread may test a child with a null window; the thread that created the node does all other work."""
 
     def __init__(
         self,
@@ -117,7 +119,7 @@ class _InnerNode(Generic[P, M]):
             self.monitor.join(fork for forks in self.forks for fork in forks)
 
     def _test_child(self, index: int) -> tuple[ValueAndLine[M], bool]:
-        """Test a child against the current alpha. Return the bound on its value, and True if it exceeds alpha."""
+        """Search a child with a null window at the current alpha. Return a bound on its value, and True if it exceeds alpha."""
         alpha = self.alpha
         bound = self._search_child(index, self.forks[index][0], (alpha, alpha + 1))
         if bound[0] >= self.beta:
@@ -127,7 +129,7 @@ class _InnerNode(Generic[P, M]):
     def _collect_tests(
         self, tests: Sequence[Task[tuple[ValueAndLine[M], bool]]], best: ValueAndLine[M]
     ) -> ValueAndLine[M]:
-        """Process the results of the tests in move order, and search again each child that passed its test."""
+        """Process the results of the tests in move order, and search each child that passed again. Return the best result."""
         for index, test in enumerate(tests, 1):
             result, passed = self.pool.result(test)
             if self.cut is not None:

@@ -108,7 +108,7 @@ def _choose_capitals(map) -> dict[Player, int]:
 
 
 def _distances(map, source: int) -> list[int]:
-    """Return the number of roads from `source` to each territory."""
+    """Return the number of roads on a shortest path from `source` to each territory."""
     far = {source: 0}
     for v in (queue := [source]):
         for w in map.neighbours[v]:

@@ -43,7 +43,7 @@ MAX_THINKING = 0.15
 class SimulationPlan:
     """Parameters of one simulation run, which determine it completely.
 
-    seconds: virtual time until the bots want no more matches
+    seconds: virtual seconds after which the bots want no more matches
     """
 
     seed: int
@@ -137,7 +137,7 @@ class SimulatedArena:
         return rng.uniform(0.005, MAX_THINKING * self.move_seconds)
 
     def find_habit(self, name: str) -> str:
-        """Return the habit of a bot, which is its name without the trailing `-NUMBER`."""
+        """Return the habit of a bot: the word for its way of behaving, which is its name without the trailing `-NUMBER`."""
         return name.rpartition("-")[0]
 
     def find_owner(self, name: str) -> str:

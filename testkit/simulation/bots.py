@@ -116,7 +116,7 @@ class SimulatedWorker:
         self._loop.call_soon(self._report, BotEnded(self._match.id))
 
     def interrupt(self) -> None:
-        pass
+        """Do nothing: a simulated bot never hangs."""
 
 
 class SimulatedBot:
@@ -184,7 +184,7 @@ class ClientBot(SimulatedBot):
 
 
 class ScriptedBot(SimulatedBot):
-    """Bot that plays random moves and at times behaves as its habit says, for example sends an illegal move."""
+    """Bot that plays random moves, and at times misbehaves according to its habit, for example sends an illegal move."""
 
     def __init__(self, arena: SimulatedArena, number: int, habit: str) -> None:
         self.habit = habit

@@ -105,7 +105,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
-    """Defect: an edge that holds a bot's answer to a turn does nothing when a new core sends that turn again."""
+    """Defect: an edge that has a bot's answer to a turn does not send it again when a new core sends that turn again."""
     send_turn = Session._send_turn
 
     def replacement(session: Session, turn: Any, clock_ran_ns: int) -> None:
@@ -137,7 +137,7 @@ def pair_suspended_bots() -> AbstractContextManager[Any]:
 
 
 def keep_topics() -> AbstractContextManager[Any]:
-    """Defect: an edge never forgets a topic that no client follows any more."""
+    """Defect: an edge never forgets a topic, such as a match, that no spectator follows any more."""
     return patch(Edge, "forget_topic", lambda _edge, _topic: None)
 
 

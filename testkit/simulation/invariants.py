@@ -347,7 +347,7 @@ class InvariantMonitor:
             self._allowed[name] = max(self._allowed[name], message.quota)
 
     def check_received(self, name: str, message: Any) -> None:
-        """Check a message that the bot `name` has received: it must not tell anything that is not durable."""
+        """Check that a message to the bot `name` reveals nothing that is not yet durably stored."""
         match message:
             case Accepted(match=match, ply=ply):
                 self._check_accepted(name, match, ply)
@@ -422,7 +422,7 @@ class InvariantMonitor:
         self._started.get(name, {}).pop(end.match, None)
 
     def record_lost_session(self, name: str) -> None:
-        """Record that a bot has given up its session, so that it need not receive the ends of its matches."""
+        """Record that a bot has given up its session, so that it need not receive the results of its matches."""
         self._started.pop(name, None)
 
     def check_client_line(self, name: str, line: str) -> None:
@@ -472,7 +472,10 @@ class InvariantMonitor:
         self._tables.close_season()
 
     def check_end_state(self) -> None:
-        """Check that all matches have ended and were counted, that their bots know it, and that the servers hold nothing more."""
+        """Check that all matches have ended and were counted, and that their bots know the results.
+
+        Check also that the servers hold no bots, clients or matches any more.
+        """
         unfinished = [name for name, match in self.matches.items() if match.record is None]
         self.require_true(not unfinished, f"{len(unfinished)} matches never ended, such as {unfinished[:3]}")
         for name, matches in self._started.items():
@@ -524,7 +527,7 @@ class WatchedCore(Core):
 
 
 class WatchedEdge(Edge):
-    """Edge that passes its turns and answers to the monitor."""
+    """Edge (holds the bots' connections) that also passes the turns it sends and the answers it receives to the monitor."""
 
     def __init__(
         self,
@@ -549,7 +552,7 @@ class WatchedEdge(Edge):
 
 
 class CoreTap:
-    """Stand-in for the core of a watched edge, which shows the edge's messages to the monitor."""
+    """Stand-in for the core of a `WatchedEdge`, which shows the messages to the monitor before it passes them on."""
 
     def __init__(
         self, monitor: InvariantMonitor, process: SimulatedProcess, core: CorePort, edge: WatchedEdge

@@ -165,7 +165,7 @@ BROKEN = {
             )
         ],
         "position data",
-        "the data does not fit Heap: Expected `int`, got `str`",
+        "the data cannot be converted to Heap: Expected `int`, got `str`",
     ),
     "a position that does not come back": (
         [

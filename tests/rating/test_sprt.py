@@ -52,7 +52,7 @@ def test_a_test_is_written_as_match_runners_write_it() -> None:
         ("elo0=0,elo1=5,elo1=6", "'elo1=6' is not a parameter"),
         ("elo0=0,elo1=5,gamma=1", "'gamma=1' is not a parameter"),
         ("elo0=5,elo1=5", "elo0 must be less than elo1"),
-        ("elo0=0,elo1=inf", "elo0 must be less than elo1, not 0 and inf"),
+        ("elo0=0,elo1=inf", "elo0 must be less than elo1 and both must be finite, not 0 and inf"),
         ("elo0=nan,elo1=5", "elo0 must be less than elo1"),
         ("elo0=0,elo1=5,alpha=0", "alpha and beta must be"),
         ("elo0=0,elo1=5,alpha=0.6,beta=0.6", "alpha and beta must be"),

@@ -31,4 +31,4 @@ class Minimax(AlphaBeta[P, M]):
         return result
 
     def _find_hint(self, position: P) -> None:
-        """Return no move to search first."""
+        """Return None: no move is searched first."""
