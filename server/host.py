@@ -384,7 +384,7 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches (crash).
+        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches as crashed.
 
         exit_text: description of how the process ended, for the matches' records
         """
@@ -395,7 +395,7 @@ class Host:
         return await self.shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:
-        """Store the record of a match that was played elsewhere or was a walkover."""
+        """Store the record of a match that was not played on this server, or was a walkover."""
         await self.shell.store_match(terms, record)
 
     def announce_restart(self) -> None:
@@ -575,7 +575,7 @@ async def make_edge(
 
 
 async def _update_directives(edge: Edge, pages: Pages, store: Engine) -> None:
-    """Give an edge and its pages the store's directives (bans and notices). On a database error, the last ones stay."""
+    """Give an edge and its pages the bans and the notice in the store. On a database error, the last known ones stay."""
     current, names = await load_directives_and_banned_names(store)
     notice = next(
         (Notice(directive.text, directive.until) for directive in current if directive.kind == "notice"),

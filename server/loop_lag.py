@@ -42,9 +42,9 @@ class LoopLag:
         """
 
     def measure_while(self, is_needed: Callable[[], bool]) -> None:
-        """Keep measuring, once started, as long as `is_needed()` is True.
+        """After each call of `start`, measure as long as a function given to this method returns True.
 
-        The caller must call `start` when `is_needed()` becomes True.
+        The caller must call `start` whenever its function `is_needed` becomes True.
         """
         self._needs.append(is_needed)
 

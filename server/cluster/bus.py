@@ -26,7 +26,7 @@ class Bus(Protocol):
     def publish(self, subject: str, payload: bytes) -> bool:
         """Publish a message on a subject without waiting.
 
-        Return False if the message is dropped, for example without a connection. True does not guarantee delivery.
+        Return False if the message is dropped, for example because there is no connection. True does not guarantee delivery.
         """
         ...
 

@@ -89,7 +89,7 @@ class RemoteEdge:
         self._requested_stream = -1
 
     def request_stream(self, stream: int) -> None:
-        """Ask the edge for a new stream to replace `stream`, at most once between two heartbeats."""
+        """Ask the edge to begin a new stream in place of stream number `stream`, at most once between two heartbeats."""
         if self._requested_stream != stream:
             self._requested_stream = stream
             self._publish(BusFrame(self.number, self._fencing_token, stream, REQUEST_STREAM))

@@ -52,12 +52,12 @@ class BadBusFrame(ValueError):
 
 
 def make_core_subject(shard: str) -> str:
-    """Return the subject on which the edges of a shard publish."""
+    """Return the bus subject on which the edges of a shard publish to its core."""
     return f"arena.{_encode_subject_part(shard)}.core"
 
 
 def make_edge_subject(shard: str, edge: int) -> str:
-    """Return the subject on which a shard's core publishes to one edge."""
+    """Return the bus subject on which a shard's core publishes to one edge."""
     return f"arena.{_encode_subject_part(shard)}.edge.{edge}"
 
 

@@ -185,7 +185,7 @@ class NatsBus:
                 connection.mark_lost(describe_error(error))
 
     async def connect(self) -> None:
-        """Open the first connection. Raises BusError if no server accepts it."""
+        """Open the first connection. Raises BusError if no server accepts the connection."""
         self._connection = await self._connect()
 
     async def run(self) -> None:
@@ -266,7 +266,7 @@ class NatsBus:
         return None
 
     async def _serve_connection(self, connection: _NatsConnection) -> None:
-        """Carry messages over a connection until it is lost."""
+        """Send queued messages over a connection, and test the connection, until it is lost."""
         async with anyio.create_task_group() as tasks:
             for job in (self._forward_when_queued, self._check_connection):
                 tasks.start_soon(_mark_lost_on_failure, connection, job)
@@ -298,7 +298,7 @@ class NatsBus:
             await self._forward_queue(connection)
 
     async def _forward_queue(self, connection: _NatsConnection) -> None:
-        """Pass queued messages to the client, but pause while it has more than MAX_CLIENT_BYTES unsent."""
+        """Pass queued messages to the NATS client, but pause while the client has more than MAX_CLIENT_BYTES unsent."""
         while self._queue:
             if connection.client.pending_data_size > MAX_CLIENT_BYTES:
                 await MONOTONIC.sleep(FULL_BUFFER_PAUSE_SECONDS)
@@ -308,7 +308,7 @@ class NatsBus:
             await connection.client.publish(subject, payload)
 
     async def _check_connection(self, connection: _NatsConnection) -> None:
-        """Send test messages until MAX_FAILED_CHECKS in a row do not return. Then mark the connection as lost."""
+        """Send test messages to this process itself, until MAX_FAILED_CHECKS in a row are lost. Then mark the connection as lost."""
         failed_checks = 0
         while failed_checks < MAX_FAILED_CHECKS:
             if await connection.responds(CHECK_SECONDS):
@@ -322,7 +322,7 @@ class NatsBus:
 async def _mark_lost_on_failure(
     connection: _NatsConnection, job: Callable[[_NatsConnection], Awaitable[None]]
 ) -> None:
-    """Run a job, and mark the connection as lost if the job fails."""
+    """Run a job, and mark the connection as lost if the job raises nats.errors.Error or OSError."""
     try:
         await job(connection)
     except (nats.errors.Error, OSError) as error:

@@ -140,7 +140,7 @@ def notice(
 
 
 def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -> None:
-    """End a ban or the notice in a store. Raises CommandError if there is no such directive.
+    """End a ban or the notice in a store. Raises CommandError if there is no such ban or no notice.
 
     db: URL of the store
     subject: name, address or network that is banned; empty for the notice

@@ -61,7 +61,7 @@ STANDBY_PAUSE_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class HostPlan:
-    """Settings of a host, and the pool, TLS context and plan of the server's own engines built from them."""
+    """Settings of a host, and the objects made from them: the matchmaker's pool, the plan of the server's engines, and TLS."""
 
     loaded_settings: LoadedSettings
     pool: Pool | None
@@ -145,14 +145,14 @@ class ReloadableHost:
                 self._host = None
 
     async def serve_edge(self, stop: StopSignals) -> None:
-        """Serve as an edge until stopped. Raises the errors of `open_edge`."""
+        """Serve as an edge of a cluster, which holds clients' connections, until stopped. Raises the errors of `open_edge`."""
         async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
             err.print(f"an edge listens on {address}")
             await stop.wait()
             stop.close()  # from now on another signal ends the process immediately
 
     async def serve_core(self, stop: StopSignals) -> None:
-        """Serve as leader or standby until stopped.
+        """Serve as a core of a cluster, which leads or stands by, until stopped.
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.

@@ -45,7 +45,7 @@ class Preferences:
     """True if the matchmaker may pair the bot; False if the bot plays only by challenge."""
 
     def accepts(self, pool_game: PoolGame) -> bool:
-        """Return True if the bot plays this game at its time control."""
+        """Return True if the bot plays this game, on its map and at its time control."""
         return self.find_decline_reason(pool_game.game, pool_game.time_control) is None
 
     def find_decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
@@ -196,7 +196,7 @@ class LobbyBot:
         self.quota = quota
 
     def use_quota(self) -> None:
-        """Count a new match against the quota, if the bot has one."""
+        """Subtract a new match from the bot's quota of further matches, if it has one."""
         if self.quota:
             self.quota -= 1
 
@@ -209,11 +209,11 @@ class LobbyBot:
         self.recent_matches = [*self.recent_matches[1 - MAX_RECENT_MATCHES :], (now, match)]
 
     def list_recent_match_ids(self, now: int) -> list[str]:
-        """Return the ids of the bot's matches that ended at most `RECENT_RESULT_NS` ago: it may have missed the results."""
+        """Return the ids of matches that ended at most `RECENT_RESULT_NS` ago, whose results the bot may have missed."""
         return [match for end_time, match in self.recent_matches if now - end_time <= RECENT_RESULT_NS]
 
     def was_end_sent_after(self, match: str, time: int) -> bool:
-        """Return True if the bot played the recent match with the id `match`, and the match ended after `time` (ns)."""
+        """Return True if `match` is a recently finished match of the bot whose `end` message was sent after `time` (ns)."""
         return any(match == match_id and time < end_time for end_time, match_id in self.recent_matches)
 
     def open_answer_period(self, now: int) -> None:

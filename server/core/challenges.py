@@ -108,7 +108,7 @@ class ChallengeHandler:
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the open challenges to it.
 
-        One of the server's own engines gets none here: each challenge to it is sent when its turn in the queue comes.
+        Challenges to one of the server's own engines are not sent here: they wait in a queue until their turn comes.
         """
         if bot.name in self._house:
             return

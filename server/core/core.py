@@ -190,7 +190,7 @@ class Core:
         return self._lobby.list_connected_bots()
 
     def find_bot(self, name: str) -> LobbyBot | None:
-        """Return the bot of that name; None unless it is connected, plays a match, or may still return to its session."""
+        """Return the bot of that name; None unless the bot is connected, plays a match, or may still resume its session."""
         return self._lobby.bots.get(name)
 
     # consequences of changes
@@ -334,7 +334,7 @@ class Core:
         self._resend_state(self._lobby.add_bot(admission, resumes_session=True))
 
     def _resend_state(self, bot: LobbyBot) -> None:
-        """Send a bot its matches in progress again, and the results that it may have missed."""
+        """Send a bot again the state of its matches in progress, and the results that it may have missed."""
         self._matches.apply_to_bot(bot, PlayerReconnected)
         if bot.client is not None:
             for match in bot.list_recent_match_ids(self._lobby.now):

@@ -56,7 +56,7 @@ class PublishToTopic(Struct, frozen=True, gc=False, tag="publish"):
 
 
 class SendMissedResult(Struct, frozen=True):
-    """Request to send a bot the `end` of a stored match, or the error `no_such_match` if it did not play that match."""
+    """Request to send a bot the `end` of a stored match, or the error `no_such_match` if the bot did not play that match."""
 
     client: int
     name: str

@@ -36,7 +36,7 @@ class EventRefused(RequestRefused):
 
 
 class Event:
-    """One event, from its announcement to its end."""
+    """One event (a tournament), from its announcement to its end."""
 
     def __init__(self, stored_event: StoredEvent) -> None:
         self.state = stored_event.state
@@ -158,7 +158,7 @@ class Event:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
 
     def leave(self, bot: str, *, by_host_or_owner: bool = False) -> None:
-        """Withdraw a bot. Raises EventRefused if it has not entered.
+        """Withdraw a bot. Raises EventRefused if the bot has not entered.
 
         by_host_or_owner  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """

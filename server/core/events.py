@@ -141,13 +141,13 @@ class Events:
     # from the store
 
     def restore(self, stored_events: Iterable[StoredEvent]) -> None:
-        """Load the events of an earlier core. The caller then restores their matches, and calls `assign_matches`."""
+        """Load the events of an earlier core. The caller must then restore the events' matches, and call `assign_matches`."""
         for stored_event in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_NS
             self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
     def assign_matches(self) -> None:
-        """Give each event its restored matches in progress."""
+        """Give each event those of the restored matches in progress that belong to it."""
         for event in self._events.values():
             players_by_match = {
                 match: room.terms.players
@@ -295,7 +295,7 @@ class Events:
         )
 
     def _check_connected(self, name: str) -> str:
-        """Return a line that confirms that a client of this name is connected. Raises EventRefused if none is."""
+        """Return a line that confirms that a client of this name is connected. Raises EventRefused if there is no such client."""
         if any(client.name == name for client in self._lobby.clients.values()):
             return f"{name} is connected"
         raise EventRefused(f"{name} is not connected")

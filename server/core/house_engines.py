@@ -75,7 +75,10 @@ class HouseEngines:
     # challenges
 
     def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
-        """Count a guest's request for a match. Raises RequestRefused for a forbidden match or too many requests."""
+        """Check a guest's challenge, and count it against the limit for the guest's address.
+
+        Raises RequestRefused if a guest may not play this match, or if the limit is reached.
+        """
         why = find_guest_refusal_reason(challenge, self, list_map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)

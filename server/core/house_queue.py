@@ -91,7 +91,8 @@ class HouseQueue:
         total_slots  maximum number of matches that all house engines together play in parallel
         free_slots   number of further matches that can be offered to each engine, by name; unanswered offers are
                      already subtracted
-        may_begin    function that takes a challenge id; if its match may begin now, counts the match and returns True
+        may_begin    function that takes the id of a challenge. If the challenge's match may begin now, the function counts
+                     the match against the rate limits, and returns True
 
         O(m n log n) for m offered challenges of n waiting ones.
         """

@@ -119,7 +119,7 @@ class MatchPlayed(Struct, frozen=True):
 class BotCrashed(Struct, frozen=True):
     """Crash of a bot whose process this server manages.
 
-    The bot loses its matches. (One of the server's own engines is restarted instead, and loses none.)
+    The bot loses its matches. The server's own engines are restarted instead, and lose no matches by a crash.
     """
 
     name: str
@@ -128,7 +128,7 @@ class BotCrashed(Struct, frozen=True):
 
 
 class HouseEngineFailed(Struct, frozen=True):
-    """Notice that one of the server's own engines (a house engine) cannot be started any more."""
+    """Report that one of the server's own engines (a house engine) cannot be started any more."""
 
     name: str
 

@@ -161,7 +161,7 @@ class Lobby:
         """Return the part of `CoreSettings.concurrency` that a match of these bots takes up.
 
         Return 0 if none of the bots runs on the server's own machine; otherwise 1 or, if `CoreSettings.counts_threads` is
-        True, the largest number of search threads of a bot that runs there: the bots think in turn, so they share them.
+        True, the largest number of search threads of any bot that runs there, because only one bot thinks at a time.
         """
         local_bots = [bot for bot in bots if bot.is_local]
         if not self.settings.counts_threads:

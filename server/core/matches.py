@@ -142,7 +142,7 @@ class Matches:
         self._handle_event_match(record)
 
     def record_played(self, terms: Terms, record: Record) -> None:
-        """Record a match that was played or decided elsewhere, without a `Room`."""
+        """Record a match that was played or decided outside the core, without a `Room`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
         open_effect, close_effect = OpenMatch(terms, record.started), CloseMatch(record, terms.rated)
         self._lobby.effects.extend((open_effect, close_effect, MatchFinished(record)))
@@ -221,7 +221,7 @@ class Matches:
             lobby.forget_if_expired(bot)
 
     def _record_match_end(self, room: Room) -> None:
-        """Record the end of a match of the pool or of a challenge. A bot that forfeits repeatedly is suspended."""
+        """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several in a row."""
         lobby, players, result = self._lobby, room.terms.players, room.referee.result
         self._history.record_end(players.maxie, players.minnie, lobby.now)
         if result is None:

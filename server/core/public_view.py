@@ -47,7 +47,7 @@ class PublicView:
         yield from self._list_thoughts(first_hidden_before, first_hidden)
 
     def make_connection_status(self, now: int) -> ConnectionStatus:
-        """Return the message with the absent players, and the time in ms that the match still waits for each of them."""
+        """Return the message that says which players are absent, and for how many ms the match still waits for each."""
         return ConnectionStatus(self._terms.match, self._compute_absent_ms(now))
 
     def _compute_absent_ms(self, now: int) -> dict[Seat, int]:

@@ -177,7 +177,7 @@ class Room:
                 self.handle(PlayerReconnected(player), now)
 
     def replay(self, unfinished: UnfinishedMatch) -> None:
-        """Apply the stored events of a match to this new room, without effects."""
+        """Bring this new room to the state of an unfinished match, by applying the match's stored events without effects."""
         for event_time, event in unfinished.events:
             self.referee.handle(
                 self._trimmer.trim_event(event) if type(event) is MoveReceived else event, event_time

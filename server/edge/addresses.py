@@ -18,8 +18,8 @@ def make_websocket_url(host: str, port: int, tls: SSLContext | None = None) -> s
 def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) -> str | None:
     """Return a loopback URL at which bots on this machine reach a listener; None if they need a second listener.
 
-    A second listener is needed if this one uses TLS, whose certificate does not cover a loopback address, or if it is bound to an
-    address of another interface.
+    A second listener is needed if this one uses TLS, because the certificate does not cover a loopback address, or if this
+    one is bound to an address of another interface.
 
     bound_address  address of the listener's socket: IP address, port, and for IPv6 two more values
     """

@@ -248,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
         return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
     def _do_waiting_work(self) -> float:
-        """Do the work of a slice of the fair queue. Return the estimated cost of work that it causes elsewhere, in µs."""
+        """Do the work of one slice. Return the estimated cost of the work that the slice causes outside itself, in µs."""
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
@@ -420,9 +420,9 @@ class Connection(asyncio.BufferedProtocol):
             self._ping_timer = edge.clock.call_later(edge.compute_first_ping_delay_s(), self._send_ping)
 
     def _count_proxied_client(self, client: str) -> Response | None:
-        """Count a connection through a proxy under the address `client` of its client.
+        """Count this connection, which came through a proxy, for `client`: the client's own address.
 
-        Return the refusal of a client with too many connections; None if the client may connect.
+        Return the response that refuses a client with too many connections; None if the client may connect.
         """
         admission = self._edge.admission
         if client == self.address:
@@ -486,7 +486,7 @@ class Connection(asyncio.BufferedProtocol):
         return self.transport.get_write_buffer_size()
 
     def write(self, data: bytes) -> None:
-        """Write frames without waiting. If too many bytes already wait for the client, disconnect it instead."""
+        """Write frames without waiting. If too many bytes already wait for the client, disconnect the client instead."""
         if self.is_slow and self.session is not None and self.unsent_bytes > MAX_UNSENT_BYTES:
             self.session.close_slow_client()
         else:

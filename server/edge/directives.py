@@ -15,7 +15,7 @@ NO_NOTICE = Notice("", "")
 
 
 class Directives(Struct, frozen=True):
-    """Bans and the notice that are in force now."""
+    """Bans and the notice of the host that are in force now."""
 
     banned_names: Mapping[str, str] = {}
     """Reason for each banned name."""

@@ -217,7 +217,7 @@ class Edge:
     # from the core
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        """Deliver messages from the core to clients of this edge, in order. Drop those for clients that have left."""
+        """Deliver messages from the core to clients of this edge, in order. Drop messages for clients that have left."""
         clients = self._clients
         for message in messages:
             message_type = type(message)

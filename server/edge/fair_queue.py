@@ -36,7 +36,7 @@ class Waiter(Protocol):
 
 
 class FairQueue:
-    """Queue of waiters by address. Addresses are served in rotation, and the waiters of one address in order."""
+    """Queue of clients with work. Addresses are served in rotation, and the clients of one address in order."""
 
     def __init__(self, clock: TimeSource, is_storing: Callable[[], bool] = lambda: False) -> None:
         """Create an empty queue. `is_storing` returns True while moves are being stored."""

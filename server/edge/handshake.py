@@ -58,7 +58,7 @@ def refuse_unreadable(error: BaseException | None) -> Response:
 
 
 def refuse_without_subprotocol(request: Request) -> Response | None:
-    """Return the response that refuses a client that does not offer this server's subprotocol; None if it does."""
+    """Return the response that refuses a client that does not offer this server's subprotocol; None if the client does."""
     offered_protocols = request.list_header_values("Sec-WebSocket-Protocol")
     if SUBPROTOCOL in offered_protocols:
         return None

@@ -74,7 +74,7 @@ class PageClient:
         self._idle_timer: asyncio.TimerHandle | None = None
 
     async def request_view(self, match: str) -> View | None:
-        """Return the spectators' view of a match; None if it is not in progress, or the core does not answer."""
+        """Return a match as spectators see it; None if the match is not in progress, or the core does not answer."""
         reply = await self._request(match, Watch(match))
         return reply if isinstance(reply, View) else None
 
@@ -117,7 +117,7 @@ class PageClient:
         return sorted(clients, key=lambda client: (-client.connected_seconds, client.name))
 
     async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
-        """Return the core's answer to a request; None if no answer comes within `ANSWER_SECONDS`.
+        """Return the core's answer to a request; None if there is no such match, or no answer within `ANSWER_SECONDS`.
 
         Concurrent calls with one key share an answer. `key`: match id, or empty for the listing.
         """

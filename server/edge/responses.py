@@ -87,7 +87,7 @@ def make_bad_request_response(why: str) -> Response:
 
 
 def make_too_many_requests_response(seconds: float) -> Response:
-    """Return a 429 for an address that has used up its budget. The client may ask again after `seconds`."""
+    """Return a 429 for a client whose address has used up its work budget. The client may ask again after `seconds`."""
     line = "too many requests from your address: try again in a moment"
     return replace(
         make_text_response(line, HTTPStatus.TOO_MANY_REQUESTS),

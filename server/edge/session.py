@@ -206,7 +206,7 @@ class Session:
     def receive(self, frame: Frame, arrived_ns: int) -> None:
         """Handle a frame that arrived at `arrived_ns` (monotonic).
 
-        The answer to an open turn goes to the core immediately, with the time that it took.
+        The answer to an open turn goes to the core immediately, with the time since the turn was sent.
         """
         data: bytes | str | None = frame.data  # type: ignore[assignment]
         if frame.opcode is not BINARY or not frame.fin or self.state in IGNORING_STATES:
@@ -300,7 +300,7 @@ class Session:
 
     @property
     def _is_exempt_from_limits(self) -> bool:
-        """True for the server's own bots. Limits apply to addresses, and other programs on this machine share theirs."""
+        """True for the server's own bots. Other programs on this machine share their address, and so its limits."""
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.unlimited_names
 

@@ -176,9 +176,9 @@ class Shell:
     # inputs
 
     def submit(self, message: MessageToCore | Input) -> None:
-        """Accept a message or an input for the next round; inputs of the `DEFERRABLE_TYPES` may wait one round longer.
+        """Queue a message or an input for the next round of inputs; types in `DEFERRABLE_TYPES` may wait one round longer.
 
-        While there is no core, types in `DROPPED_WITHOUT_CORE` are dropped.
+        While there is no core, drop types in `DROPPED_WITHOUT_CORE`.
         """
         message_type = type(message)
         if message_type is TurnSent:
@@ -209,7 +209,7 @@ class Shell:
                 self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
 
     def _overtakes_deferred(self, message: MessageToCore | Input) -> bool:
-        """Return True if `message` is a move, and no deferred input comes from its client or ends its match."""
+        """Return True if `message` is a move, and no deferred input comes from the same client or concerns the same match."""
         if type(message) is not MessageReceived or type(message.message) is not Move:
             return False
         client, match = message.client, message.message.match
@@ -234,7 +234,7 @@ class Shell:
         self._edges[edge] = port
 
     def detach(self, edge: int) -> None:
-        """Forget the edge with number `edge`, which was lost, and its clients. Do nothing if it is not attached."""
+        """Forget the edge with number `edge`, which was lost, and its clients. Do nothing if that edge is not attached."""
         if self._edges.pop(edge, None) is not None:
             self._authenticator.forget_edge(edge)
             self.submit(EdgeDisconnected(edge))
@@ -284,7 +284,7 @@ class Shell:
         return await self._request_match(MatchRequested(terms))
 
     async def store_match(self, terms: Terms, record: Record) -> None:
-        """Store the record of a match that was played elsewhere.
+        """Store the record of a match that was played outside this core.
 
         Return once the record is durable. If the caller is cancelled, the record may still be stored.
         """
