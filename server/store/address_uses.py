@@ -25,7 +25,7 @@ MAX_OWNERS_PER_ADDRESS = 3
 
 
 class AddressUse(Struct, frozen=True):
-    """Use of an address by a bot on a day."""
+    """Fact that a bot used an IP address on a day."""
 
     name: str
     """Name of the bot."""
@@ -36,9 +36,9 @@ class AddressUse(Struct, frozen=True):
 
 
 def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) -> None:
-    """Store address uses, in the caller's transaction.
+    """Store which bots used which addresses, in the caller's transaction.
 
-    Skip uses that are already stored, and uses by bots without a valid token.
+    Uses that are already stored are skipped, and so are uses by bots without a valid token.
     """
     database.lock_exclusively(connection)  # no token may be deleted between its check below and the insert
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
@@ -62,10 +62,10 @@ def remove_old_rows(connection: sa.Connection) -> None:
 
 
 async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
-    """Return the days on which two bots of different owners played from one address, by the names of the two bots.
+    """Return the days on which two bots of different owners used the same address, by the sorted names of the two bots.
 
-    Both the two names and the days (as YYYY-MM-DD) are sorted. An address that bots of more than MAX_OWNERS_PER_ADDRESS owners used
-    on a day is left out for that day.
+    The days are texts such as `2026-01-31`, in ascending order. If bots of more than MAX_OWNERS_PER_ADDRESS owners used
+    an address on a day, the address is ignored on that day.
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
@@ -75,9 +75,9 @@ async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
 
 
 def _group_days_by_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return the days on which two bots of different owners used one address, by the sorted names of the two bots.
+    """Return the days on which two bots of different owners used the same address, by the sorted names of the two bots.
 
-    rows: tuples of the day, the hash of the address, the name of the bot, and the bot's owner
+    rows: one tuple for each use: the day, the hash of the address, the name of the bot, and the bot's owner
     """
     owners: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for day, address, name, owner in rows:

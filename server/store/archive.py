@@ -52,7 +52,7 @@ class ArchivedMatch(Record, frozen=True, kw_only=True):
 
 @dataclass
 class ImportResult:
-    """Result of an import: number of lines that were added or unchanged, and for each other line, the reason.
+    """Result of an import of matches, one per line: which lines were added, already stored, or rejected.
 
     Empty lines do not count.
     """
@@ -68,7 +68,7 @@ class ImportResult:
 async def export_lines(
     engine: Engine, event: str | None = None, bots: Sequence[str] = ()
 ) -> AsyncIterator[str]:
-    """Yield each finished match as a line without a line break, from a snapshot of the store.
+    """Yield each finished match as one line of JSON, without a line break, from a snapshot of the store.
 
     The matches are in the order in which the store received them.
 
@@ -87,7 +87,7 @@ async def export_lines(
 
 
 def format_archived_line(row: Any) -> str:
-    """Return the line of a finished match, without a line break, from a row with `packed`, `finished` and `rated`."""
+    """Return a finished match as one line of JSON, from a row with the columns `packed`, `finished` and `rated`."""
     record = structs.asdict(from_line(unpack_record(row.packed)))
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
@@ -97,10 +97,10 @@ async def import_lines(
 ) -> ImportResult:
     """Import the matches in `lines` into the store. Invalid lines are skipped, and the result gives the reasons.
 
-    counts_rated_matches: True to count matches that are marked as rated in the ratings; False to import all as unrated, because
-        anybody can write such a mark into a file
+    counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
+        matches as unrated, because anybody can write such a mark into a file
 
-    The import takes one transaction for each MATCHES_PER_TRANSACTION matches, so after an error some matches may be in the store.
+    Each transaction imports MATCHES_PER_TRANSACTION matches, so after an error some matches may be in the store.
     """
     counts = ImportResult()
     for chunk in database.split_into_chunks(_parse_lines(lines, counts), MATCHES_PER_TRANSACTION):
@@ -169,7 +169,7 @@ def parse_line(line: bytes) -> ArchivedMatch:
 
 
 def _find_end_time(match: ArchivedMatch) -> str:
-    """Return the end time of a match; if the line has none, the start time plus the times of all moves.
+    """Return the end time of a match; if none is given, the start time plus the times of all moves.
 
     Raises BadRecord if the start or the end is not a valid time.
     """
@@ -221,9 +221,10 @@ async def _add_chunk(
     *,
     counts_rated_matches: bool,
 ) -> None:
-    """Add the matches of `chunk`, with their line numbers, to the store, and count each line in `counts`.
+    """Add the matches of `chunk` to the store, and add the outcome for each line to `counts`.
 
-    counts_rated_matches: True to count matches that are marked as rated in the ratings
+    chunk: pairs of a line number and the match in that line
+    counts_rated_matches: True to let matches that are marked as rated change the ratings
     """
     match_ids = [archived.match for _, archived in chunk]
     query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(match_ids))

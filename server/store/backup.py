@@ -68,7 +68,7 @@ def _require_new(path: Path) -> None:
 
 
 async def _copy_sqlite(engine: Engine, file: Path) -> None:
-    """Copy a consistent snapshot of an SQLite store to the empty file `file`. Meanwhile the journal can write."""
+    """Copy a consistent snapshot of an SQLite store to the empty file `file`. Servers may write to the store."""
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
@@ -83,7 +83,7 @@ async def _copy_postgresql(engine: Engine, copy: Engine) -> None:
 
 
 async def _finish_copy(copy: Engine) -> StoreCounts:
-    """Delete the leases in a copy of a store, because no server runs on the copy. Return its counts."""
+    """Delete the servers' leases in a copy of a store, because no server runs on the copy. Return the copy's counts."""
     async with copy.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
         counts = await _count_rows(connection)
@@ -142,7 +142,7 @@ async def _require_empty(target: AsyncConnection) -> None:
 
 
 async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy the rows of all tables, except the leases and the schema version, which the target already has."""
+    """Copy all rows, except the servers' leases, and the schema version, which the target already has."""
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue
@@ -153,9 +153,9 @@ async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
 
 
 async def _advance_sequences(target: AsyncConnection) -> None:
-    """Let PostgreSQL continue to number rows of `matches` after the highest copied numbers.
+    """Advance the PostgreSQL sequences that number rows of `matches` past the highest copied numbers.
 
-    Its sequences are separate from the table. SQLite has no sequences.
+    Do nothing on SQLite, which has no sequences.
     """
     if target.dialect.name == "postgresql":
         last_number = sa.select(sa.func.max(matches.c.number)).scalar_subquery()

@@ -29,7 +29,7 @@ MATCHES_PER_TRANSACTION = 8
 
 
 class _UnpackedMatch(NamedTuple):
-    """Finished match of which so far only the record is packed."""
+    """Finished match whose record is packed (compressed), but whose terms and events are not yet."""
 
     number: int
     """Number of the match's row in `matches`."""
@@ -68,7 +68,7 @@ async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
 
 
 def _sort_events(collected: str) -> list[str]:
-    """Return the texts in `collected`, a JSON object of texts by number, in the order of their numbers."""
+    """Return the event texts in `collected`, a JSON object from event number to text, in the order of the numbers."""
     return [event for _, event in sorted(_decode_events(collected).items())]
 
 
@@ -88,11 +88,11 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
 def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
     """Store the packed data of matches, delete their unpacked terms and events, and return the number of packed matches.
 
-    packed_matches: for each match its number `which`, the packed record `before` that was read, and the new data
-        `piece`
+    packed_matches: a dict for each match: `which` is the match's number, `before` the packed record that was read, and
+        `piece` the new packed data
 
-    A match whose record has changed since it was read is skipped, and does not count. A match that another server has
-    packed meanwhile counts.
+    A match whose record has changed since the read is skipped and not counted. A match that another server has packed
+    meanwhile is counted.
     """
     connection.execute(_UPDATE_PACKED, packed_matches)
     numbers = {"these": [piece["which"] for piece in packed_matches]}
@@ -130,8 +130,8 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 def _build_events_query(dialect: str) -> sa.Select[Any]:
     """Return the query for all events of some matches: one row per match, with its events in a JSON object by number.
 
-    The parameter `these` holds the numbers of the matches. One row per event would be slower, because SQLite's thread
-    and the event loop alternate for each row.
+    The query's parameter `these` holds the numbers of the matches. One row per event would be slower, because each row
+    that SQLite returns switches between its thread and the event loop.
     """
     collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")

@@ -60,7 +60,7 @@ HANG_SECONDS = 2.0
 
 
 class DatabaseTimeouts(NamedTuple):
-    """Time limits for PostgreSQL, in seconds."""
+    """Time limits for connections, commands and idle transactions in PostgreSQL, in seconds."""
 
     command: float = 60
     """Maximum time for one command, in seconds. It keeps callers from waiting forever for a database that hangs."""
@@ -162,8 +162,8 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
 def make_blocking_engine(engine: Engine) -> sa.Engine:
     """Return an engine with blocking calls for the SQLite file of `engine`. Any thread may use its connections.
 
-    Each of its transactions locks the file for writing from the start, so that data cannot change between a read and a
-    write of the transaction.
+    Each transaction locks the file for writing from the start, so that data cannot change between its reads and its
+    writes.
     """
     blocking_engine = sa.create_engine(
         engine.url.set(drivername="sqlite"),
@@ -410,7 +410,7 @@ async def open_exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConne
     """Open a transaction for work that reads before it writes. Only one runs at a time, across all servers.
 
     The transaction is committed at the end of the block, or rolled back on an exception. A cancellation takes effect
-    only after the commit or rollback. Keep the block short: on SQLite the journal waits for it.
+    only after the commit or rollback. Keep the block short: on SQLite, a running server cannot write meanwhile.
     """
     with anyio.CancelScope(shield=True):
         async with engine.begin() as connection:
@@ -436,16 +436,16 @@ def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
 
 
 def has_writer(engine: Engine) -> bool:
-    """Return True for an engine from `set_writer`: its process has an open journal, through which it writes."""
+    """Return True if the engine is from `set_writer`, as in a server, whose writes go through its journal."""
     return _WRITER_OPTION in engine.get_execution_options()
 
 
 async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
     """Run `operation` in a transaction, commit it, and return its result.
 
-    A process with an open journal writes through the journal (`Journal.engine`), whose transactions on PostgreSQL run
-    beside those of other servers. Any other process writes in a transaction from `open_exclusive_transaction`. So an
-    operation that reads before it writes begins with `lock_exclusively`.
+    An engine from `set_writer`, such as `Journal.engine` in a server, passes the operation to its writer. On
+    PostgreSQL, other servers may write at the same time, so an operation that reads before it writes must begin with
+    `lock_exclusively`. Any other engine runs the operation in a transaction from `open_exclusive_transaction`.
     """
     if has_writer(engine):
         writer: WriteFunction = engine.get_execution_options()[_WRITER_OPTION]
@@ -455,7 +455,10 @@ async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Acquire the lock of `open_exclusive_transaction` in a transaction that has just begun. The transaction's end frees it."""
+    """Acquire the lock of `open_exclusive_transaction` for a transaction that has just begun.
+
+    The end of the transaction releases the lock.
+    """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
@@ -475,9 +478,9 @@ async def fetch(
 async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection]:
     """Open a connection for a short query.
 
-    The deadline of the enclosing cancel scope limits the query too. When it passes, the database stops the query,
-    TimeoutError is raised, and the connection stays usable. If PostgreSQL hangs, so that it stops nothing, TimeoutError
-    is raised HANG_SECONDS later, and the connection is closed. Any other cancellation of the scope takes effect only
+    The deadline of the enclosing cancel scope limits the query too. At the deadline, the database stops the query,
+    TimeoutError is raised, and the connection stays usable. If PostgreSQL hangs and does not stop the query,
+    TimeoutError is raised HANG_SECONDS later, and the connection is closed. Any other cancellation takes effect only
     after the block.
     """
     await checkpoint_if_cancelled()
@@ -531,8 +534,8 @@ async def open_snapshot(engine: Engine) -> AsyncIterator[AsyncConnection]:
 def make_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...] = ()) -> sa.Insert:
     """Return an INSERT statement that changes the existing row if there is one with the same primary key.
 
-    In an existing row, the statement adds to the columns `counts`, and replaces the values of all other columns. Execute
-    it with the rows, as dictionaries by column, as its parameters.
+    In an existing row, the statement adds the new values to the columns `counts`, and replaces the values of all other
+    columns. Execute it with rows as parameters, each a dict from column name to value.
     """
     statement = make_insert(dialect, table)
     keys = [column.name for column in table.primary_key]
@@ -554,8 +557,8 @@ def execute_many(
 ) -> None:
     """Execute a statement once for each row, in the caller's transaction. All rows must have the same keys.
 
-    On SQLite, the rows of a journal's transaction go directly to the driver: the journal waits for them, and SQLAlchemy
-    would take several times as long as SQLite itself.
+    If the driver is `sqlite3`, the rows go directly to it, because SQLAlchemy would take several times as long as
+    SQLite itself.
     """
     driver = connection.connection.driver_connection
     if isinstance(driver, sqlite3.Connection):
@@ -571,7 +574,7 @@ def _compile_for_sqlite(statement: sa.Insert | sa.Update, parameters: tuple[str,
 
 
 def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
-    """Yield the items in order, in lists of at most `size` items. A list of the default size fits into one query."""
+    """Yield the items in order, in lists of at most `size`. One query can take a list of the default size."""
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk

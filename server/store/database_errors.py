@@ -33,7 +33,7 @@ NO_ANSWER = "check that it runs, and the host and port in its URL"
 
 
 def describe_cause(cause: BaseException) -> str:
-    """Return the reason for a database driver's error in one line, with a remedy if this program is not at fault."""
+    """Return a one-line reason for a database driver's error; for an error that the user can mend, with the remedy."""
     reason = SQLITE_REASONS.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
     if reason is not None:
         return reason

@@ -47,9 +47,9 @@ class Directive(Struct, frozen=True):
 
 
 def parse_subject(text: str) -> tuple[DirectiveKind, str]:
-    """Return the kind and the subject of a ban of `text`, which is an IP address, a network or a name.
+    """Return the kind and the subject of the ban that `text` stands for: an IP address, a network or a name.
 
-    The subject of an address is a network: of one address for IPv4, and the /64 network for IPv6.
+    For an IP address, the subject is a network: for IPv4 only this address, for IPv6 its /64 network.
     """
     try:
         return "address", str(ip_network(make_address_key(text), strict=False))

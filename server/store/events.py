@@ -86,7 +86,7 @@ async def load_events(connection: AsyncConnection, server: str) -> list[StoredEv
 async def find_event(engine: Engine, name: str) -> EventState | None:
     """Return the event called `name`, or an event of the series called `name`; None if there is neither.
 
-    Of a series, return the latest event that has begun; if none has, the latest announced one.
+    The event of a series is the latest that has begun, or the latest announced one if none has begun.
     """
     states = [state for state in await list_events(engine) if name in (state.plan.event, state.plan.series)]
     begun = [state for state in states if state.has_begun or state.phase == "over"]

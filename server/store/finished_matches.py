@@ -67,7 +67,7 @@ class MatchList(Struct, frozen=True):
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
-    """Return the values of END_COLUMNS for a record, by column. Long texts are truncated."""
+    """Return the values of END_COLUMNS for the record of a finished match, by column name. Long texts are truncated."""
     name, result = record.setup.get("map"), record.result
     text_columns = {
         "map": name if isinstance(name, str) else "",
@@ -205,10 +205,10 @@ async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
 async def list_distinct_games(
     connection: AsyncConnection, column: sa.Column[Any], *conditions: Any
 ) -> list[str]:
-    """Return the sorted distinct games in `column` of the rows that meet all `conditions`.
+    """Return the sorted distinct names of games in `column`, in the rows that meet all `conditions`.
 
-    The query takes one index lookup per game. The column and each condition must be the same object in every call,
-    because the queries are cached.
+    The query takes one index lookup per game. Pass the same objects for the column and the conditions in every call,
+    because they are the keys of a cache of queries.
     """
     return list((await connection.execute(_build_distinct_games_query(column, conditions))).scalars())
 

@@ -28,7 +28,7 @@ from arena.server.store.tokens import (
 async def create_invitations(
     engine: Engine, owners: list[str], max_bots: int, valid_seconds: float
 ) -> dict[str, str]:
-    """Create an invitation for each owner, and return the codes by owner.
+    """Create an invitation for each owner, and return the invitation codes by owner.
 
     max_bots: maximum number of bots that an owner may have with the invitation, including earlier ones
     valid_seconds: time for which the invitations are valid
@@ -48,7 +48,7 @@ async def create_invitations(
 
 
 async def find_invited_owner(engine: Engine, code: str) -> str | None:
-    """Return the owner to whom the host gave this code; None if the code is unknown or has expired."""
+    """Return the owner to whom the host gave this invitation code; None if the code is unknown or has expired."""
     is_open = invitations.c.expires >= database.format_current_time()
     query = sa.select(invitations.c.owner).where(invitations.c.hash == hash_token(code), is_open)
     return (await database.fetch(engine, query)).scalar_one_or_none()

@@ -19,7 +19,7 @@ from arena.server.store.database import Engine
 
 
 class CannotResume(Exception):
-    """Raised when a stored ladder cannot be begun or resumed; the message is a one-line reason."""
+    """Raised when a ladder cannot be started or resumed; the message is a one-line reason."""
 
 
 def compute_short_digest(json_data: object) -> str:

@@ -159,7 +159,7 @@ def _parse_unix_seconds(text: str | None) -> float:
 
 
 def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
-    """Return the total time that one or more of the `spans` cover, in seconds.
+    """Return the total length of the union of `spans`, in seconds.
 
     spans: pairs of a start and an end, in seconds; they may overlap
     """

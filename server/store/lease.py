@@ -149,7 +149,8 @@ def try_acquire(
 ) -> Lease:
     """Acquire the lease on a name for `process`, in the caller's transaction.
 
-    expired: fencing token and renewal time of a lease that the caller has found to be expired, whatever the store says
+    expired: fencing token and renewal time of a lease that the caller knows to be expired, even if the times in the
+        store do not say so
     valid_seconds: time for which the new lease is valid without renewal
 
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
@@ -244,7 +245,7 @@ def load_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
 
 
 def require_no_server(connection: sa.Connection) -> None:
-    """Raise LeaseHeld if a server runs on the store."""
+    """Raise LeaseHeld if a running server uses the store."""
     running_servers = load_running_servers(connection)
     if running_servers:
         raise LeaseHeld(running_servers[0].name, running_servers[0])
@@ -263,7 +264,10 @@ def make_database_time(dialect: str) -> sa.ColumnElement[float]:
 
 @cache
 def _make_server_query(dialect: str) -> sa.Select[Any]:
-    """Return the query for the row of the server `held`, with the database's time as `at`. Standbys run it four times a second."""
+    """Return the query for a server's row, with the database's time as `at`. Its parameter `held` is the server's name.
+
+    The query is cached, because each standby runs it four times a second.
+    """
     named = servers.c.name == sa.bindparam("held")
     return sa.select(servers, make_database_time(dialect).label("at")).where(named)
 
@@ -285,7 +289,10 @@ _SELECT_HELD_LEASE = (
 
 
 def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str, Any]) -> None:
-    """Update the row of `lease`; `new_values` maps columns to values. Raises LeaseLost if the lease is no longer held."""
+    """Update the row of `lease`. Raises LeaseLost if another process has acquired the lease.
+
+    new_values: new values by column
+    """
     condition = (servers.c.name == lease.name) & (servers.c.number == lease.number)
     condition &= servers.c.since == lease.since
     if connection.execute(sa.update(servers).where(condition).values(new_values)).rowcount != 1:
@@ -295,8 +302,8 @@ def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str,
 def _end_sessions(connection: sa.Connection, row: sa.Row[Any]) -> None:
     """End the PostgreSQL sessions of the process that holds the expired lease of `row`.
 
-    A process that was cut off or stands still in a transaction would otherwise keep the row locked. A failure is only
-    logged, such as in a database whose administrator has forbidden this to its users: the locks then end later.
+    A process that has lost its network or hangs in a transaction would otherwise keep the row locked. A failure is only
+    logged, for example if the database's user lacks the permission: the locks then end later.
     """
     parameters = {
         "session_name": format_session_name(_read_holder_process(row)),

@@ -136,7 +136,7 @@ def _make_page_cursor(match: MatchSummary) -> str:
 
 
 def _fits(match: MatchSummary, filter: SearchFilter) -> bool:
-    """Return True if a match meets all terms of `filter` but `opening`, by which the matches were read from an index."""
+    """Return True if a match meets all terms of `filter` except `opening`, which the query has already checked."""
     names = {match.players.maxie, match.players.minnie}
     return (
         (not filter.bot or filter.bot in names)
@@ -149,7 +149,7 @@ def _fits(match: MatchSummary, filter: SearchFilter) -> bool:
 
 
 def _list_results(match: MatchSummary, bot: str) -> Iterator[str]:
-    """Yield the values of `SearchFilter.result` that find a match, in a search for the matches of `bot`."""
+    """Yield the values of `SearchFilter.result` that the match fits, in a search for the matches of `bot`."""
     winner, reason = match.result.winner, match.result.reason
     yield reason.value
     if winner is not None:
@@ -162,7 +162,7 @@ def _list_results(match: MatchSummary, bot: str) -> Iterator[str]:
 
 
 def _choose_index_terms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of those search terms, among `names`, that the best index for the search covers."""
+    """Return the terms among `names` that the best database index for the search covers; empty if no index helps."""
     if "opening" in names:
         return ("opening",)
     if "bot" in names and "opponent" in names:
@@ -179,14 +179,15 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 @lru_cache(maxsize=256)
 def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
-    """Return the query for the newest matches that meet the terms of an index. Its parameter `most` limits their number.
+    """Return the query for the newest matches that meet the search terms of an index. Its parameter `most` is a limit.
 
+    index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used
     has_cursor: True if the search begins after a given match, not at the newest one
 
-    The queries are cached, because building one takes longer than running it. The indices contain the end times and
-    numbers of matches, by which several lists are merged, so only the returned rows are read in full. A match of a bot
-    against itself is in two lists, and is returned once.
+    Queries are cached, because building one takes longer than running it. Only the returned rows are read in full:
+    several lists are merged by the end times and numbers in the index. A match of a bot against itself is in two lists,
+    but is returned once.
     """
     limit = sa.bindparam("most", type_=sa.Integer)
     position_conditions = (_build_before_condition(),) if has_cursor else ()
@@ -211,7 +212,7 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
 
 
 def _build_before_condition() -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a match comes after a given match in a list, newest first.
+    """Return the SQL condition that a match comes after a given match in the order of the search, the newest first.
 
     The parameters `finished_before` and `before` are the end time and the id of the given match.
     """
@@ -226,8 +227,9 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
 def _build_list_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
     """Return the SQL conditions of each list of matches that one search reads: one list, or several to be merged.
 
-    Each list is a range of an index, such as the matches of a bot in one seat.
+    Each list is a range of a database index, such as the matches of a bot as the first player.
 
+    index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used
     """
     column = matches.c

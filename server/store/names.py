@@ -52,7 +52,7 @@ _LOOKALIKE_TABLE = str.maketrans({char: letter for letter, chars in _LOOKALIKES.
 
 
 class _KeyTable(dict[int, str]):
-    """Table for `str.translate` of each character's part of a lookalike key. It computes an entry when it is first used."""
+    """Table for `str.translate` that maps each character to its part of a lookalike key. It fills itself on use."""
 
     def __missing__(self, code: int) -> str:
         plain = unicodedata.normalize("NFKD", chr(code).translate(_LOOKALIKE_TABLE))

@@ -88,7 +88,10 @@ async def find_continuations(
 def _count_moves(
     game: Riskless, position: Armies, packed_matches: list[tuple[str | None, bytes]]
 ) -> list[Continuation]:
-    """Return the moves played from a position, the most frequent first. `packed_matches`: winner and packed data of each."""
+    """Return the moves played from a position, the most frequent first.
+
+    packed_matches: the winner (None if nobody won) and the packed data of each match
+    """
     counts: dict[str, Counter[str | None]] = {}
     setup = game.setup()
     for winner, packed in packed_matches:

@@ -52,15 +52,15 @@ class MatchData(NamedTuple):
 
 
 def pack_record(record: str) -> bytes:
-    """Return a record (one line of JSON) as packed data, compressed at QUICK_LEVEL.
+    """Return a record (one line of JSON) as packed data, compressed quickly (QUICK_LEVEL).
 
-    Terms and events are added later, by `pack_match`.
+    Later, `pack_match` packs the record again, together with the match's terms and events.
     """
     return _pack(record, QUICK_LEVEL)
 
 
 def pack_match(match_data: MatchData) -> bytes:
-    """Return the record, the terms and the events of a match as packed data, compressed at THOROUGH_LEVEL."""
+    """Return the record, the terms and the events of a match as packed data, compressed thoroughly (THOROUGH_LEVEL)."""
     moves = _decode_moves(match_data.record).moves
     rows = _encode_rows_without_record(match_data.events, moves)
     return _pack(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_LEVEL)
@@ -72,7 +72,7 @@ def unpack_record(packed: bytes) -> str:
 
 
 def unpack_terms(packed: bytes) -> str:
-    """Return the terms in the packed data of a fully packed match, as JSON. Raises UnpackError for any other data."""
+    """Return the terms in data from `pack_match`, as JSON. Raises UnpackError for any other data."""
     return _unpack_parts(packed)[1]
 
 
@@ -86,7 +86,7 @@ def unpack_match(packed: bytes) -> MatchData:
 
 
 def _unpack_parts(packed: bytes) -> list[str]:
-    """Return the lines in the packed data of a match: its record, its terms, and its rows of the journal in short form.
+    """Return the lines in packed data: the record, the terms, and the rows of events as shortened by `_encode_rows_without_record`.
 
     Raises UnpackError if the data are damaged, or contain nothing but the record.
     """
@@ -129,7 +129,7 @@ def _load_dictionary() -> zstd.ZstdDict:
 
 
 class _RecordedMove(msgspec.Struct):
-    """Fields of a record's move that the journal repeats. A field that is missing in the record has its default."""
+    """Move in a record: the fields that the match's events repeat. A field that the record lacks has its default."""
 
     move: msgspec.Raw = msgspec.Raw()
     thinking: msgspec.Raw = msgspec.Raw()
@@ -168,11 +168,11 @@ _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
 
 
 def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
-    """Return the rows of a journal, one per line, without the data that the record contains.
+    """Return a match's rows of events, one per line, without the data that the record contains.
 
     moves: moves in the record
 
-    The time of each event is replaced by the time since the preceding event, less the time that the record implies.
+    The time of each event is replaced by the time since the preceding event, as far as the record does not give it.
     """
     previous_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
@@ -192,7 +192,7 @@ def _restore_rows(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> list[s
 
 
 def _find_move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _RecordedMove | None:
-    """Return the record's move at the ply that an event names; None if the record has no such ply."""
+    """Return the move in the record at the event's ply; None if the record has no such ply."""
     ply = _decode_number(event["ply"])
     return moves[ply] if 0 <= ply < len(moves) else None
 
@@ -200,8 +200,8 @@ def _find_move_of_event(event: _Event, moves: Sequence[_RecordedMove]) -> _Recor
 def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     """Remove from `event` the data that the moves of the record contain.
 
-    Return the time from the preceding event that the record implies, in ns: the duration of the turn if the event is a
-    move in the record, and otherwise 0.
+    Return the time since the preceding event, in ns, as far as the record gives it: the duration of the turn if the
+    event is a move in the record, and otherwise 0.
     """
     event_type = event["type"]
     if event_type == _MOVED:

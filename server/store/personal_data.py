@@ -144,7 +144,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
 
 
 def make_hidden_name() -> str:
-    """Return a new random name for a bot to be hidden."""
+    """Return a random name, under which a bot can be hidden."""
     return f"{HIDDEN_PREFIX}{secrets.token_hex(4)}"
 
 
@@ -198,7 +198,7 @@ def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
 
 
 def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
-    """Return True if the new name has results of its own, not only those that an interrupted rename has moved to it.
+    """Return True if the new name has results of its own, apart from those that an interrupted rename moved to it.
 
     row: row of the old name's token; None if it has none
     """
@@ -262,7 +262,7 @@ def _require_no_event(connection: sa.Connection, name: str) -> None:
 
 
 def _is_open(plan: dict[str, Any]) -> bool:
-    """Return True if a stored plan is of an event that has not begun. Only the server that plays it may change the plan."""
+    """Return True if a stored plan is of an event that has not begun, whose plan only the event's server may change."""
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
@@ -301,7 +301,7 @@ def _make_player_condition(name: str) -> sa.ColumnElement[bool]:
 
 
 def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
-    """Rename a player in up to MATCHES_PER_TRANSACTION matches, and return the number of these matches; 0 if none is left.
+    """Rename a player in up to MATCHES_PER_TRANSACTION matches. Return how many were changed; 0 once none is left.
 
     forgets: True to also delete the events of these matches, and the texts that the player sent
     """
@@ -338,7 +338,7 @@ def _replace_in_text(detail: str, name: str, new_name: str) -> str:
 
 
 def _replace_in_record(record: Record, players: Players, seats: set[Seat]) -> Record:
-    """Return a record with the names `players`, and without the texts that the players in `seats` sent."""
+    """Return a copy of a record with the names `players`, and without the texts that the players in `seats` sent."""
     result, engines = record.result, record.engines
     if seats and result.reason in LOSER_TEXT_REASONS and result.winner not in seats:
         result = replace(result, detail="")

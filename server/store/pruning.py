@@ -82,9 +82,9 @@ async def prune(engine: Engine, retention: Retention) -> int:
     """Remove the matches that the retention rule does not keep, and return their number.
 
     If the rule has an archive folder, the matches are first written to files there. A file is complete before its
-    matches leave the store, so after an interruption some matches may be in both, but none is lost. Matches that are
-    not yet counted in the ratings stay, as do those of unfinished ladders and events. Raises ArchiveFailed if a file
-    cannot be written.
+    matches are removed from the store, so an interruption loses no match, but may leave some in both places. Matches
+    that the ratings do not include yet are kept, and so are matches of unfinished ladders and events. Raises
+    ArchiveFailed if a file cannot be written.
     """
     last_arrival = await _find_last_expired(engine, retention, datetime.now(UTC))
     removed_count, previous_arrival = 0, 0
@@ -122,10 +122,10 @@ async def remove_old_data(engine: Engine, retention: Retention | None) -> None:
 
 
 async def _find_last_expired(engine: Engine, retention: Retention, now: datetime) -> int:
-    """Return the arrival number up to which matches may be removed; 0 if none may.
+    """Return the arrival number of the last match that may be removed; 0 if none may be removed.
 
-    Arrival numbers give the order in which the store received the matches. Matches that are not yet counted in the
-    ratings have higher numbers than the returned one.
+    Arrival numbers give the order in which the store received the matches. Matches that the ratings do not include yet
+    have higher numbers than the returned one.
     """
     arrival = matches.c.arrival
     async with open_query_connection(engine) as connection:

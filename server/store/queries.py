@@ -117,7 +117,7 @@ class BotSummary(Struct, frozen=True):
 async def load_rating_tables(
     engine: Engine, map: str = "", time_control: str = "", season: str = ""
 ) -> RatingTables:
-    """Return the ratings of all games. Matches that are not counted yet (`aggregates.match_counting`) are missing.
+    """Return the ratings of all games. The newest matches may be missing (see `aggregates.match_counting`).
 
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
@@ -138,7 +138,7 @@ async def load_rating_tables(
 
 
 async def load_event_table(engine: Engine, event: str, *, all_bots: bool = False) -> EventTable | None:
-    """Return the table of an event; None if the event has no match. The table is empty until a finished match is counted.
+    """Return the table of an event; None if the event has no match. The table may lack the newest finished matches.
 
     For an event with a stored plan, the table lists all bots. For any other event with many bots, it lists only those
     with the most matches (`event_tables.load_event_scores`).
@@ -159,11 +159,12 @@ async def load_event_table(engine: Engine, event: str, *, all_bots: bool = False
 async def _order_table(
     engine: Engine, event: str, ladder: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
-    """Return the rows of an event's table in the order of its format, and the bracket of a knockout.
+    """Return the rows of an event's table in the order of the event's format, and the bracket of a knockout.
 
-    The bracket has one list of pairings for each round, the final last. It is empty in other formats.
+    The bracket has one list of pairings for each round, the final last. In any other format, the bracket is empty.
 
     ladder: stored plan of the event; None if it has none
+    scores: results of the event, from which the rows are computed
     """
     # Compute the ratings in a thread: for many bots this takes a while, and matches must not wait.
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
@@ -186,14 +187,14 @@ async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
 
 
 def _is_decided_by_elo(ladder: StoredPlan) -> bool:
-    """Return True if a stored plan is of a ladder, not of an event that a server plays, and in a format with Elo."""
+    """Return True if the bots of a stored ladder are ranked by Elo; False for an event that a server plays."""
     return ladder.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in ladder.plan
 
 
 async def load_due_matches(engine: Engine, event: str, ladder: StoredPlan) -> list[Pairing]:
-    """Return the next match of each pair of bots that may play now in an event, in the order of the schedule.
+    """Return the matches of an event that can be played now, one for each pair of bots, in the order of the schedule.
 
-    A match that is in progress is included.
+    Matches in progress are included.
 
     ladder: stored plan of the event
     """
@@ -221,7 +222,7 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
 
 
 def _make_format(ladder: StoredPlan) -> Format:
-    """Return the format of an event before its first match."""
+    """Return the format of an event, such as a round-robin, in its state before the first match."""
     plan = ladder.plan
     return make_format(
         plan["format"],

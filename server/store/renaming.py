@@ -94,7 +94,7 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
 
 
 async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
-    """Ask the servers to rename a bot in events that have not begun, or with an empty `new_name`, to remove it."""
+    """Ask the servers to rename a bot in events that have not begun; with an empty `new_name`, to remove the bot."""
     for server in await personal_data.list_servers_with_entry(engine, name):
         await requests.send_request(engine, server, RenameEntry(name, new_name))
 
@@ -102,9 +102,9 @@ async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
 async def _run_when_idle(
     engine: Engine, name: str, why: str, operation: Callable[[], Awaitable[T]], *, banned: bool
 ) -> T:
-    """Make the servers refuse a name, and run `operation` until it no longer raises NameInUse. Return its result.
+    """Ban a name, repeat `operation` until it no longer raises NameInUse, lift the ban, and return the result.
 
-    why: reason shown to a bot of this name
+    why: reason for the ban, which is shown to a bot of this name
     banned: True if the host has banned the name already; it then stays banned
 
     Raises NameInUse if the name still has a match in progress after MAX_WAIT_SECONDS, and NameInEvent immediately.

@@ -44,7 +44,7 @@ class Token(Struct, frozen=True):
 
 
 def is_valid_name(name: str) -> bool:
-    """Return True if a bot may have this name: 1 to 64 printable characters, with no space at either end."""
+    """Return True if the name has 1 to 64 printable characters, and no space at either end."""
     return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
 
 
@@ -102,7 +102,7 @@ async def rotate_token(engine: Engine, name: str, presented: Token | None = None
     presented: token of one of the owner's bots, with which the owner asks for the change; None for the host
 
     Raises TokenError if the name has no token, or a revoked one. With `presented`, also if the name is not a bot of the
-    same owner, and if the presented token is no longer stored as it was read.
+    same owner, or if the presented token has changed since the caller read it.
     """
     token = generate_token()
     change = {"hash": hash_token(token), "rotated": database.format_current_time()}
@@ -170,7 +170,7 @@ async def list_tokens(engine: Engine) -> list[Token]:
 def read_names(connection: sa.Connection) -> list[str]:
     """Return all names that have a token, even a revoked one, in the caller's transaction.
 
-    The database joins them to one value, because thousands of rows would take several ms of the event loop's time.
+    The query returns all names as one value, because thousands of rows would block the event loop for several ms.
     """
     text = connection.scalar(sa.select(sa.func.aggregate_strings(tokens.c.name, "\n")))
     return text.split("\n") if text else []

@@ -28,7 +28,7 @@ The bots with the most matches are listed.
 
 
 class EventCounts(Struct, frozen=True):
-    """Name of an event, with the number of its matches, finished or in progress."""
+    """Name of an event, and the number of its matches: finished ones and those in progress."""
 
     event: str
     matches: int
@@ -83,7 +83,7 @@ def add_results(connection: sa.Connection, results: Iterable[EventResult]) -> No
 
 
 async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCounts]:
-    """Return up to `limit` events with counted matches or matches in progress, in descending order of name."""
+    """Return up to `limit` events that have a match in their table or in progress, in descending order of name."""
     finished_query = sa.select(event_totals.c.event, event_totals.c.matches)
     finished_query = finished_query.order_by(event_totals.c.event.desc()).limit(limit)
     unfinished_query = sa.select(matches.c.event, sa.func.count()).where(matches.c.finished.is_(None))
@@ -98,7 +98,7 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCoun
 
 
 async def count_finished_matches(engine: Engine, event: str) -> int | None:
-    """Return the number of an event's matches that its tables contain; None if they contain none yet."""
+    """Return the number of finished matches in an event's table; None if there is none yet."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     return (await fetch(engine, query)).scalar_one_or_none()
 
@@ -110,10 +110,10 @@ async def has_matches_in_progress(engine: Engine, event: str) -> bool:
 
 
 async def load_event_scores(engine: Engine, event: str, *, all_bots: bool = False) -> EventScores | None:
-    """Return the results of an event; None if no match of the event was counted.
+    """Return the results from which an event's table is made; None if the table has no match yet.
 
-    all_bots: True to return the results of all bots, however many. If False, and the event has more than MAX_FULL_TABLE
-        bots, return only the results between the MAX_PARTIAL_TABLE bots with the most matches.
+    all_bots: True for the results of all bots. If False, and the event has more than MAX_FULL_TABLE bots, only the
+        results between the MAX_PARTIAL_TABLE bots with the most matches are returned.
     """
     total_query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     bots_query = sa.select(event_bots.c.bot).where(event_bots.c.event == event)

@@ -40,9 +40,10 @@ MATCHES_PER_TRANSACTION_ALONE = 200
 async def count_new_matches(
     engine: AsyncEngine, report_step: Callable[[RatingStep], None] = lambda _step: None
 ) -> int:
-    """Count each new finished match in the ratings and tables, and return the number of rated ones.
+    """Add the new finished matches to the ratings and tables, and return the number of rated matches among them.
 
-    report_step: function that is called with each new rating step, in order, after its transaction
+    report_step: function that is called with each rating step (change of a bot's rating by a match), in order, after
+        the commit of the transaction that stores the step
     """
     total_count = 0
     max_matches = MATCHES_PER_TRANSACTION if database.has_writer(engine) else MATCHES_PER_TRANSACTION_ALONE
@@ -57,10 +58,11 @@ async def count_new_matches(
 
 
 def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
-    """Count up to `max_matches` new matches in the ratings and tables. Return their number, and their rating steps in order.
+    """Add up to `max_matches` new finished matches to the ratings and tables, in the caller's transaction.
 
-    Until the caller's transaction ends, no other transaction can count matches or assign arrival numbers to finished
-    matches. If the returned number is 0, all finished matches are counted.
+    Return the number of added matches, and the changes of ratings in order. If the number is 0, the ratings and tables
+    include all finished matches. Until the transaction ends, no other transaction can add matches to the ratings or
+    store the end of a match.
     """
     database.lock_exclusively(connection)
     rows = connection.execute(SELECT_UNCOUNTED, {"most": max_matches}).all()

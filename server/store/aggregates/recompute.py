@@ -69,7 +69,7 @@ class RecomputedRatings:
 
 
 async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY) -> RecomputedRatings:
-    """Recompute the ratings of all counted matches, and compare them with the stored ratings.
+    """Replay all matches that the ratings include, recompute the ratings, and compare them with the stored ones.
 
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads
     `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch for the first difference.
@@ -100,7 +100,10 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
 
 
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
-    """Raise RecomputeMismatch if a rating in the table `standings` differs from the last recomputed one, or is missing."""
+    """Raise RecomputeMismatch unless the ratings in the table `standings` equal those in `rater`.
+
+    rater: ratings after the recomputation of all matches
+    """
     stored_standings = {
         make_rating_key(row): make_current_rating_from_row(row)
         for row in (await connection.execute(sa.select(standings_table))).all()
@@ -131,10 +134,11 @@ def _are_equal_ratings(a: Rating, b: Rating) -> bool:
 
 
 def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
-    """Replay a match, and return its record, with the result of the replay.
+    """Replay a match from its events, and return the match's record, with the result of the replay.
 
-    row: columns of `matches`, and the match's packed data
-    journal: events of the match; None for an imported match, whose stored record is checked against the rules instead
+    row: row of the table `matches`, with the match's packed data
+    journal: events of the match; None for an imported match, which has no events: its record is checked against the
+        rules instead
 
     Raises RecomputeMismatch if the replay differs from the stored record.
     """
@@ -197,7 +201,9 @@ _IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS N
 async def _load_counted_matches(
     connection: AsyncConnection, limit: int, *, after_arrival: int = 0
 ) -> Sequence[sa.Row[Any]]:
-    """Return up to `limit` counted rated matches in order of arrival, with their packed data.
+    """Return up to `limit` rated matches that the ratings include, with their packed data.
+
+    The order is that of the arrival numbers, which the store assigns to matches as they finish.
 
     after_arrival: arrival number of the last match that was read already; 0 to begin with the first match
     """

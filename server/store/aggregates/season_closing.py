@@ -15,14 +15,14 @@ class CannotCloseSeason(database.OperationRefused):
 
 
 def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
-    """Close the current season, and return the sorted names of the games whose season was closed.
+    """Close the current season of a game or of all games, in the caller's transaction.
 
     name: name for the closed season
     game: name of the game; None for all games with rated matches in their current season
 
-    All matches that are finished now count in the closed season. The caller commits the transaction, which keeps other
-    writers out once the matches are counted. Raises CannotCloseSeason, and closes nothing, if no match was rated in the season, or if one of the
-    games already has a season of this name.
+    All matches that are finished now count in the closed season. Return the sorted names of the games whose season was
+    closed. Raises CannotCloseSeason, and closes nothing, if no match was rated in the season, or if one of the games
+    already has a season of this name.
     """
     while count_batch(connection, MATCHES_PER_TRANSACTION_ALONE)[0]:
         pass

@@ -27,7 +27,7 @@ class Season(Struct, frozen=True):
 
 
 class Seasons:
-    """All closed seasons of all games, sorted by game, and for each game in order of closing.
+    """All closed seasons of all games, sorted by game, then by the time of closing.
 
     `NAME in seasons` is True if any game has a closed season of this name.
     """

@@ -53,7 +53,7 @@ class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
 
     @property
     def glicko(self) -> Rating:
-        """Rating, deviation and volatility as one value, for computations."""
+        """Rating, deviation and volatility as a Glicko-2 rating, for computations."""
         return Rating(self.rating, self.deviation, self.volatility)
 
 
@@ -72,15 +72,15 @@ INACTIVE_AFTER = timedelta(days=30)
 
 
 def compute_activity_cutoff() -> str:
-    """Return the time that is INACTIVE_AFTER ago. Shown tables leave out a bot whose last rated match ended earlier.
+    """Return the time that is INACTIVE_AFTER ago, in the format of `database.format_current_time`.
 
-    The time is in the format of `database.format_current_time`.
+    A bot whose last rated match ended before this time is inactive, and is left out of the tables that users see.
     """
     return database.format_timestamp(datetime.now(UTC) - INACTIVE_AFTER)
 
 
 class CategorySummary(Struct, frozen=True):
-    """Category of one map and one time control, with its number of rated matches."""
+    """Rating category (a game, a map and a time control), with its number of rated matches."""
 
     game: str
     map: str
@@ -108,7 +108,7 @@ async def load_standings(
     limit: maximum number of bots for each game, those with the highest ratings; None for all
     since: only bots that finished a rated match at or after this time, in the format of `database.format_current_time`
 
-    Finished matches that are not counted yet are missing. Call `match_counting.count_new_matches` first to include them.
+    The ratings do not include the newest finished matches until `match_counting.count_new_matches` is called.
     """
     query = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__))
     query = query.where(*_make_column_conditions(standings_table, "map", "time_control", "season", "game"))
@@ -157,7 +157,7 @@ async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
 async def list_categories(
     engine: Engine, limit: int, season: str = "", *, since: str | None = None
 ) -> list[CategorySummary]:
-    """Return the categories of one map and one time control, those with the most rated matches first, at most `limit`.
+    """Return up to `limit` categories (a game, a map and a time control), those with the most rated matches first.
 
     season: name of a closed season; empty for the current one of each game
     since: count only bots that finished a rated match at or after this time, in the format of
@@ -194,9 +194,9 @@ async def load_cross_scores(
 def load_current_ratings(
     connection: sa.Connection, keys: Iterable[RatingKey]
 ) -> dict[RatingKey, CurrentRating]:
-    """Return the stored rating of each key, with the end time of the last rated match. Keys without a rating are left out.
+    """Return the stored ratings of bots in categories. Each rating has the end time of the bot's last rated match.
 
-    keys: pairs of a category and the name of a bot
+    keys: pairs of a category and the name of a bot; pairs without a rating are left out of the result
     """
     ratings: dict[RatingKey, CurrentRating] = {}
     bots_by_category: dict[RatingCategory, list[str]] = {}
@@ -223,7 +223,8 @@ def make_current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
 def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     """Add rating steps to the tables `standings` and `crosses`, in the caller's transaction.
 
-    steps: in order of the matches; the two steps of a match in a category are adjacent, Maxie's first
+    steps: changes of ratings by matches, in order of the matches; the two steps of a match in a category are adjacent,
+        that of the first player (Maxie) first
     """
     rows_by_key: dict[RatingKey, dict[str, Any]] = {}
     pairs: dict[tuple[RatingCategory, str, str], dict[str, Any]] = {}
@@ -266,9 +267,9 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
 
 
 def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, CurrentRating]) -> None:
-    """Store the rating of each bot after the last of its matches that is removed from the store.
+    """Store base ratings: for each bot, its rating after the last match that is being removed from the store.
 
-    `recompute.recompute_ratings` starts from these ratings. An older base of the same bot and category is replaced.
+    `recompute.recompute_ratings` starts from these ratings. The earlier base rating of a bot in a category is replaced.
     """
     rows = [
         category._asdict()
@@ -281,7 +282,7 @@ def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, Curr
 
 
 def load_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
-    """Return the rating of each bot in each category after the last of its matches that was removed from the store.
+    """Return the base ratings: by bot and category, the rating after the last match that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.
     """

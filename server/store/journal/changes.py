@@ -67,8 +67,8 @@ class JournalChanges:
     def list_statements(self, arrival: str, append_events: Sequence[Statement]) -> list[Statement]:
         """Return the statements that write all changes, in the order in which they must be executed.
 
-        arrival: SQL expression of the next arrival number of a finished match
-        append_events: statements that append `events`
+        arrival: SQL expression for the next arrival number, which gives the order of finished matches in the store
+        append_events: statements that append the rows in `events`
 
         The fixed order prevents deadlocks between servers that change the same rows.
         """
@@ -91,7 +91,7 @@ class JournalChanges:
 
 
 def collect_changes(effects: Iterable[DurableEffect], server: str) -> JournalChanges:
-    """Return the database rows that must be written to make the effects of the server named `server` durable."""
+    """Return the database rows to write for effects that the server named `server` must store."""
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
@@ -180,7 +180,10 @@ class NumberedStatement:
         self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", text)
 
     def get_values(self, row: Mapping[str, Any]) -> Sequence[Any]:
-        """Return the values of the statement's parameters, in the order of their numbers, from a row by column name."""
+        """Return the values of the statement's parameters, in the order of their numbers.
+
+        row: values by parameter name
+        """
         return [row[name] for name in self.names]
 
 

@@ -49,9 +49,10 @@ JournalWriter = SqliteWriter | PostgresqlWriter
 
 
 class Journal:
-    """Journal of one server, which writes to one store under one lease. `open_journal` makes it.
+    """Writer of one server's matches and sessions to the store, under a lease on the server's name.
 
-    Only one task at a time may call `commit`. Any number of tasks may call the other methods.
+    Make one with `open_journal`. Only one task at a time may call `commit`. Any number of tasks may call the other
+    methods.
     """
 
     def __init__(
@@ -84,11 +85,11 @@ class Journal:
         """True if the last commit raised an exception, but may nevertheless be or become durable."""
 
     async def commit(self, effects: Iterable[DurableEffect]) -> None:
-        """Make the effects durable in one transaction: all of them or none.
+        """Store the effects in one transaction: all of them or none.
 
         Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from
         `load`. Raises LeaseLost if another process has acquired the server's name, and another exception if the effects
-        can never be committed. After a cancellation the outcome is unknown: either all effects become durable, or none.
+        can never be committed. After a cancellation the outcome is unknown: either all effects are stored, or none.
         """
         start_ns = self._pending_since["commit"] = self._clock.now_ns()
         try:
@@ -162,7 +163,7 @@ class Journal:
         return self._last_error and f"the store fails: {self._last_error}"
 
     async def renew_lease_periodically(self) -> None:
-        """Keep renewing the lease, RENEWALS_PER_LEASE times per duration of a lease, until it is lost."""
+        """Keep renewing the lease, RENEWALS_PER_LEASE times in its duration, until it is lost to another process."""
         while not self.lease_lost.is_set():
             await self._clock.sleep(self.lease.valid_seconds / RENEWALS_PER_LEASE)
             await self.renew_lease()

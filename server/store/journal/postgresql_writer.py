@@ -68,9 +68,10 @@ class WriteConnection:
 
     @asynccontextmanager
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
-        """Yield SQLAlchemy's and the driver's object of the connection, for one transaction inside the block.
+        """Yield the connection for one transaction inside the block: SQLAlchemy's object, and the driver's (asyncpg's).
 
-        A cancellation takes effect before or after the block. A block that takes too long is ended by `abandon`.
+        A cancellation takes effect before or after the block. After `answer_seconds`, the connection is closed, so that
+        its pending calls raise an exception.
         """
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
         with anyio.CancelScope(shield=True):
@@ -103,7 +104,7 @@ class WriteConnection:
     def abandon(self) -> None:
         """Close the connection immediately, without a message to the database.
 
-        Pending calls raise an exception, whether or not their work became durable.
+        Pending calls raise an exception, whether or not their transaction was committed.
         """
         if self._driver_connection is not None:
             self._driver_connection.terminate()
@@ -126,7 +127,7 @@ class PostgresqlWriter:
         self._commits, self._others = (WriteConnection(engine, answer_seconds, clock) for _ in range(2))
 
     async def commit(self, changes: JournalChanges, lease: Lease) -> None:
-        """Make the changes durable in one transaction.
+        """Write the changes in one transaction.
 
         Raises LeaseLost if the lease is lost, and any database error.
         """
@@ -144,7 +145,7 @@ class PostgresqlWriter:
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
 
-        On an exception, roll back and raise it.
+        If `operation` or the commit raises an exception, the transaction is rolled back.
         """
         async with self._others.open_for_transaction() as (connection, _), connection.begin():
             return await connection.run_sync(operation)

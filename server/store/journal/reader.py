@@ -28,11 +28,11 @@ class StartedMatch(NamedTuple):
 
 
 async def find_started_matches(engine: Engine, prefix: str, player: str = "") -> list[StartedMatch]:
-    """Return at most two matches whose ids begin with `prefix`: the first ones, in order of their ids.
+    """Return the first two matches whose ids begin with `prefix`, in order of id; fewer if there are not two.
 
-    Two are enough to tell whether the prefix fits no match, one, or several.
+    Two matches are enough to tell whether the prefix is unique.
 
-    player: name of a bot whose matches are searched; empty to search the matches of all bots
+    player: name of a bot, to search only its matches; empty for the matches of all bots
     """
     parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
     if player:

@@ -106,7 +106,7 @@ class StoredAccount(Struct):
 
 
 async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-    """Return the stored data of each name, with one query for many names. `server` is the server of the sessions."""
+    """Return the stored data of each name, with one query for many names. `server`: server whose sessions are read."""
     accounts: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:
         for chunk in database.split_into_chunks(sorted(set(names))):
@@ -132,9 +132,10 @@ def _build_account_query(
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
 ) -> sa.Select[Any]:
-    """Return the query of one part of `_ACCOUNTS`: its rows have the columns of all parts, with the values given here.
+    """Return a query for one kind of data of names; `_ACCOUNTS` is the union of these queries.
 
-    kind: `token`, `session` or `rating`, which says what `text` and `number` hold (see `load_accounts`)
+    kind: `token`, `session` or `rating`, which decides what the other columns mean in `load_accounts`
+    name, text, number, role, owner, deviation: expressions for the values of the columns with these names
     """
     names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(

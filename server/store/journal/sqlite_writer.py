@@ -35,10 +35,10 @@ MAX_ROWS_PER_STATEMENT = 500
 
 @cache
 def make_append_statement(row_count: int) -> str:
-    """Return the statement that appends `row_count` event rows to matches in progress. It appends none if the lease is lost.
+    """Return the SQL statement that appends `row_count` event rows, or none if the server has lost its lease.
 
-    Parameters: the three values of each row (`EventRow`), then the lease's name twice and its fencing token. If the
-    rows were one parameter in JSON, SQLite would take twice as long.
+    The statement's parameters are the three values of each row (`EventRow`), then the name of the lease twice and its
+    fencing token. One JSON parameter for all rows would take SQLite twice as long.
     """
     return f"""
 INSERT INTO events (number, seq, event)
@@ -116,8 +116,8 @@ class SqliteWriter:
     def __init__(self, connection: sa.Connection, thread: WriterThread, *, durable: bool) -> None:
         """Prepare a writer through `connection`, whose calls run in `thread`.
 
-        durable: True if a commit waits for the disk; False for a temporary store, to which short commits are written
-            without the thread
+        durable: True if a commit waits for the disk; False for a temporary store, whose short commits run directly in
+            the event loop, not in the thread
         """
         self._connection = connection
         self._driver_connection = _get_driver_connection(connection)
@@ -127,7 +127,7 @@ class SqliteWriter:
             self._driver_connection.execute(sqlite.NO_BUSY_WAIT)
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
-        """Make the changes durable in one transaction.
+        """Write the changes in one transaction.
 
         Raises LeaseLost if the lease is lost, and sqlite3.Error if the transaction fails.
         """
@@ -149,7 +149,7 @@ class SqliteWriter:
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
 
-        On an exception, roll back and raise it.
+        If `operation` or the commit raises an exception, the transaction is rolled back.
         """
         return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
 
