@@ -19,7 +19,7 @@ from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageRe
 
 
 class AdmissionRequest(Struct, frozen=True, tag="knock"):
-    """Hello of a client that waits to be admitted or refused."""
+    """`hello` message of a client that waits to be admitted or refused."""
 
     client: int
     """Number of the client. Its high bits are the number of its edge (`EDGE_SHIFT`)."""

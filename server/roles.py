@@ -81,7 +81,7 @@ async def check_connections(settings: ArenaSettings) -> None:
 async def open_edge(
     settings: ArenaSettings, *, house: HousePlan, tls: SSLContext | None, clock: TimeSource = MONOTONIC
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
-    """Run an edge during the block. It accepts connections for the core that leads the shard named `server.name`.
+    """Run an edge (process that holds connections) during the block, for the core that leads the shard named `server.name`.
 
     Yield the link to the core, and the URL for bots.
 

@@ -44,7 +44,7 @@ SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
 
 
 class EdgeLink:
-    """Link between an edge and the core that leads its shard. It is the edge's `CorePort`.
+    """Link between an edge (process that holds connections) and the core that leads its shard: the edge's `CorePort`.
 
     The link keeps the clients' latest messages, and resends them if messages to the core may have been lost. It does not
     keep hellos and moves, because the edge repeats them itself: after a loss, the edge lists its clients in

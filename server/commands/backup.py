@@ -48,7 +48,7 @@ def backup_command(
 ) -> None:
     """Copy the database to a file while servers use it.
 
-    The copy holds matches, journals and ratings, and of each token a hash.
+    The copy holds matches, journals and ratings, and a hash of each token.
 
     The file is an SQLite store, whichever database it comes from: `arena serve --db` opens it directly, and `arena
     restore` copies it into another.

@@ -134,7 +134,7 @@ def new(
 ) -> None:
     """Announce an event.
 
-    Bots enter with `arena bot --enter NAME`. Those connected at the start play.
+    Bots enter with `arena bot --enter NAME`. The entered bots that are connected at the start play.
 
     A round is one pair of matches on each map. A weekly event keeps its local time when daylight saving time begins
     or ends.

@@ -104,7 +104,8 @@ def serve(
     """Host matches between bots, and a page to watch them.
 
     A bot needs a token (`arena token create NAME`), unless --anyone is given. Guests play the server's own engines
-    on the page. SIGTERM drains: unfinished matches continue at the next start. SIGHUP reloads FILE.
+    on the page. After SIGTERM, the server lets matches end before it stops; unfinished ones continue at the next start.
+    SIGHUP reloads FILE.
 
     Example: arena serve --host 0.0.0.0 --map world --tc 10+0.1
     """

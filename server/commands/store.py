@@ -73,7 +73,7 @@ def prune_command(
 
 
 def _parse_retention(keep: str, archive: Path | None) -> Retention:
-    """Return the rule for the matches to keep from --keep and --archive. Raises UsageError if one is invalid."""
+    """Return the rule that --keep and --archive set: which matches to keep. Raises UsageError if an option is invalid."""
     if archive is not None and archive.exists() and not archive.is_dir():
         raise UsageError(f"--archive: {archive} is not a folder")
     try:

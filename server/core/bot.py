@@ -74,7 +74,7 @@ def has_hash(secret: str, hash: bytes) -> bool:
 
 @dataclass(eq=False, slots=True)
 class LobbyBot:
-    """Bot that the lobby knows by its name, connected or not."""
+    """Bot that is connected, plays a match, or may still resume its session."""
 
     name: str
     session: bytes = b""

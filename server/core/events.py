@@ -147,7 +147,7 @@ class Events:
             self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
     def assign_matches(self) -> None:
-        """Give each event those of the restored matches in progress that belong to it."""
+        """Assign the restored matches in progress to their events."""
         for event in self._events.values():
             players_by_match = {
                 match: room.terms.players

@@ -40,7 +40,7 @@ def make_unknown_match_refusal(match: str) -> RequestRefused:
 
 
 class FollowerCounts:
-    """Number of clients that follow one topic, by edge (the process that holds a client's connection)."""
+    """Number of clients that follow one topic (a match, or the listing), by edge: the process that holds their connections."""
 
     def __init__(self) -> None:
         self.edges: tuple[int, ...] = ()

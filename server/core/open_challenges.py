@@ -65,7 +65,7 @@ class OpenChallenges:
         return [challenge for challenge, _ in zip(self._challenges.values(), range(limit), strict=False)]
 
     def list_addressed_to(self, name: str) -> list[OpenChallenge]:
-        """Return the challenges whose opponent is this bot, without the challenges to any bot."""
+        """Return the challenges to the bot of this name, without those that any bot may accept."""
         return [self._challenges[id] for id in self._ids_by_opponent.get(name, ())]
 
     def check_new_challenge(self, challenger: str, challenge: Challenge, max_open: int) -> None:

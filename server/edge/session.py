@@ -323,7 +323,7 @@ class Session:
         return cost
 
     def drop_queued_messages(self) -> None:
-        """Drop the messages that wait in the fair queue."""
+        """Drop the client's messages that wait in the fair queue."""
         self.waiting_messages.clear()
         if self.state == BACKLOGGED:
             self.state = ADMITTED

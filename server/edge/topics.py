@@ -44,7 +44,7 @@ def encode_frame(message: ServerMessage) -> bytes:
 
 
 class Topic:
-    """Followers of one topic on this edge, and the recent messages that still have to be sent to some of them."""
+    """Clients of this edge that follow one topic (a match, or the listing), and the messages still to be sent to some of them."""
 
     def __init__(self, name: str, clock: TimeSource) -> None:
         self.name = name

@@ -15,7 +15,10 @@ BURST_SECONDS = 20.0
 
 
 class WorkBudget:
-    """Budget of work for each address (a /64 network for IPv6). `try_spend` takes constant time."""
+    """Limit on the server's work for the clients of one address (for IPv6, of one /64 network), in CPU time per second.
+
+    `try_spend` takes constant time.
+    """
 
     def __init__(self, limits: HostLimits) -> None:
         """Start with full budgets. `limits` may change later: `work_ms_per_second` is read at each use."""

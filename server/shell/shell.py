@@ -101,7 +101,7 @@ RecordLookup = Callable[[str], Awaitable[str | None]]
 
 
 class Shell:
-    """Runner of one core: it passes inputs to the core, stores the core's effects, and then sends them.
+    """Runner of one core, the arena's state machine: it passes inputs to the core, stores the core's effects, and sends them.
 
     It works only while `run` runs.
     """
@@ -246,7 +246,7 @@ class Shell:
             port.deliver((message,))
 
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each released effect of type `effect_type`.
+        """Call `handler` with each effect of type `effect_type`, once the effects of the same round are stored.
 
         Effects that go to edges have no handlers: `SendToClient`, `CloseClient` and `PublishToTopic`.
         """
@@ -317,7 +317,7 @@ class Shell:
         await self._changed.wait()
 
     def stop(self) -> None:
-        """End `run` once all inputs that have arrived are handled and their effects released."""
+        """End `run` once all inputs that have arrived are handled, and their effects are stored and sent."""
         self._is_stopping = True
         self._round_due.set()
 
