@@ -110,7 +110,7 @@ def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Kill and compare. Return the exit code: 1 if anything was lost or differs."""
+    """Kill a ladder or a server repeatedly, and print all losses and differences. Return the exit code: 1 if there are any."""
     parser = make_parser(__doc__)
     parser.add_argument(
         "part", nargs="?", default="ladder", choices=("ladder", "server"), help="program to kill"

@@ -139,7 +139,7 @@ class RelaySession(Session):
         self._other: RelaySession | None = None
 
     def pair_with(self, partner: RelaySession) -> None:
-        """Pair this session with another one, and send that one the first turn."""
+        """Pair this session with `partner`, and send `partner` the first turn."""
         self._other, partner._other = partner, self
         partner.write_message(self._turn)
 

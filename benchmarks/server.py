@@ -133,7 +133,7 @@ async def measure_answers(
 
 
 async def measure_lone_moves(seconds: float) -> dict[str, str]:
-    """Measure the latency of a lone move on the server and on the relays, and that of a commit on the disk alone.
+    """Measure the latency of moves of a single match on the server and on the relays, and that of a commit on the disk.
 
     Each is measured for `seconds` in total, in turn with the others. Return the figures, by placeholder in SERVER.md.
     """

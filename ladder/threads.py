@@ -32,7 +32,7 @@ class ThreadAllocation:
 
     @property
     def capacity(self) -> int:
-        """Maximum total weight (`compute_weight`) of parallel matches: the number set by the user, or else of cores."""
+        """Maximum total weight (`compute_weight`) of parallel matches: as set by the user, or else the number of cores."""
         return self.fixed_concurrency or self.core_count
 
     @property

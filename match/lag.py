@@ -28,7 +28,7 @@ MAX_PINGS = 8
 
 
 class LagBudget(Struct, frozen=True, gc=False):
-    """Budget of lag credit that one player has left in one match."""
+    """Budget from which one player in one match gets back time lost to network lag."""
 
     left_ns: int = MAX_LAG_NS
 

@@ -87,7 +87,7 @@ def sort_by_format(rows: Sequence[StandingsRow], format: Format) -> list[Standin
 
 
 class Encounter(Struct, frozen=True):
-    """Encounter of two bots in the bracket of a knockout, with all their pairs. A bot and the winner are None while unknown."""
+    """Encounter of two bots in the bracket of a knockout, with all their pairs. A bot or winner is None while unknown."""
 
     first: str | None
     second: str | None
@@ -434,7 +434,7 @@ class KnockoutFormat:
 
     @property
     def _pair_numbers_per_encounter(self) -> int:
-        """Count of the pair numbers reserved for an encounter: one for each scheduled pair and each possible tie-break."""
+        """Number of pair numbers that are reserved for an encounter: one for each scheduled pair and each possible tie-break."""
         return self.rounds * self.start_count + MAX_TIE_BREAKS
 
     def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known

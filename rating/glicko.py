@@ -89,12 +89,12 @@ def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float
 
 
 def _g(phi: float) -> float:
-    """Return the weight g(φ) of a result against an opponent with the deviation `phi` (step 3)."""
+    """Return the weight g(φ) of a result against an opponent with the deviation `phi` (step 3 of Glicko-2)."""
     return 1 / math.sqrt(1 + 3 * phi * phi / math.pi**2)
 
 
 def _solve_volatility(phi: float, sigma: float, variance: float, delta: float) -> float:
-    """Return the new volatility (step 5): the root of the paper's f, found by the Illinois method (a regula falsi).
+    """Return the new volatility (step 5 of Glicko-2): the root of Glickman's f, found by the Illinois method.
 
     phi       deviation φ before the period
     sigma     volatility σ before the period

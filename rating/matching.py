@@ -14,7 +14,9 @@ V = TypeVar("V", bound=Hashable)
 
 
 def find_maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V], bool]) -> dict[V, V]:
-    """Return the partner of each matched vertex, in both directions.
+    """Return a maximum matching (as many pairs of neighbours as possible): the partner of each matched vertex.
+
+    Each pair is in the result in both directions.
 
     `are_neighbours` tells whether two vertices are neighbours; it must be symmetric.
     """
@@ -36,7 +38,7 @@ def find_maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V]
 
 
 class _AlternatingTree:
-    """Alternating tree that grows from an unmatched vertex, `root`. A blossom is represented by its base.
+    """Alternating tree of Edmonds's algorithm, grown from an unmatched vertex, `root`. A blossom is represented by its base.
 
     mate    matched partner of each vertex, -1 for none
     base    base of the blossom that contains each vertex, or the vertex itself

@@ -88,7 +88,7 @@ class RatingCategory(NamedTuple):
 def make_rating_categories(
     game: str, map: str, time_control: str, season: int
 ) -> tuple[RatingCategory, RatingCategory]:
-    """Return the categories in which a match counts."""
+    """Return the categories in which a match counts: its game as a whole, and its game on its map and time control."""
     return RatingCategory(game, season=season), RatingCategory(game, map, time_control, season)
 
 

@@ -45,7 +45,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """Sequential test of the Elo difference `elo0` against `elo1`.
+    """Sequential test of two hypotheses: the Elo difference is `elo0` (H0), or it is `elo1` (H1).
 
     `alpha` is the probability of accepting H1 if H0 is true; `beta` is the probability of accepting H0 if H1 is true.
     """

@@ -106,7 +106,7 @@ MAX_SYMMETRIES = 5040
 
 
 def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
-    """Return a group of at most MAX_SYMMETRIES automorphisms of a graph, in ascending order; the identity is the first.
+    """Return a group of at most MAX_SYMMETRIES automorphisms (symmetries) of a graph, in ascending order, identity first.
 
     If there are more automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
     possible k. With V territories, the search takes O(V!) time at worst. On maps it takes about O(V) time per

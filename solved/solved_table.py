@@ -51,7 +51,7 @@ class SolvedTable:
         return decode_value(self.get_code(self.boards.representative(board)))
 
     def get_code(self, number: int) -> int:
-        """Return the code of the representative board with this number. Raises BadTable if its block is damaged."""
+        """Return the code (see `decode_value`) of the representative board with this number. Raises BadTable if its block is damaged."""
         block, place = divmod(number, self.header.boards_in_block)
         width = self.header.width
         return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
@@ -97,5 +97,5 @@ def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
 
 
 def compress_codes(codes: bytes, level: int) -> bytes:
-    """Return the codes of a block, compressed with Zstandard at `level`."""
+    """Return the codes of a block of boards (see `decode_value`), compressed with Zstandard at `level`."""
     return zstd.compress(codes, level)

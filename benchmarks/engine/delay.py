@@ -86,7 +86,7 @@ def format_quantile(times: Sequence[float], share: float) -> str:
 
 
 def measure() -> dict[str, Any]:
-    """Measure the delay of the event loop without and with a search, and the delay of the end of stopped searches."""
+    """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
     board = make_riskless("world")
     middle_games = make_middle_games(board, 8)
     searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))

@@ -79,7 +79,7 @@ class PositionTimes:
 
     sequential: seconds of the sequential search
     seconds: seconds of each search, by name
-    work: nodes of each search that finished, relative to the sequential search, by name
+    work: nodes of each search that finished, divided by those of the sequential search, by name
     """
 
     sequential: float

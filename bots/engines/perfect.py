@@ -64,7 +64,10 @@ def to_search_value(value: SolvedValue) -> int:
 
 
 def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None:
-    """Return the solution of `game` if the engine's option `truth` asks for it; None for an unsolved map.
+    """Return the solution of `game` if the engine's option `truth` (use a solved map's tablebase) is on; otherwise None.
+
+    Return None also for an unsolved map.
+
 
     Raises BadSpec if the file of the tablebase is damaged.
     """

@@ -67,7 +67,7 @@ def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
 
 
 def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the minimum of each list whose minimum exceeds `potential`, and raise `potential` to it."""
+    """Yield the index and the minimum of each list whose minimum exceeds `potential`, and raise `potential` to that minimum."""
     for index, numbers in lists:
         if minleq(numbers, potential):
             continue
@@ -89,7 +89,7 @@ def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
 
 
 def omit_high(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the maximum of each list whose maximum is below `potential`, and lower `potential` to it."""
+    """Yield the index and the maximum of each list whose maximum is below `potential`, and lower `potential` to that maximum."""
     for index, numbers in lists:
         if maxgeq(numbers, potential):
             continue

@@ -112,7 +112,10 @@ def climb_weights(
 def _choose_first_steps(
     games: Sequence[Game[Any, Any]], weights: npt.NDArray[np.float64], rng: random.Random
 ) -> npt.NDArray[np.float64]:
-    """Return the first step of each weight, from positions of random matches; 0 for a weight of 0."""
+    """Return the size of the first step of each weight; 0 for a weight of 0.
+
+    On positions of random matches, the steps of all weights change the estimate by about as much.
+    """
     feature_rows = []
     for game in games:
         compute_features, _ = get_features(game)

@@ -18,7 +18,9 @@ class Challenger:
         """Ids of the matches whose challenge was accepted and that have not started."""
 
     def open_challenges(self, free_slots: int) -> list[Challenge]:
-        """Return the challenges to send: one for each of `free_slots` further matches that no earlier challenge may fill.
+        """Return the challenges to send, so that all open challenges together can fill `free_slots` matches.
+
+        free_slots  number of further matches that the bot can play
 
         The caller must send them: they count as unanswered from now on.
         """
