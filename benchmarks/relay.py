@@ -169,6 +169,7 @@ class RelaySession(Session):
 async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> None:
     """Run a relay until cancelled. Send `answer` to a frame's sender, and `turn` to the other session of the pair.
 
+    port: port of this machine on which to listen
     file: SQLite file in which a row is stored before each answer; empty to store nothing
     """
     store = RelayStore(file) if file else None

@@ -83,7 +83,9 @@ class CheckContext:
     ) -> ScriptedMatch:
         """Return a scripted match whose time limits only a bot that hangs exceeds.
 
+        peer: connection to the bot
         game: None for the first game that the bot names in its hello
+        seat: seat of the bot
         """
         return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS)
 

@@ -158,6 +158,7 @@ def make_map(
     cap           maximum number of armies on a territory
     minnie        territories that Minnie holds at the start, with ARMIES_PER_START on each
     maxie         territories that Maxie holds at the start, with ARMIES_PER_START on each
+    places        point of each territory on the picture
     extra_armies  numbers of extra armies on the first of Minnie's territories, except on the maps in EXTRA_ARMIES
     """
     size = len(territories)

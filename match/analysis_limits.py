@@ -29,7 +29,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Trimmer of the analysis in one match, which removes what exceeds the limits of this module.
+    """Trimmer of the analysis in one match: removes all parts that exceed the limits of this module.
 
     `trim` takes time in proportion to the length of the main line.
     """

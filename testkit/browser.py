@@ -284,6 +284,7 @@ def run_arena(
 ) -> Iterator[BrowserArena]:
     """Run a server, and one bot for each engine in `bots`, until the end of the block.
 
+    folder: folder of the server's store and of all logs
     options: further options of `arena serve`
     is_private: True for the server of one user, which accepts any name without a token and has no bots of its own
 

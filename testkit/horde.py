@@ -67,7 +67,7 @@ class AttackerConnection:
         return data
 
     async def read_to_end(self) -> None:
-        """Read and drop data until the server closes the connection."""
+        """Read and discard data until the server closes the connection."""
         with suppress(OSError, EOFError):
             while True:
                 await self.receive_available()
@@ -168,6 +168,7 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
     """Attack until cancelled, and reconnect whenever the server closes the connection.
 
     kind: name in KINDS
+    url: URL of the server
     source: local address to connect from
     counts: counts to which the traffic is added
     """

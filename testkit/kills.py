@@ -69,6 +69,7 @@ class LadderEvent:
     def continue_and_kill(self, name: str, delay_seconds: float, *, from_start: bool = False) -> None:
         """Continue the event in a process, and kill that process.
 
+        name: name of the files without suffix, as for `make_command`
         delay_seconds: seconds from the next finished match to the kill, or from the start of the process if `from_start`
         from_start: True to count from the start, so that the kill may come before the event has continued
         """

@@ -40,7 +40,7 @@ MIN_TIMES_ABOVE = 10
 
 
 async def _measure_sleep_delays(seconds: float) -> list[float]:
-    """Sleep for SLEEP_SECONDS again and again, for `seconds`. Return by how many ms each sleep was too long."""
+    """Sleep for SLEEP_SECONDS again and again, for `seconds`. Return the excess of each sleep, in ms."""
     loop = asyncio.get_running_loop()
     delays = []
     deadline = loop.time() + seconds

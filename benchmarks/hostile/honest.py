@@ -51,7 +51,9 @@ def make_honest_bots(url: str, load: Load, tokens: Mapping[str, str]) -> list[Co
     The bots connect evenly over the duration of a match. Otherwise all matches would end, and be stored and counted, in
     the same few seconds, and a measured period with these seconds would have twice the p99 of other periods.
 
-    load: counters to which the bots add their moves; tokens: token of each bot, by name
+    url: URL of the server
+    load: counters to which the bots add their moves
+    tokens: token of each bot, by name
     """
 
     async def run_bot(number: int, name: str) -> None:

@@ -372,7 +372,7 @@ def max_connection_seconds(kind: str) -> float | None:
 
 
 def attack_seconds(seconds: float) -> float:
-    """Return for how many seconds an attack lasts, which is long enough to see whether all attackers are disconnected.
+    """Return the duration of an attack, in seconds: long enough to see whether all attackers are disconnected.
 
     seconds: length of the hostile period
     """

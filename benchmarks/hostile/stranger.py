@@ -133,8 +133,9 @@ async def send_get(
 ) -> tuple[str, bytes]:
     """Send an HTTP request on a new connection, count the response, and return its status and its body.
 
+    url: URL of the server
     source: local address to connect from
-    path: URL path, with the query
+    path: path of the request's URL, with the query
     authorization: value of the Authorization header; empty for none
 
     Raises OSError if the server cannot be reached, and EOFError if it closes the connection without a response.

@@ -172,7 +172,9 @@ def schedule_hang_check(
 ) -> None:
     """Schedule the interruption of a finished match's bot, in case it still thinks after `HANG_SECONDS`.
 
+    clock       source of the time at which the check is due
     match       id of the match
+    worker      thread of the match's bot
     on_problem  function that shows a line to the bot's owner
     """
     clock.call_later(HANG_SECONDS, _interrupt_hung_bot, clock, match, worker, on_problem)

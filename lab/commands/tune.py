@@ -269,6 +269,7 @@ def _learn_weights(
 ) -> tuple[Mapping[str, int], list[str]]:
     """Return the weights after all generations and the climb, and a line about each step.
 
+    add_progress_bar    creates the progress bar of one step
     match_count         number of matches of each game in a generation
     round_count         number of rounds of the climb
     nodes_per_move      number of nodes searched for each move

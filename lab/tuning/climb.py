@@ -71,6 +71,7 @@ def climb_weights(
 
     Each round plays PAIRS_PER_ROUND pairs on each game.
 
+    seed      seed of all random choices
     progress  called after each round
 
     All games must have the same features. Raises BadSpec for a game without features.

@@ -96,6 +96,7 @@ def play_training_matches(
 
     weights         weights of both players' evaluators
     nodes_per_move  number of nodes searched for each move
+    seed            seed of all random choices
     progress        called after each match
 
     Raises BadSpec for a game without features.
@@ -176,10 +177,13 @@ def count_outcomes(
     seed: int,
     progress: Callable[[], None],
 ) -> dict[PositionCategory, OutcomeCounts]:
-    """Play matches with the weights `weights` in both seats, and count wins, draws and losses of the player to move by category of position.
+    """Play matches with `weights` in both seats. Return the wins, draws and losses from each category of positions.
+
+    Results are counted for the player to move in the position.
 
     match_count     number of matches of each game
     nodes_per_move  number of nodes searched for each move
+    seed            seed of all random choices
     progress        called after each match
 
     Raises BadSpec for a game without categories.

@@ -319,7 +319,7 @@ class InvariantMonitor:
                 suspensions.pardon(effect.name)
 
     def check_pairing(self, core: WatchedCore, now: int) -> None:
-        """Check that no two bots of a core stay free that may play each other. `now`: time by the core's clock, in ns."""
+        """Check that a core pairs its free bots: no two bots that may play each other stay free. `now`: time by the core's clock, in ns."""
         if core.next_deadline is not None and core.next_deadline <= now:
             return  # a core that was frozen, or waited for the store, has yet to pair its bots
         free = {

@@ -86,7 +86,9 @@ class PairingModel:
         self._free_since.pop(name, None)
 
     def find_unpaired(self, owners: Mapping[str, str], now: int) -> list[str]:
-        """Return the bots that have waited for a match for longer than MAX_UNPAIRED_NS, if any two of them may play each other.
+        """Return the bots that have waited for a match for longer than MAX_UNPAIRED_NS.
+
+        The result is empty if no two of them may play each other.
 
         owners: owner of each bot that is free at time `now`, in ns
         """
