@@ -135,7 +135,7 @@ def make_core_settings(
 
 
 class Host:
-    """Running server: a core with the shell that does its I/O, their background jobs, and an edge. Created by `open_host`."""
+    """Running server: a core, the shell that does the core's I/O, background jobs, and an edge. Created by `open_host`."""
 
     edge: Edge
     """Edge with the connections of the clients."""

@@ -24,7 +24,7 @@ class Recurrence(Struct, frozen=True):
 
 
 class EventPlan(Struct, frozen=True, kw_only=True):
-    """Plan of an event, fixed before it starts."""
+    """Plan of an event (a tournament), fixed before the event starts."""
 
     event: str
     """Name of the event, also used by its matches."""

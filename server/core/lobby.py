@@ -33,7 +33,7 @@ class RequestRefused(Exception):
 
 
 def make_unknown_match_refusal(match: str) -> RequestRefused:
-    """Return the error that answers a bot's message about a match that it does not play."""
+    """Return the error that answers a bot's message about a match that the bot does not play. `match`: id in the message."""
     return RequestRefused(
         Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist"
     )

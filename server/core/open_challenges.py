@@ -79,7 +79,11 @@ class OpenChallenges:
             )
 
     def add(self, challenger: str, challenge: Challenge, game: AnyGame, expiry_time: int) -> OpenChallenge:
-        """Open a challenge to play `game`, which expires at `expiry_time` (monotonic ns), and return it."""
+        """Open a challenge that expires at `expiry_time` (monotonic ns), and return the challenge.
+
+        challenge  message with which the bot `challenger` opens the challenge
+        game       game that the message names, on its map
+        """
         self._count += 1
         open_challenge = OpenChallenge(
             f"{self._prefix}{self._count}", challenger, challenge, game, expiry_time

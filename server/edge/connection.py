@@ -585,7 +585,7 @@ class Connection(asyncio.BufferedProtocol):
         self.update_reading()
 
     def send_goodbye(self, code: Code) -> None:
-        """Send the client `code` as the reason, and close the connection. Without an open websocket, just reset it."""
+        """Send the client `code` as the reason, and close the connection; without an open websocket, only reset the connection."""
         if self.session is None:
             self.transport.abort()
         else:

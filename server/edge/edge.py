@@ -195,7 +195,7 @@ class Edge:
                 await self._all_closed.wait()
 
     def set_cut_off(self, *, cut_off: bool) -> None:
-        """Record whether the edge is cut off from all cores. If so, disconnect all clients, and admit none from now on.
+        """Record whether the edge is cut off from all cores. If so, disconnect all clients, and admit none meanwhile.
 
         Plain requests are still answered.
         """

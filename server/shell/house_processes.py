@@ -72,7 +72,7 @@ class HousePlan:
 
     @property
     def allows_guests(self) -> bool:
-        """True if guests may connect: they are allowed, and there is an engine to play."""
+        """True if guests may connect: the host admits guests, and there is an engine that they can play."""
         return self.admits_guests and bool(self.engines)
 
 
@@ -180,7 +180,10 @@ class HouseProcesses:
                     process.record_silent_match()
 
     def _report_lost_engines(self) -> None:
-        """Report to the core the engines that were lost since the last call, so that nobody can challenge them."""
+        """Report to the core the engines that were given up since the last call, so that nobody can challenge them.
+
+        An engine is given up after too many failures in a row.
+        """
         for name, process in self._processes.items():
             if process.state is BotState.LOST and name not in self._failed_names:
                 self._failed_names.add(name)

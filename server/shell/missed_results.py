@@ -30,7 +30,7 @@ RETRY_SECONDS = 0.5
 
 
 class MissedResultSender:
-    """Sender of results to bots that missed them. It works only while `run` runs."""
+    """Sender of results to bots that missed the end of a match. Results are sent only while `run` is running."""
 
     def __init__(self, find_record: RecordLookup, shell: Shell, clock: TimeSource) -> None:
         self._find_record = find_record
@@ -52,7 +52,7 @@ class MissedResultSender:
             self._requests.add(request)
 
     async def run(self) -> None:
-        """Answer requests until cancelled."""
+        """Answer the core's requests (`SendMissedResult`) until cancelled."""
         with self._send, self._receive:
             async for request in self._receive:
                 while (message := await self._find_result(request)) is None:
@@ -61,7 +61,10 @@ class MissedResultSender:
                 self._shell.send(SendToClient(request.client, message))
 
     async def _find_result(self, request: SendMissedResult) -> ServerMessage | None:
-        """Return the answer to a request; None if the store cannot answer now."""
+        """Return the message that answers a request: the `end` of the match, or an error if the bot did not play the match.
+
+        Return None if the store cannot answer now.
+        """
         try:
             with anyio.fail_after(LOOKUP_TIMEOUT_SECONDS):
                 record_line = await self._find_record(request.match)

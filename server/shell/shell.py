@@ -90,7 +90,7 @@ For the next core, each edge lists its clients, and the shell repeats its reques
 
 
 class StoreFailed(Exception):
-    """Raised to drop the core because the store is unavailable; the message is logged."""
+    """Raised if the store stays unavailable: the core is dropped, and rebuilt from the store later. The message is logged."""
 
     def __init__(self, error: StoreUnavailable) -> None:
         super().__init__(f"the store is unavailable, and matches wait until it is back: {error}")
@@ -103,7 +103,7 @@ RecordLookup = Callable[[str], Awaitable[str | None]]
 class Shell:
     """Runner of one core, the arena's state machine: it passes inputs to the core, stores the core's effects, and sends them.
 
-    It works only while `run` runs.
+    The shell works only while `run` is running.
     """
 
     def __init__(

@@ -104,7 +104,7 @@ class _WebhookMessage:
 
 
 class WebhookSender:
-    """Sender of the event news of one server to one receiver. Messages are sent only while `run` runs."""
+    """Sender of the event news of one server to one receiver. Messages are sent only while `run` is running."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class WebhookSender:
             pause_seconds = min(2 * pause_seconds, max_pause_seconds)
 
     async def _send_once(self, message: _WebhookMessage) -> tuple[str, bool]:
-        """Send a message once. Return the reason for the failure, empty on success, and True if a retry may help."""
+        """Send a message once. Return the reason for a failure (empty on success), and True if another attempt may help."""
         timestamp = str(int(self._get_unix_time()))
         headers = {
             "Content-Type": "application/json",
