@@ -86,7 +86,9 @@ def unpack_match(packed: bytes) -> MatchData:
 
 
 def _unpack_parts(packed: bytes) -> list[str]:
-    """Return the lines in packed data: the record, the terms, and the rows of events as shortened by `_encode_rows_without_record`.
+    """Return the lines in packed data: the record, the terms, and the rows of events.
+
+    The rows are in the form that `_encode_rows_without_record` returns.
 
     Raises UnpackError if the data are damaged, or contain nothing but the record.
     """

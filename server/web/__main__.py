@@ -50,7 +50,7 @@ LONG_CACHE_SECONDS = 3600.0
 
 
 class RequestHandler:
-    """Handler of the requests to the page process, which chooses the function that makes each response."""
+    """Handler of all requests to the page process (the child process that makes the web page's responses)."""
 
     def __init__(self, setup: PageSetup, engine: database.Engine, clock: TimeSource) -> None:
         self._engine = engine
@@ -115,7 +115,7 @@ class RequestHandler:
         return await self._store.handle_request(route_match, request.live)
 
     async def _render_page(self, request: PageRequest) -> Response:
-        """Return an HTML page, with a general title if the store is too slow or unavailable."""
+        """Return an HTML page. Its title is a general one if the store is too slow or unavailable."""
         route_match, view = request.route_match, request.live.view
         initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
@@ -142,7 +142,10 @@ def _make_failure_response(error: Exception) -> tuple[Response, str]:
 
 
 def _choose_cache_seconds(route: Route, response: Response, cost: float) -> float:
-    """Return the cache time of a response in seconds; 0 for no caching. `cost`: seconds of work that the response took."""
+    """Return for how many seconds a response may be cached; 0 for no caching.
+
+    cost: seconds of work that the response took
+    """
     if route.is_personal or response.status >= 500:
         return 0.0
     if route.is_page:
@@ -153,7 +156,10 @@ def _choose_cache_seconds(route: Route, response: Response, cost: float) -> floa
 
 
 async def serve() -> None:
-    """Answer the parent's requests. End this process when the parent closes the socket."""
+    """Answer the requests that the parent process sends through the socket on standard input.
+
+    End this process when the parent closes the socket.
+    """
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=os.dup(0)))
     decode = msgspec.msgpack.Decoder(page_messages.ToPageProcess).decode
     setup = decode(await page_messages.read_frame(reader))
@@ -182,7 +188,7 @@ async def serve() -> None:
 
 
 def main() -> None:
-    """Run this process, which serves the web page, until its parent ends it."""
+    """Run this process, which makes the web page's responses, until the parent process closes its socket."""
     # Matches have priority over pages.
     os.nice(supervisor.NICENESS)
     # The parent handles these signals, and this process ends with it.

@@ -67,9 +67,9 @@ MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
 async def analyse_position(
     map_name: str, parameters: Mapping[str, str], max_seconds: float = ENGINE_SECONDS
 ) -> Response:
-    """Return the analysis of a position on a built-in map, or an error status with a one-line reason.
+    """Return an engine's analysis of a position on a built-in map, or an error status with a one-line reason.
 
-    parameters: `position`, in the game's text form
+    parameters: query parameters; `position` is the position in the game's text form
     max_seconds: time limit of the engine
 
     Raises BadRequest if the parameters have no position, and NotFound for an unknown map.
@@ -90,7 +90,7 @@ async def analyse_position(
 
 
 def parse_position(parameters: Mapping[str, str]) -> str:
-    """Return the parameter `position`, with single spaces. Raises BadRequest if it is missing or empty."""
+    """Return the parameter `position`, with single spaces between its words. Raises BadRequest if it is missing."""
     position = " ".join(parameters.get("position", "").split())
     if not position:
         raise BadRequest("the parameter `position` is missing: add position=TEXT to the query")
@@ -98,7 +98,7 @@ def parse_position(parameters: Mapping[str, str]) -> str:
 
 
 async def review_moves(parameters: Mapping[str, str], max_seconds: float = ENGINE_SECONDS) -> Response:
-    """Return the review of a match that is not in the store, or an error status with a one-line reason.
+    """Return an engine's review of each move of a match that is not in the store, or an error status with a reason.
 
     parameters: `game`, and `setup` and `moves` as JSON. On a built-in map, the setup needs only the map's name and the
         fields that differ from the map.
@@ -127,7 +127,7 @@ async def review_moves(parameters: Mapping[str, str], max_seconds: float = ENGIN
 
 
 async def review_match(line: str, max_seconds: float = ENGINE_SECONDS) -> Response:
-    """Return the review of a match, or an error status with a one-line reason.
+    """Return an engine's review of each move of a match, or an error status with a one-line reason.
 
     line: record of the match, as one line of JSON
     max_seconds: time limit of the engine
@@ -175,8 +175,8 @@ def _make_timeout_response() -> Response:
 async def _run_engine(*arguments: str, max_seconds: float) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    The exit code is None if the command takes longer than `max_seconds`, or more CPU time than MAX_CPU_SECONDS. The command is
-    then killed, as it is on cancellation.
+    A command that takes longer than `max_seconds`, or more CPU time than MAX_CPU_SECONDS, is killed, and the exit code
+    is None. A cancellation also kills the command.
     """
     shell_command = f'ulimit -S -t {MAX_CPU_SECONDS}; exec "$0" "$@"'
     command = supervisor.make_supervised_command(

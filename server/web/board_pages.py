@@ -27,10 +27,13 @@ MAX_MOVES = 1500
 
 
 async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Response:
-    """Return the board, positions and legal moves of a match, or an error status with a one-line reason.
+    """Return a response with the board, the positions and the legal moves of a match of a custom game.
+
+    The legal moves are those after the last move. If the game cannot replay the match, the response has an error status
+    and a one-line reason.
 
     name: name of the custom game
-    parameters: `setup` and `moves`, as JSON
+    parameters: `setup` and `moves` of the match, as JSON
 
     Raises BadRequest for an invalid setup or invalid moves, and NotFound for an unknown game.
     """
@@ -44,7 +47,7 @@ async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Resp
 
 
 def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any]]:
-    """Parse the parameters `setup` and `moves`, which are JSON. Either may be missing, and is then empty.
+    """Return the parameters `setup` and `moves`, parsed from JSON; a missing one is empty.
 
     Raises BadRequest if one of them is not valid, or if there are more than MAX_MOVES moves.
     """

@@ -114,9 +114,13 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
 
 
 def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, further_bundle: str) -> str:
-    """Return JavaScript that assigns a module's exports to a constant, whose name is in `names` at the module's path.
+    """Return JavaScript that runs a module in a function, and assigns an object of the module's exports to a constant.
 
-    The module becomes a function that is called at once. Raises ValueError for a module that cannot be bundled.
+    path, text: path and source text of the module
+    names: name of the constant of each module, by path
+    bundle, further_bundle: paths of the bundle that gets the module, and of the bundle that dynamic imports load
+
+    Raises ValueError for a module that cannot be bundled.
     """
     exports = _find_exported_names(text)
     if open_text := next(
@@ -154,10 +158,10 @@ def _find_exported_names(text: str) -> dict[str, str]:
 
 
 def _find_imported_paths(pattern: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
-    """Return the paths of the modules that a module imports in statements of this pattern.
+    """Return the paths of the modules that a module imports in statements that match `pattern`.
 
-    path, text: path and text of the importing module
-    group: number of the group in `pattern` that has the relative path
+    path, text: path and source text of the importing module
+    group: number of the group in `pattern` that captures the relative path
     """
     return [_resolve_path(path, import_match[group]) for import_match in pattern.finditer(text)]
 

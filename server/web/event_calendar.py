@@ -31,9 +31,9 @@ _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
 async def answer_calendar_request(engine: Engine, origin: str) -> Response:
-    """Return the calendar of all recent and future events.
+    """Return the calendar of all recent and future events, in the iCalendar format.
 
-    origin: scheme and host of the request, as in `https://arena.example`; empty if unknown
+    origin: scheme and host for links in the calendar, as in `https://arena.example`; empty for no links
     """
     now = datetime.fromisoformat(database.format_current_time())
     states = await list_recent_events(engine, database.format_timestamp(now - MAX_EVENT_AGE))
@@ -42,9 +42,9 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 
 
 def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
-    """Return the plans of the events, and of the next `SERIES_DATES` events of each series, sorted by start.
+    """Return the plans of events sorted by start, each with True if the event is cancelled.
 
-    The bool after a plan is True if the event is cancelled.
+    They are the given events, and the next `SERIES_DATES` events of each series among them.
     """
     events_by_name: dict[str, tuple[EventPlan, bool]] = {}
     latest_by_series: dict[str, EventPlan] = {}

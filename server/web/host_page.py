@@ -91,7 +91,7 @@ class HostState(Struct, frozen=True):
 
 
 class HostPage:
-    """Handler of requests to `/api/host`."""
+    """Handler of requests to `/api/host`, with which the host sees and changes the state of the server."""
 
     def __init__(self, engine: Engine, page_client: PageClient, renames: RenameQueue) -> None:
         """Prepare to answer from the store.
@@ -107,7 +107,7 @@ class HostPage:
         """Carry out an action, and return the state of the server after it.
 
         form: parameters of the request. `do` is the action; without it, nothing is changed.
-        authorization: Authorization header with the name and token of an admin; otherwise, the response has status 401
+        authorization: Authorization header with the name and token of an admin; for any other, the status is 401
 
         Renames take long, so they are only queued. Raises BadRequest for invalid parameters, and OperationRefused if the
         contents of the store do not allow the action.

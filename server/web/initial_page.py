@@ -45,7 +45,7 @@ MAX_VALUE_AGE_PLIES = 4
 
 @dataclass(frozen=True)
 class HeroMatch:
-    """Match in the main picture of the start page (its hero), in the current or last known position."""
+    """Match in the main picture of the start page: its moves up to the position to draw."""
 
     match: str
     """Id of the match; empty if the match has no page of its own."""
@@ -58,16 +58,16 @@ class HeroMatch:
 
 
 class InitialPage:
-    """Source of the initial start page of one server."""
+    """Source of the HTML that the start page shows before its scripts are loaded."""
 
     def __init__(self) -> None:
         self._view = load_demo()
         """Match shown last; at first the built-in match."""
 
     def render(self, view: View | None) -> bytes:
-        """Return the HTML elements of the start page.
+        """Return the HTML elements of the start page, with the picture of a match.
 
-        view: match in progress to show; None to show the match shown last
+        view: match in progress to show; None for the match that was shown last, at first the built-in one
         """
         if view is None:
             self._view = replace(self._view, is_live=False)
@@ -86,9 +86,9 @@ def load_demo() -> HeroMatch:
 
 
 def render_hero(hero_match: HeroMatch) -> bytes:
-    """Return HTML with the pitch and the picture of a match; only the pitch if no map can be drawn for it.
+    """Return HTML with the pitch (the introduction to the arena) and the picture of a match.
 
-    This takes one or two milliseconds.
+    If the match has no map that can be drawn, return only the pitch. This takes one or two milliseconds.
     """
     try:
         game = make_game(hero_match.game, hero_match.setup)
@@ -138,11 +138,12 @@ def render_hero(hero_match: HeroMatch) -> bytes:
 
 
 def find_latest_value(moves: Sequence[Played], side: int) -> float | None:
-    """Return a player's latest value from the last moves, in hundredths of an army; None if there is none.
+    """Return the value of the position that a player's bot sent with its latest moves, in hundredths of an army.
 
-    The page computes the chance of winning from the same values (`page/js/chances.js`).
+    Return None if the bot sent no value. The page computes the chance of winning from the same values
+    (`page/js/chances.js`).
 
-    side: 0 for Maxie, who plays every second move from the first one on; 1 for Minnie
+    side: 0 for the first player (Maxie); 1 for the second (Minnie)
     """
     for ply in range(len(moves) - 1, max(-1, len(moves) - 1 - MAX_VALUE_AGE_PLIES), -1):
         thinking = moves[ply].thinking
@@ -152,14 +153,14 @@ def find_latest_value(moves: Sequence[Played], side: int) -> float | None:
 
 
 def round_half_up(number: float) -> int:
-    """Return the nearest whole number, rounded as JavaScript does."""
+    """Return the nearest whole number; halves are rounded up, as JavaScript's `Math.round` does."""
     return math.floor(number + 0.5)
 
 
 def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
     """Return HTML with a player's name, armies and territories, and `goal`, the number of armies that wins.
 
-    armies: number of armies on each territory, below 0 on those of the other player
+    armies: number of armies on each territory; negative on the opponent's territories
     """
     held = [number for number in armies if number > 0]
     lead = f" · {sum(armies)} ahead" if sum(armies) > 0 else ""
@@ -173,7 +174,10 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
 
 
 def _render_label(seat: str, name: str, percent: int) -> str:
-    """Return HTML with the label at a player's end of the bar of winning chances: empty unless the player is ahead.
+    """Return HTML with the label at a player's end of the bar of winning chances.
+
+    The label has the player's chance if the player is ahead. If the chances are even, Maxie's label says so. Otherwise
+    the label is empty.
 
     percent: Maxie's chance of winning
     """

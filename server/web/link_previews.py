@@ -69,16 +69,16 @@ _VIEW_PREVIEWS = {
 
 
 class LinkPreviews:
-    """Source of the previews of page addresses, and of the pictures in them."""
+    """Source of the link previews of the server's pages, and of the pictures in the previews."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     async def find_preview(self, path: str, query: str, live_match: View | None) -> LinkPreview:
-        """Return the preview of a page address; a general one for an unknown address.
+        """Return the link preview of a page; a general one for an unknown page.
 
-        path, query: percent-encoded path and query of the URL
-        live_match: spectators' view of the match at this address; None if it is not in progress
+        path, query: percent-encoded path and query of the page's URL
+        live_match: spectators' view of the match on this page; None if no match on the page is in progress
         """
         view, parts = _split_address(path, query)
         if not parts or view == "tv" or len(parts[0]) > MAX_NAME_LENGTH:
@@ -145,7 +145,7 @@ class LinkPreviews:
     async def answer_picture_request(self, path: str, view: View | None) -> Response:
         """Return the picture at a percent-decoded URL path. Raises NotFound if there is none.
 
-        view: spectators' view of the match in the picture; None if there is no match in progress
+        view: spectators' view of the match in the picture; None if the picture shows no match in progress
         """
         from arena.server.web.pictures import drawing  # noqa: PLC0415  slow to load, and large
 
@@ -188,7 +188,7 @@ class LinkPreviews:
         raise NotFound("no picture has this path")
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and rows with a bot's ratings, for `draw_table`; None if the bot has no rating."""
+        """Return a summary line and a bot's ratings as rows for `draw_table`; None if the bot has no rating."""
         standings = await load_bot_standings(self._engine, name)
         if not standings:
             return None
@@ -200,7 +200,7 @@ class LinkPreviews:
         return f"{sum(row.matches for row in standings)} rated matches", rows
 
     async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and rows with an event's table, for `draw_table`; None if there is no such event."""
+        """Return a summary line and an event's table as rows for `draw_table`; None if there is no such event."""
         table = await load_event_table(self._engine, event)
         if table is None:
             return None
@@ -234,7 +234,7 @@ def find_match_id(path: str, query: str) -> str:
 
 
 def _split_address(path: str, query: str) -> tuple[str, list[str]]:
-    """Return the first part of a page's address, and its further parts with the names in its query."""
+    """Return the first part of a URL path, and the further parts followed by the values of the query parameter `name`."""
     view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
     return view, parts + parse_qs(query).get("name", [])
 

@@ -24,7 +24,7 @@ MAPS_README = Path(maps.__file__).with_name("README.md")
 
 
 class MapMeasurements(Struct, frozen=True):
-    """Results of matches between equal engines on a map. Each field is the text of a table cell, such as `48 ± 5 %`."""
+    """Results of matches between equal engines on a map. Each field is a text to show, such as `48 ± 5 %`."""
 
     nodes: str
     """Number of nodes that the engines search per move."""
@@ -37,7 +37,7 @@ class MapMeasurements(Struct, frozen=True):
 
 
 class MapSolution(Struct, frozen=True):
-    """Solution of a map: results with perfect play. Each field is the text of a table cell."""
+    """Solution of a map: results of perfect play. Each field is a text to show."""
 
     start: str
     """Value of the initial position, as in `Minnie wins in 16 plies`."""
@@ -103,7 +103,7 @@ def list_built_in_maps() -> list[MapInfo]:
 def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:
     """Return the measurements of each map, by its name, from the two tables of measurements in `readme`.
 
-    A row without a map name continues the map above.
+    A row without the name of a map belongs to the map of the row above.
     """
     text = readme.read_text(encoding="utf-8")
     by_map: dict[str, list[MapMeasurements]] = {}

@@ -64,13 +64,13 @@ class MatchLog(Struct, frozen=True):
 async def load_log(
     engine: Engine, match: str, player: str = "", threads: anyio.CapacityLimiter | None = None
 ) -> MatchLog:
-    """Return the log of the only match whose id begins with `match`.
+    """Return the log of the one match whose id begins with `match`.
 
     match: id of the match, or the beginning of its id
-    player: name of a bot, to consider only its matches; empty for all matches
+    player: name of a bot, to search only its matches; empty for all matches
     threads: limit on the number of logs made in parallel; None for anyio's default
 
-    Raises LogNotFound if no match or several matches fit, or if the game of the match is not known.
+    Raises LogNotFound if no match or more than one is found, or if the game of the match is not known.
     """
     try:
         matches = await find_started_matches(engine, match, player)
@@ -107,23 +107,31 @@ async def load_log(
 
 
 class MatchLogs:
-    """Responses to `GET /api/log/MATCH`, which requires HTTP Basic authentication.
+    """Handler of `GET /api/log/MATCH`, which requires HTTP Basic authentication.
 
-    A client gives a bot's name, and the bot's token or the secret of its session. The store has only hashes of tokens
-    and session secrets. An admin's token gives access to all logs, and a bot's token to the logs of all bots of its
-    owner. A session secret gives access only to matches that began in the session, because a guest's name may have
-    belonged to another person before.
+    A client gives a bot's name, and the bot's token or the secret of its session. An admin's token gives access to all
+    logs, and a bot's token to the logs of all bots of the same owner. A session secret gives access only to matches
+    that began in the session, because a guest's name may have belonged to another person before.
     """
 
     def __init__(self, engine: Engine, *, admits_anyone: bool) -> None:
-        """Prepare to answer from the store. `admits_anyone`: True if a name without a token needs no secret."""
+        """Prepare to answer from the store.
+
+        admits_anyone: True if a client with a name that has no token needs no secret
+        """
         self._engine = engine
         self._admits_anyone = admits_anyone
         # Several replaying threads would only compete for the interpreter.
         self._threads = anyio.CapacityLimiter(1)
 
     async def answer_request(self, match: str, authorization: str) -> Response:
-        """Return the log of a match as JSON; status 401 without the right secret. Raises LogNotFound if there is none."""
+        """Return the log of a match as JSON; a response with status 401 if `authorization` gives no access to it.
+
+        match: id of the match, or the beginning of its id
+        authorization: Authorization header
+
+        Raises LogNotFound if no match or more than one is found.
+        """
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
         needs_session = token is None and not (

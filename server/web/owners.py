@@ -62,7 +62,7 @@ class OwnerState(Struct, frozen=True):
 
 
 class NewToken(Struct, frozen=True):
-    """Response with a new token, which is shown only once. `token` is empty if the name was retired."""
+    """Response with the new token of a name; `token` is empty if the name was retired."""
 
     name: str
     token: str
@@ -74,7 +74,7 @@ class OwnerPages:
     def __init__(self, engine: Engine, send_request: SendRequest) -> None:
         """Prepare to answer from the store.
 
-        send_request: function that sends a request to the server that plays an event
+        send_request: function that passes a change of an event's entries to the server that plays the event
         """
         self._engine = engine
         self._send_request = send_request
@@ -113,7 +113,7 @@ class OwnerPages:
         """Enter an owner's bot in an event, or withdraw it.
 
         Raises TokenError if the owner has no such bot, OperationRefused if the event does not accept the change now, and
-        TimeoutError if its server does not answer.
+        TimeoutError if the event's server does not answer.
         """
         token = await tokens.find_token(self._engine, bot)
         if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
@@ -141,9 +141,10 @@ class OwnerPages:
             raise OperationRefused(answer.text)
 
     async def _change_name(self, route: str, owner: str, presented: Token | None, name: str) -> str:
-        """Register or retire a name, or replace its token. Return the new token; empty if the name is retired.
+        """Register a name, retire it, or replace its token. Return the new token; empty if the name is retired.
 
-        presented: token with which the owner asks for the change; None with an invitation, which only registers names
+        route: URL path of the request, which decides the change
+        presented: token with which the owner asks for the change; None for an invitation, which can only register names
 
         Raises TokenError if the change is not possible.
         """

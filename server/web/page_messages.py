@@ -27,7 +27,7 @@ The steps are the request for live data and the query of the store. If a step ta
 
 
 class PageSetup(Struct, frozen=True, tag="setup"):
-    """First frame to the page process: its configuration."""
+    """First message to the page process (the child process that makes the web page's responses): its configuration."""
 
     store: str
     """Database URL of the store."""
@@ -41,7 +41,10 @@ class PageSetup(Struct, frozen=True, tag="setup"):
 
 
 class LiveData(Struct, frozen=True):
-    """Data that a response needs and that are not in the store. Fields that it does not need have their defaults."""
+    """Data that a response needs and that are not in the store.
+
+    Fields that the response does not need have their defaults.
+    """
 
     view: View | None = None
     """Spectators' view of the match; None if it is not in progress."""
@@ -81,7 +84,7 @@ class PageResponse(Struct, frozen=True, tag="reply"):
 
 
 class PageReady(Struct, frozen=True, tag="ready"):
-    """First frame from the page process: it has started and accepts requests."""
+    """First message from the page process: it has started and accepts requests."""
 
 
 ToPageProcess = PageSetup | PageRequest
@@ -91,12 +94,12 @@ _encode = msgspec.msgpack.encode
 
 
 def encode_frame(message: ToPageProcess | FromPageProcess) -> bytes:
-    """Encode a message as a frame: its length, then the message."""
+    """Encode a message as a frame: its length in bytes, as four big-endian bytes, then the message in MessagePack."""
     body = _encode(message)
     return len(body).to_bytes(4) + body
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:
-    """Return the next frame without its length. Raises asyncio.IncompleteReadError at the end of the stream."""
+    """Return the encoded message in the next frame. Raises asyncio.IncompleteReadError at the end of the stream."""
     length = int.from_bytes(await reader.readexactly(4))
     return await reader.readexactly(length)

@@ -54,7 +54,7 @@ _decode = msgspec.msgpack.Decoder(FromPageProcess).decode
 
 
 class PageProcess:
-    """Parent's side of the page process. It starts the process when needed, and passes requests to it."""
+    """Client of the page process, a child process that makes the web page's responses. The first request starts it."""
 
     def __init__(
         self,
@@ -65,8 +65,9 @@ class PageProcess:
     ) -> None:
         """Prepare the process, without starting it.
 
-        make_setup: function that returns the first frame for the process
-        page_client, find_progress: sources of the live data that requests contain
+        make_setup: function that returns the configuration to send to the process
+        page_client: source of the list of matches in progress, and of spectators' views of them
+        find_progress: function that returns the progress of an event that this server plays; None for any other event
         """
         self._make_setup = make_setup
         self._page_client = page_client
@@ -90,7 +91,7 @@ class PageProcess:
     async def answer_request(
         self, request: PageRequest, address: str, is_abandoned: Callable[[], bool]
     ) -> PageResponse | None:
-        """Return the response to a request; None if every client that waits for it leaves before the request's turn comes.
+        """Return the response to a request; None if all clients that wait for it leave before the request's turn.
 
         address: network address of the client, by which requests are queued
         is_abandoned: function that returns True if all waiting clients have left
@@ -158,7 +159,7 @@ class PageProcess:
         return self._is_closed or self._clock.now() < self._earliest_start_time
 
     async def _read_messages(self, child: _PageChild, reader: asyncio.StreamReader) -> None:
-        """Handle the child's messages until it ends."""
+        """Handle the messages from the page process until the process ends."""
         try:
             while True:
                 message = _decode(await page_messages.read_frame(reader))
@@ -181,7 +182,7 @@ class PageProcess:
                 )
 
     async def _load_live_data(self, route_match: RouteMatch) -> LiveData:
-        """Return the data on the match or the event of a request that are not in the store."""
+        """Return the live data on the match or the event that a request is for; empty if it is for neither."""
         if route_match.route == "/api/event":
             event = route_match.parameters["name"]
             listing = await self._page_client.request_latest_listing()
@@ -203,7 +204,7 @@ class PageProcess:
         return LiveData()
 
     def close(self) -> None:
-        """Kill the process for good."""
+        """Kill the process, and do not start it again."""
         self._is_closed = True
         if self._child is not None:
             self._child.reading_task.cancel()
@@ -212,7 +213,7 @@ class PageProcess:
 
 
 class _PageChild:
-    """One run of the page process."""
+    """Running page process, with the requests that wait for its responses."""
 
     def __init__(self, process: subprocess.Popen[bytes], writer: asyncio.StreamWriter) -> None:
         self.process = process
@@ -246,7 +247,7 @@ class _PageChild:
             self._pending.pop(number, None)
 
     def write(self, message: page_messages.ToPageProcess) -> None:
-        """Send a frame, unless the process has ended."""
+        """Send a message, unless the process has ended."""
         if not self._writer.is_closing():
             self._writer.write(page_messages.encode_frame(message))
 

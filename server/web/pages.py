@@ -68,7 +68,7 @@ Key = tuple[object, ...]
 
 
 class ServerInfo(Struct, frozen=True):
-    """Facts about the server that its pages need."""
+    """Settings of the server that its web pages and HTTP responses need."""
 
     program: str
     """Name and version of the program."""
@@ -83,7 +83,7 @@ class ServerInfo(Struct, frozen=True):
 
 
 class Pages:
-    """Handler of plain HTTP requests to one server."""
+    """Handler of the HTTP requests to a server that are not WebSocket handshakes."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Pages:
         store: database that the pages read and write
         page_client: source of live data for the pages
         metrics: metrics to render for `/metrics`
-        work_budget: budgets from which the costs of requests are taken, by address
+        work_budget: budget of each client address, from which the costs of its requests are taken
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
         send_request: function that sends a request to a server, and returns the answer
         find_progress: function that returns the progress of an event played by this server
@@ -152,7 +152,10 @@ class Pages:
         self._cache = ResponseCache()
 
     def __call__(self, request: Request, address: str) -> Response | MakeResponse | None:
-        """Return the response to a request from `address`, or a function that makes it; None if there is no such page."""
+        """Return the response to a request, or a function that makes the response; None if no page has this URL.
+
+        address: network address of the client
+        """
         response = self._find_response(request, address)
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return response
@@ -226,9 +229,10 @@ class Pages:
     async def _wait_for_response(
         self, task: asyncio.Task[Response], request: Request, address: str, *, has_secret: bool
     ) -> Response:
-        """Wait for the task that makes a response, and return the response. Other requests may wait for the same task.
+        """Return the response that `task` makes. A cancellation does not stop the task, for which others may wait.
 
-        has_secret: True if the request has a secret, so that status 401 counts as a failed login
+        has_secret: True if the request has a token or another secret; a response with status 401 then counts as a
+            failed login from `address`
         """
         response = await asyncio.shield(task)
         if has_secret and response.status is HTTPStatus.UNAUTHORIZED:
@@ -238,7 +242,7 @@ class Pages:
     def _handle_post(
         self, route_match: RouteMatch, request: Request, address: str
     ) -> Response | MakeResponse:
-        """Return the response to a POST, or a function that makes it. Requests from pages of other sites are refused."""
+        """Return the response to a POST, or a function that makes it. Reject requests from pages of other sites."""
         route = route_match.rules
         if not (route.is_post and request.method == "POST"):
             return responses.make_method_not_allowed_response("POST" if route.is_post else "GET, HEAD")
@@ -306,7 +310,10 @@ class Pages:
         return response
 
     def _to_response(self, page_response: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the HTTP response in the page process's message; ABANDONED_RESPONSE if there is none. Log its `fault`."""
+        """Return the HTTP response in a message from the page process; ABANDONED_RESPONSE if there is no message.
+
+        If the message has the description of an internal error, log it.
+        """
         if page_response is None:
             return ABANDONED_RESPONSE
         if page_response.fault:
@@ -314,7 +321,7 @@ class Pages:
         return page_response.response
 
     def _make_setup(self) -> PageSetup:
-        """Return the first frame for the page process."""
+        """Return the configuration for the page process."""
         info = self._info
         return PageSetup(
             self._store, CATALOGUE.list_specs(), info.admits_anyone, info.admits_guests, self._files.templates
@@ -338,7 +345,7 @@ class Pages:
         )
 
     def _answer_from_memory(self, route_match: RouteMatch, *, gzip: bool) -> Response | None:
-        """Return the response to a request for data in memory; None if it is for an unknown file of the page."""
+        """Return the response to a request for data in memory; None for a file that does not exist."""
         match route_match.route:
             case "/web/":
                 return self._files.answer_file(route_match.path_rest, gzip=gzip)
@@ -379,7 +386,7 @@ class _PendingResponse:
 
 
 class ResponseCache:
-    """Cache of responses with expiry times. Beyond its limits, the responses stored first are dropped first."""
+    """Cache of responses, each with an expiry time. If it is full, the oldest response is dropped."""
 
     def __init__(self, max_entries: int = MAX_CACHED_RESPONSES, max_bytes: int = MAX_CACHED_BYTES) -> None:
         self._max_entries = max_entries
@@ -402,7 +409,7 @@ class ResponseCache:
 
 
 def _make_not_modified_response(response: Response, request: Request) -> Response:
-    """Return the response; with status 304 and no body if the client already has this version (ETag)."""
+    """Return the response, or one with status 304 and no body if the client has the same version already (by ETag)."""
     if "ETag" not in response.headers:
         return response
     tags = ",".join(request.headers.get_all("If-None-Match")).split(",")

@@ -38,7 +38,7 @@ FAILURE_REASON = "the server failed; its log says why"
 
 
 class Rename(Struct, frozen=True):
-    """Rename of a bot that a host has requested."""
+    """Rename of a bot that a host has requested, as shown to the host."""
 
     name: str
     new_name: str = field(name="other")
@@ -56,7 +56,7 @@ _decode_job = msgspec.json.Decoder(_RenameJob).decode
 
 
 class RenameQueue:
-    """Queue of the renames that hosts have requested from this server process, and list of their results."""
+    """Queue of the renames that hosts have requested from this process. It also keeps the latest results."""
 
     def __init__(self, store: str) -> None:
         """Prepare an empty queue. `store`: database URL of the store."""
@@ -74,7 +74,7 @@ class RenameQueue:
         self._added.set()
 
     def list_renames(self) -> list[Rename]:
-        """Return the renames in progress and the latest finished ones, in the order of their requests."""
+        """Return the unfinished renames and the latest finished ones, in the order of their requests."""
         return [Rename(change.name, change.new_name, problem) for change, problem in self._problems.items()]
 
     async def run(self) -> None:
@@ -122,7 +122,7 @@ class RenameQueue:
 
 
 async def _run_job() -> None:
-    """Carry out the job in the environment variable JOB_VARIABLE, in the child process."""
+    """Carry out the rename in the environment variable JOB_VARIABLE. Called in the child process."""
     job = _decode_job(os.environ[JOB_VARIABLE])
     try:
         async with open_store(job.store) as engine:

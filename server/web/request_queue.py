@@ -31,7 +31,10 @@ class ServerBusy(Exception):
 
 
 class RequestQueue:
-    """Fair queue that allows `max_parallel` responses at a time, and `max_per_address` waiting requests of each address."""
+    """Queue of requests in which client addresses take turns.
+
+    At most `max_parallel` responses are made at a time, and at most `max_per_address` requests of an address may wait.
+    """
 
     def __init__(
         self, max_parallel: int, clock: TimeSource, max_per_address: int = MAX_WAITING_PER_ADDRESS
@@ -46,9 +49,9 @@ class RequestQueue:
 
     @asynccontextmanager
     async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
-        """Wait for the turn of a request, and hold it for the block, which makes the response.
+        """Wait until the response to a request may be made, in the block.
 
-        A pause in proportion to `cost` follows the block, before the turn passes on.
+        After the block, the next request waits for a pause in proportion to `cost`.
 
         address: address of the client; an IPv6 address counts as its /64 network
         cost: maximum cost of the response, in µs
@@ -89,7 +92,7 @@ class RequestQueue:
             raise
 
     def _pass_turn(self) -> None:
-        """Give the turn to the next waiting request; if none waits, keep it free for a later one."""
+        """Give a free turn to the next waiting request; if none waits, keep the turn free for a later request."""
         if not self._queue:
             self._free_slots += 1
             return

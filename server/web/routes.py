@@ -63,7 +63,7 @@ class Route(NamedTuple):
 def _make_post_route(parameters: str) -> Route:
     """Return a route for POST, with query parameters as in `Route.parameters`.
 
-    The time limit of the route is long, because changes of other clients may have to be awaited.
+    The time limit of the route is long, because a change may have to wait for changes by other clients.
     """
     return Route(10_000, parameters, max_seconds=30.0, is_personal=True, is_post=True)
 

@@ -191,6 +191,6 @@ def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
 
 
 def _make_variants(media_type: str, body: bytes, headers: dict[str, str]) -> tuple[Response, Response]:
-    """Return the responses with a body for clients that do not accept gzip, and for those that do."""
+    """Return two responses with the same content, the first uncompressed, the second for clients that accept gzip."""
     response = Response(HTTPStatus.OK, media_type, body, headers)
     return apply_gzip(response, accepts_gzip=False), apply_gzip(response, accepts_gzip=True, level=9)

@@ -72,7 +72,7 @@ MAX_LISTED_DUE_MATCHES = 100
 
 
 class SolvedMoveQuality(Struct, frozen=True):
-    """Quality of a move on a solved map: its effect on the result that the mover can force, and the new value."""
+    """Quality of a move on a solved map: its effect on the result that the player can force, and the value after it."""
 
     kind: MoveQuality
     """Effect of the move, such as `lost the win`."""
@@ -103,7 +103,7 @@ class StorePages:
     async def handle_request(self, route_match: RouteMatch, live: LiveData) -> Response:
         """Return the response to a request.
 
-        live: data on the event of the request that are not in the store
+        live: data that are not in the store, on the event that the request is for
 
         Raises BadRequest for an invalid parameter, and NotFound if there is no such match, event or bot.
         """
@@ -215,7 +215,7 @@ class StorePages:
         return line
 
     async def _load_table(self, parameters: Mapping[str, str]) -> Response:
-        """Return the table of the event in the parameters; without one, the ratings, cross-tables and events."""
+        """Return the table of the event in `parameters`; without an event, the ratings, cross-tables and events."""
         event, time_control = parameters.get("event", ""), parameters.get("tc", "")
         if event and parameters.keys() != {"event"}:
             raise BadRequest(
@@ -246,7 +246,7 @@ class StorePages:
         return table
 
     async def _load_event(self, event: str, live: LiveData) -> Response:
-        """Return the plan and the progress of an event, with its next matches and its sequential test, if any."""
+        """Return the plan and the progress of an event, with its next matches and the state of its sequential test, if any."""
         match_count = await count_finished_matches(self._engine, event)
         ladder = await find_plan(self._engine, event)
         if match_count is None and ladder is None and live.progress is None and not live.playing_count:
@@ -264,7 +264,7 @@ class StorePages:
         )
 
     async def _load_bot(self, name: str) -> Response:
-        """Return the summary of a bot with a finished match."""
+        """Return the summary of a bot. Raises NotFound if the store has no finished match and no rating of the bot."""
         summary = await load_bot_summary(self._engine, name) if len(name) <= 64 else None
         if summary is None:
             raise NotFound(f"no match of {name!r:.80} is finished")
@@ -272,7 +272,9 @@ class StorePages:
 
 
 def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
-    """Return the quality of each move of a match by the table of its solved map; None if there is no usable table.
+    """Return the quality of each move of a match, from the solution table of the match's map.
+
+    Return None if there is no usable table for the map, or if the record is invalid.
 
     line: record of the match, as one line of JSON
 

@@ -59,7 +59,8 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
     """Return the picture of a table as SVG.
 
     line: summary below the title
-    rows: name, number as text, and length of a bar from 0 to 1 in each row; only the first MAX_TABLE_ROWS rows are shown
+    rows: a tuple for each row: name, number as text, and length of a bar from 0 to 1; only the first MAX_TABLE_ROWS
+        rows are shown
     """
     parts = [
         render_text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
@@ -81,7 +82,7 @@ def render_match_card(
 ) -> str:
     """Return the picture of a match after `ply` of its `plies` plies as SVG: the board and texts.
 
-    game: None if the game is unknown; then the picture has only texts
+    game: game of the match; None if the game is unknown, for a picture that has only texts
     move: move that led to the position; None at the start of the match
     """
     board = _render_board_elements(game, position, move)

@@ -114,7 +114,7 @@ def draw_arena(line: str) -> bytes:
 
 
 def draw_film(line: str) -> bytes:
-    """Draw the highlight and the end of a finished match as GIF. This takes some seconds.
+    """Draw an animated GIF of a finished match: its highlight and its end. This takes some seconds.
 
     line: record of the match, as one line of JSON
 
@@ -176,7 +176,10 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
 
 
 def _compute_maxie_share(armies: Sequence[int]) -> float:
-    """Return Maxie's share of all armies, from 0 to 1. `armies`: armies on each territory; Minnie's are negative."""
+    """Return the first player's (Maxie's) share of all armies, from 0 to 1.
+
+    armies: number of armies on each territory; negative on Minnie's territories
+    """
     army_sum = sum(abs(n) for n in armies)
     return sum(n for n in armies if n > 0) / army_sum if army_sum else 0.5
 

@@ -27,7 +27,7 @@ class Rectangle(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnPosition:
-    """SVG of a position in two layers."""
+    """SVG of a position in two layers: a background, which is the same for all positions of a match, and the rest."""
 
     background: str
     """Layer that is equal for all positions of a match, such as the board."""
