@@ -384,7 +384,7 @@ class Host:
         return (bot.engine.threads if bot is not None and bot.engine is not None else None) or 0
 
     def report_bot_exit(self, name: str, exit_text: str) -> None:
-        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches as crashed.
+        """Report to the core that the process of a bot run by this host has ended. The bot loses its matches by a crash.
 
         exit_text: description of how the process ended, for the matches' records
         """
@@ -412,7 +412,7 @@ class Host:
             await self.halt()
 
     async def drain(self, seconds: float) -> int:
-        """Begin no new matches except requested ones, and wait up to `seconds` until no match is in progress.
+        """Begin no new matches except those of `play`, and wait up to `seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """

@@ -101,7 +101,7 @@ class RemoteEdge:
 class CoreLink:
     """Link between the shell, which runs the core, and a shard's edges (processes that hold clients' connections).
 
-    The clocks of processes differ, so the link replaces the time at which a message arrived at its edge by the time at
+    The clocks of processes differ, so the link replaces the time at which a message arrived at an edge by the time at
     which the message arrives at the link. Durations that an edge has measured stay unchanged.
     """
 

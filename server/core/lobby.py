@@ -169,9 +169,12 @@ class Lobby:
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local_bots), default=0)
 
     def has_capacity_for(self, match_load: int, load: int) -> bool:
-        """Return True if a match of load `match_load` may begin while the matches in progress have the load `load`.
+        """Return True if a match may begin beside the matches in progress, without exceeding `CoreSettings.concurrency`.
 
-        A match may exceed `CoreSettings.concurrency` while there is no other load; otherwise, it could never begin.
+        match_load  part of `CoreSettings.concurrency` that the match needs
+        load        part that the matches in progress take up
+
+        If `load` is 0, any match may begin, because a match that needs more than the maximum could never begin otherwise.
         """
         return match_load == 0 or load == 0 or load + match_load <= self.settings.concurrency
 

@@ -337,8 +337,8 @@ class Connection(asyncio.BufferedProtocol):
     def _free_protocol(self) -> None:
         """Break the reference cycles of the protocol object, which otherwise wait for a run of the garbage collector.
 
-        Such runs stall all clients, and clients that connect again and again cause many. The
-        protocol's parser refers back to it, and so does the traceback of an error that was raised in the parser.
+        Such runs stall all clients, and clients that connect again and again cause many. Two objects refer back to the
+        protocol object: its parser, and the traceback of an error that was raised in the parser.
         """
         vars(self._protocol).clear()
 

@@ -201,7 +201,7 @@ def _make_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) ->
 
 @asynccontextmanager
 async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
-    """Start the server's own engines whenever its core requests them, and stop them at the end of the block.
+    """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
 
     Raises HouseEngineError if the plan asks to try each engine first, and one of them cannot be started.
     """

@@ -36,7 +36,7 @@ class RatingUpdater:
         self._is_due = True
 
     async def update(self) -> None:
-        """Count the matches that have finished since the last call in ratings and tables, and report closed seasons.
+        """Update ratings and tables by the matches that finished since the last call, and report closed seasons to the core.
 
         Raises any database error. The next call then counts the matches.
         """

@@ -265,7 +265,7 @@ class Shell:
         self.submit(ApplySettings(settings))
 
     async def drain(self, seconds: float) -> int:
-        """Begin no new matches except requested ones, and wait up to `seconds` until no match is in progress.
+        """Begin no new matches except those of `play_match`, and wait up to `seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """
@@ -400,7 +400,7 @@ class Shell:
     async def _serve(self, effects: list[Effect]) -> None:
         """Handle inputs, round by round, until stopped.
 
-        effects: effects of building the core, which the first round releases
+        effects: effects of building the core, to be stored and sent in the first round
 
         Raises StoreFailed if the store stays unavailable, and lease.LeaseLost if another process has taken the server's name.
         """
