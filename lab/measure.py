@@ -170,7 +170,7 @@ class EqualMatches(Struct, frozen=True):
 
 
 class UnequalPairs(Struct, frozen=True):
-    """Results of the pairs between a strong searcher and a weak one."""
+    """Results of the pairs of matches between a strong searcher and a weak one."""
 
     nodes: tuple[int, int]
     """Nodes per move of the strong searcher, and of the weak one."""

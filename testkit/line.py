@@ -135,7 +135,10 @@ def reset_connection(writer: asyncio.StreamWriter) -> None:
 
 
 async def run_forwarder(target: str) -> None:
-    """Forward connections and carry out orders until killed, or until standard input ends."""
+    """Forward connections, and carry out the orders on standard input, until killed or until standard input ends.
+
+    target: number of a port of this machine, or path of a Unix socket
+    """
     forwarder = Forwarder(target)
     forwarder.passes.set()
     orders = asyncio.StreamReader()

@@ -66,12 +66,12 @@ class ServerProcess:
 
     @property
     def bus_line(self) -> ForwarderProcess:
-        """Line to NATS. Raises ValueError if there is none."""
+        """Forwarder through which the process reaches NATS. Raises ValueError if there is none."""
         return self._get_line(0)
 
     @property
     def store_line(self) -> ForwarderProcess:
-        """Line to PostgreSQL. Raises ValueError if there is none."""
+        """Forwarder through which the process reaches PostgreSQL. Raises ValueError if there is none."""
         return self._get_line(1)
 
     def _get_line(self, index: int) -> ForwarderProcess:

@@ -60,7 +60,7 @@ def create_database(store: str) -> Iterator[str]:
 
 
 async def create_filled_store(database: str, count: int) -> None:
-    """Create a store with `count` finished matches, their packed journals, and the tables computed from them.
+    """Create a store with `count` finished matches, their compressed event logs, and the tables computed from them.
 
     database: URL of an empty database
     """
@@ -73,7 +73,7 @@ async def create_filled_store(database: str, count: int) -> None:
 
 
 async def fill_store(engine: AsyncEngine, count: int) -> None:
-    """Insert `count` finished matches into an empty store, their packed journals, and the tables computed from them.
+    """Insert `count` finished matches into an empty store, with their compressed event logs, and compute the tables.
 
     One match in ten is an unrated match of a guest. Many matches share the record and journal of the same sample.
     """

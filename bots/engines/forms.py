@@ -57,7 +57,9 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
 
 
 def to_python_spec(spec: Spec, reason: str) -> Spec:
-    """Return the spec of an engine that searches in Python for the reason `reason`.
+    """Return the spec of an engine that searches in Python.
+
+    reason  why it does not search compiled, as part of an error message
 
     Raises BadSpec for an option that only the compiled search knows.
     """

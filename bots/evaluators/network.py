@@ -120,9 +120,9 @@ def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.flo
 
 
 def _classify_territories(levels: FloatArray) -> Rows:
-    """Return the kind of each territory, from 0 to 2 × LEVEL_COUNT: its armies (`levels`, in steps of the cap) plus LEVEL_COUNT.
+    """Return the kind of each territory: a number from 0 to 2 × LEVEL_COUNT, which is LEVEL_COUNT for an empty one.
 
-    Fractions of a step are rounded away from 0, so that only empty territories are of the kind LEVEL_COUNT.
+    levels  armies of each territory in steps of the cap, negative for the opponent; fractions are rounded away from 0
     """
     return LEVEL_COUNT + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 

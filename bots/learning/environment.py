@@ -164,7 +164,7 @@ class Environment:
     def batch(self, size: int, seed: int = 0) -> Batch:
         """Return `size` matches of this environment's game, which the game's compiled kernel plays at the same time.
 
-        The matches have the actions and observations of this environment, and begin with as many random moves.
+        The matches have the same actions and observations as this environment, and the same number of random first moves.
 
         Raises ValueError for a game without a kernel.
         """

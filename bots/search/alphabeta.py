@@ -96,7 +96,7 @@ def holden_alphabeta(
 
     They are from source 003 in docs/search.md. Raises Stopped if the monitor stops the search.
 
-    Contract (fail-hard). An inner node with the window (α, β) returns its minimax value clamped to the window:
+    Contract (fail-hard). An inner node with the window (α, β) returns its minimax value, MM, clamped to the window:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window
     includes all values, so the root's value is exact, with the leftmost best move.
     """

@@ -87,8 +87,8 @@ def _choose_capitals(map) -> dict[Player, int]:
     """Return each player's capital: a territory that the player holds at the start.
 
     NAMED_CAPITALS names the capitals of two maps. On other maps, the capitals are APART roads apart, or as nearly as
-    possible. Among several such pairs, few capitals are dead ends, because a territory with one road is easy to defend,
-    and the sums of the distances to all territories differ least.
+    possible. Among several such pairs, prefer those with fewer dead ends, because a territory with one road is easy to
+    defend, and then the pair whose sums of the distances to all territories differ least.
     """
     distances = [_distances(map, v) for v in range(map.size)]
     maxies = [v for v, armies in enumerate(map.start) if armies > 0]

@@ -171,7 +171,7 @@ def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> li
 
 
 def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
-    """Return the table rows of a map, one for each strength. Only the first row fills the columns about the map itself."""
+    """Return the table rows of a map, one for each strength (nodes per move). Only the first row fills the columns about the map itself."""
     rows = []
     for equals in measured.equals:
         statistics = [
