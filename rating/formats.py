@@ -528,7 +528,7 @@ def _to_encounter(node: _EncounterNode) -> Encounter:
 def _make_bracket_seeds(n: int) -> list[int]:
     """Return the seeds, from 0, in the order of the bracket for `n` bots.
 
-    The number of places is the smallest power of two that is at least `n`. Places of seeds from `n` on stay empty.
+    The number of places is the smallest power of two that is at least `n`. Seeds from `n` on are byes.
     """
     seeds = [0]
     while len(seeds) < n:

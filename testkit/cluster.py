@@ -51,7 +51,7 @@ class Cluster:
     async def add_member(self, role: Role) -> ServerProcess:
         """Start another process of the cluster, and return it without waiting until it is ready.
 
-        The process gets its own lines to NATS and PostgreSQL, which a test can cut.
+        The process reaches NATS and PostgreSQL through forwarders of its own, whose connections a test can cut.
         """
         bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
         store = await asyncio.to_thread(ForwarderProcess, self._postgresql / SOCKET)

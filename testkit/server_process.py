@@ -32,7 +32,8 @@ Role = Literal["all", "edge", "core"]
 class ServerProcess:
     """Single server, or one process of a cluster: an edge (holds the connections) or a core (plays the matches).
 
-    Its port, and its lines to NATS and PostgreSQL, which a test can cut, stay the same over restarts.
+    The process may reach NATS and PostgreSQL over lines (forwarders whose connections a test can cut). Its port and its
+    lines stay the same over restarts.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class ServerProcess:
         return await asyncio.to_thread(self.process.wait, STOP_SECONDS)
 
     def close(self) -> None:
-        """Kill the process and close its lines."""
+        """Kill the process, and close its forwarders."""
         self.kill()
         for line in self._forwarders or ():
             line.close()

@@ -68,7 +68,6 @@ def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None
 
     Return None also for an unsolved map.
 
-
     Raises BadSpec if the file of the tablebase is damaged.
     """
     if spec.values.get("truth", "no") == "no":

@@ -37,7 +37,6 @@ def jamboree(
 
     The window at the root is unbounded.
 
-
     pool              threads for the parallel parts
     prune_percentage  fraction of a node's moves that are searched in sequence, from 0 to 1
 

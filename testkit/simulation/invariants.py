@@ -433,7 +433,10 @@ class InvariantMonitor:
     # checks at intervals and at the end
 
     def check_servers(self) -> None:
-        """Check that no two bots stay free, and that the servers hold no more objects than their connections and matches need."""
+        """Check that the cores pair their free bots.
+
+        Check also that the servers hold no more objects than their connections and matches need.
+        """
         for server in self.arena.servers:
             process = server.process
             if not process.is_alive:
