@@ -174,7 +174,8 @@ class Lobby:
         match_load  part of `CoreSettings.concurrency` that the match needs
         load        part that the matches in progress take up
 
-        If `load` is 0, any match may begin, because a match that needs more than the maximum could never begin otherwise.
+        A match with a load of 0 may always begin. While `load` is 0, any match may begin, because a match that needs more
+        than the maximum could never begin otherwise.
         """
         return match_load == 0 or load == 0 or load + match_load <= self.settings.concurrency
 

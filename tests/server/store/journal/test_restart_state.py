@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -13,8 +14,10 @@ from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
+from arena.server.store.database import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.restart_state import StoredAccount, load_accounts, load_restart_state
+from arena.server.store.schema import matches
 from tests.server.journals import ends, happens, opens
 from tests.server.matches import record, terms
 from tests.server.played import MAXIE_WINS, day, events, keep
@@ -55,6 +58,15 @@ async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sess
         "south": (["of the south"], {"anna": b"south"}),
         "": ([], {}),
     }
+    async with engine.begin() as connection:
+        north = matches.c.match == "of the north"
+        terms_text: str = (await connection.execute(sa.select(matches.c.terms).where(north))).scalar_one()
+        lost_game = terms_text.replace('"tictactoe"', '"lost-game"')
+        await connection.execute(sa.update(matches).where(north).values(terms=lost_game))
+    with pytest.raises(
+        StoreError, match=r"^match of the north was in progress and cannot be resumed: .*lost-game"
+    ):
+        await load_restart_state(engine, "north", "test")
 
 
 async def test_one_query_reads_the_accounts_of_a_crowd(engine: AsyncEngine) -> None:
