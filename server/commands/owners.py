@@ -56,7 +56,7 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
     """
 
     async def rename_bots(engine: Engine) -> list[tuple[str, str, int]]:
-        changes = await renaming.make_hidden_names(engine, owner)
+        changes = await renaming.make_hiding_renames(engine, owner)
         return [
             (change.name, change.new_name, await renaming.rename_bot(engine, change)) for change in changes
         ]

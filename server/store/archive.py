@@ -100,7 +100,7 @@ async def import_lines(
     counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
         matches as unrated, because anybody can write such a mark into a file
 
-    Each transaction imports MATCHES_PER_TRANSACTION matches, so after an error some matches may be in the store.
+    Each transaction imports at most MATCHES_PER_TRANSACTION matches, so after an error the store may have some of them.
     """
     counts = ImportResult()
     for chunk in database.split_into_chunks(_parse_lines(lines, counts), MATCHES_PER_TRANSACTION):
@@ -138,7 +138,7 @@ _decode = msgspec.json.Decoder(ArchivedMatch).decode
 def parse_line(line: bytes) -> ArchivedMatch:
     """Return the match in a line, checked against the rules of its game.
 
-    A missing end time is computed, and overlong analysis is trimmed. Raises BadRecord for an invalid line.
+    A missing end time is computed, and overlong analysis by a bot is cut. Raises BadRecord for an invalid line.
     """
     if len(line) > MAX_RECORD_BYTES:
         raise BadRecord(

@@ -68,7 +68,7 @@ def _require_new(path: Path) -> None:
 
 
 async def _copy_sqlite(engine: Engine, file: Path) -> None:
-    """Copy a consistent snapshot of an SQLite store to the empty file `file`. Servers may write to the store."""
+    """Copy a consistent snapshot of an SQLite store, to which servers may write meanwhile, to the empty file `file`."""
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
@@ -142,7 +142,7 @@ async def _require_empty(target: AsyncConnection) -> None:
 
 
 async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy all rows, except the servers' leases, and the schema version, which the target already has."""
+    """Copy the rows of all tables except the servers' leases and the schema version."""
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue

@@ -282,11 +282,11 @@ async def convert_database_errors(engine: Engine, shown_name: str = "") -> Async
 async def run_periodically(
     engine: Engine, clock: TimeSource, job: Callable[[], Awaitable[None]], pause_seconds: float, warning: str
 ) -> None:
-    """Run `job`, and again after each pause, until cancelled.
+    """Run `job` repeatedly, with a pause after each run, until cancelled.
 
-    A database error is logged once per outage, and the job runs again after the pause, at most RETRY_SECONDS later. Any
-    other exception is raised.
+    After a database error, the pause is at most RETRY_SECONDS. Any other exception is raised.
 
+    pause_seconds: length of the pause
     warning: beginning of the line that is logged once per outage, such as `the ratings cannot be updated now`
     """
     is_available = True

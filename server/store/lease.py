@@ -53,7 +53,7 @@ class Lease(NamedTuple):
 
 
 class LeaseHeld(StoreError):
-    """Raised when another process holds the name; the message names that process and its start time."""
+    """Raised when another process holds the lease on a server's name; the message has its process id and start time."""
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
         """Make the error from the name's row of the table `servers`, which also has the database's time as `at`."""
@@ -72,7 +72,7 @@ class LeaseHeld(StoreError):
 
 
 class LeaseLost(StoreError):
-    """Raised when another process has acquired the name. Writes under the old fencing token are refused."""
+    """Raised when another process has acquired the lease on this server's name, so that this process must not write."""
 
     def __init__(self, lease: Lease) -> None:
         super().__init__(
@@ -196,7 +196,7 @@ def try_acquire(
 
 
 def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
-    """Acquire a held name again under the next fencing token, so that all writes under the old token are refused.
+    """Replace this process's lease by one with the next fencing token, so that writes under the old token fail.
 
     If the outcome of the transaction is unknown, call the function again with the same lease. Raises LeaseLost if
     another process holds the name.
@@ -215,7 +215,7 @@ def reacquire_lease(connection: sa.Connection, lease: Lease) -> Lease:
 
 
 def renew_lease(connection: sa.Connection, lease: Lease) -> None:
-    """Renew the lease, in the caller's transaction. Raises LeaseLost if another process holds the name."""
+    """Renew the lease, in the caller's transaction. Raises LeaseLost if another process has acquired the lease."""
     now = make_database_time(connection.dialect.name)
     _update_lease(connection, lease, {"renewed": now, "until": now + lease.valid_seconds})
 

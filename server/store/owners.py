@@ -100,7 +100,7 @@ async def list_owners(engine: Engine) -> list[OwnerSummary]:
 def _read_open_invitations(
     connection: sa.Connection, *conditions: sa.ColumnElement[bool]
 ) -> dict[str, tuple[int, str]]:
-    """Return the maximum number of bots and the end time of each owner's open invitations, by owner.
+    """Return the highest number of bots and the latest end time in each owner's open invitations, by owner.
 
     conditions: further conditions on rows of the table `invitations`
     """

@@ -86,7 +86,7 @@ async def prune(engine: Engine, retention: Retention) -> int:
     that the ratings do not include yet are kept, and so are matches of unfinished ladders and events. Raises
     ArchiveFailed if a file cannot be written.
     """
-    last_arrival = await _find_last_expired(engine, retention, datetime.now(UTC))
+    last_arrival = await _find_last_removable_arrival(engine, retention, datetime.now(UTC))
     removed_count, previous_arrival = 0, 0
     while rows := await _load_oldest(engine, previous_arrival, last_arrival):
         previous_arrival = rows[-1].arrival
@@ -121,7 +121,7 @@ async def remove_old_data(engine: Engine, retention: Retention | None) -> None:
         log.info("%d finished matches were removed from the store%s", removed_count, archive_text)
 
 
-async def _find_last_expired(engine: Engine, retention: Retention, now: datetime) -> int:
+async def _find_last_removable_arrival(engine: Engine, retention: Retention, now: datetime) -> int:
     """Return the arrival number of the last match that may be removed; 0 if none may be removed.
 
     Arrival numbers give the order in which the store received the matches. Matches that the ratings do not include yet

@@ -35,7 +35,7 @@ class NameChange(Struct, frozen=True):
     new_name: str
 
 
-async def make_hidden_names(engine: Engine, owner: str) -> list[NameChange]:
+async def make_hiding_renames(engine: Engine, owner: str) -> list[NameChange]:
     """Return the changes that hide all bots of an owner under new random names. Nothing is renamed yet.
 
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.

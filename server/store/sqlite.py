@@ -99,7 +99,7 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
 
 
 class QueryDeadline:
-    """Deadline for the queries of one SQLite connection. Without `limit_queries`, there is none."""
+    """Deadline for the queries of one SQLite connection. Outside of `limit_queries`, queries have no deadline."""
 
     def __init__(self) -> None:
         self._deadline = math.inf

@@ -42,7 +42,7 @@ def make_bundles(
     """Return the contents of two bundles, by path.
 
     The first bundle has the module `first` and all modules that it imports, directly or indirectly. The second has the
-    modules that these import dynamically. Without dynamic imports, only the first bundle is returned.
+    modules that those of the first bundle import dynamically. Without dynamic imports, only the first is returned.
 
     files: contents of the page's files, by path
     first: path of the first module

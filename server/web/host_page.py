@@ -138,7 +138,7 @@ class HostPage:
             await self._change_directive(form)
 
     async def _change_directive(self, form: Mapping[str, str]) -> None:
-        """Change the bans, kicks and notices as an action asks for. Raises BadRequest for an invalid name."""
+        """Issue or lift the ban, kick or notice that a form asks for. Raises BadRequest for an invalid name."""
         action, text = form["do"], form.get("text", "")
         subject: tuple[DirectiveKind, str] = "notice", ""
         if form.get("owner"):
@@ -156,13 +156,13 @@ class HostPage:
             await issue_directive(self._engine, *subject, text or reason, duration_seconds)
 
     async def _make_renames(self, form: Mapping[str, str]) -> list[NameChange]:
-        """Return the renames that the action `rename` or `hide` asks for.
+        """Return the renames that a form with the action `rename` or `hide` asks for.
 
         Raises TokenError if a new name is not available or the owner has no bots, and NameInEvent if a bot is in an
         event that has begun.
         """
         if form.get("owner"):
-            changes = await renaming.make_hidden_names(self._engine, form["owner"])
+            changes = await renaming.make_hiding_renames(self._engine, form["owner"])
         else:
             changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
         for change in changes:

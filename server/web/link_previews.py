@@ -234,7 +234,7 @@ def find_match_id(path: str, query: str) -> str:
 
 
 def _split_address(path: str, query: str) -> tuple[str, list[str]]:
-    """Return the first part of a URL path, and the further parts followed by the values of the query parameter `name`."""
+    """Return the first part of a URL path, and the further parts with the query parameters `name` after them."""
     view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
     return view, parts + parse_qs(query).get("name", [])
 

@@ -130,7 +130,7 @@ class MatchLogs:
         match: id of the match, or the beginning of its id
         authorization: Authorization header
 
-        Raises LogNotFound if no match or more than one is found.
+        Raises LogNotFound if no match or more than one is found, or if the beginning of an id is too short.
         """
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)

@@ -386,7 +386,7 @@ class _PendingResponse:
 
 
 class ResponseCache:
-    """Cache of responses, each with an expiry time. If it is full, the oldest response is dropped."""
+    """Cache of responses, each with an expiry time. A full cache drops the responses that were stored first."""
 
     def __init__(self, max_entries: int = MAX_CACHED_RESPONSES, max_bytes: int = MAX_CACHED_BYTES) -> None:
         self._max_entries = max_entries

@@ -56,7 +56,7 @@ _decode_job = msgspec.json.Decoder(_RenameJob).decode
 
 
 class RenameQueue:
-    """Queue of the renames that hosts have requested from this process. It also keeps the latest results."""
+    """Queue of the renames that hosts have requested from this process, with the results of the latest ones."""
 
     def __init__(self, store: str) -> None:
         """Prepare an empty queue. `store`: database URL of the store."""

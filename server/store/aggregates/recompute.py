@@ -220,7 +220,7 @@ async def _load_counted_matches(
 async def _load_rating_steps(
     connection: AsyncConnection, match_ids: Sequence[str]
 ) -> dict[tuple[str, str, RatingCategory], RatingStep]:
-    """Return the stored rating steps of the matches with these ids, by match id, seat and category."""
+    """Return the stored rating steps (rating changes) of the matches with these ids, by match id, seat and category."""
     query = sa.select(rating_steps).where(rating_steps.c.match.in_(match_ids))
     steps = [make_rating_step_from_row(row) for row in (await connection.execute(query)).all()]
     return {(step.match, step.seat, step.category): step for step in steps}

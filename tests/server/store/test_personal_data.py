@@ -39,7 +39,7 @@ from arena.server.store.personal_data import (
     load_stored_data,
     rename_in_store,
 )
-from arena.server.store.renaming import make_hidden_names
+from arena.server.store.renaming import make_hiding_renames
 from arena.server.store.schema import metadata
 from arena.server.store.tokens import TokenError
 from tests.server.journals import ends, opens
@@ -293,6 +293,6 @@ async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already
     await keep(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
     hidden = personal_data.make_hidden_name()
     await rename_in_store(engine, "bear", hidden, moves_ban=True)
-    changes = {each.name: each.new_name for each in await make_hidden_names(engine, "byron")}
+    changes = {each.name: each.new_name for each in await make_hiding_renames(engine, "byron")}
     assert changes.keys() == {"lynx", "wolf"}, "a bot whose token was revoked is hidden too"
     assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())
