@@ -246,7 +246,7 @@ def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
 
 
 def extract_frame_times(events: list[dict[str, Any]]) -> list[float]:
-    """Return the CPU ms of the page's thread from frame to frame. `events`: Chromium's trace, with CPU µs in `tdur`."""
+    """Return the CPU time of the page's thread from each frame to the next, in ms. `events`: Chromium's trace."""
     frame_starts = [event for event in events if event["name"] == "FireAnimationFrame"]
     ((process, thread),) = {(event["pid"], event["tid"]) for event in frame_starts}
     starts = sorted(event["ts"] for event in frame_starts)

@@ -56,7 +56,7 @@ class PacedFigures:
     asked, rate: requested and measured moves per second of all bots together
     milliseconds: QUANTILES of the time from a move's arrival to its announcement, in ms
     idle_kib: memory of the server per idle connection, in KiB
-    playing_kib: memory that the server needs more for each playing connection, in KiB
+    playing_kib: additional memory of the server per connection that plays, in KiB
     """
 
     bots: int

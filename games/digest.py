@@ -24,7 +24,8 @@ DIGEST_LENGTH = 16
 def compute_rules_digest(game: Game[Any, Any]) -> str:
     """Return the digest of a game's rules on its setup. Propagates exceptions raised by faulty rules.
 
-    Every second match avoids, if possible, moves that end the match, so that boards fill up too.
+    The digest is computed from matches that every program plays in the same way. Every second match avoids, if possible,
+    moves that end the match, so that boards fill up too.
     """
     digest = sha256(_to_bytes([game.name, game.setup()]))
     positions_left = MAX_POSITIONS

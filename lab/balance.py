@@ -50,7 +50,7 @@ class StartBalancer:
         - the number of roads that lead from the territories of the side
         - the number of territories at each distance from the side
         - the number of territories that are nearer to this side than to the other side
-        - the distance of each of its territories to the nearest enemy territory, in ascending order
+        - the distance of each territory of the side to the nearest enemy territory, in ascending order
         """
         distances_from_maxie = self._compute_nearest_distances(maxie)
         distances_from_minnie = self._compute_nearest_distances(minnie)

@@ -54,7 +54,7 @@ MAX_FRUITLESS_TRIES = 1_000
 class OpeningCriteria:
     """Tests that an opening must pass, and the settings of their searches. Winning chances are from 0 to 1.
 
-    exact  setting `exact` of the compiled searcher
+    exact  True for exact searches, False for selective ones
     nodes  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
     """
 

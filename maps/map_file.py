@@ -61,7 +61,7 @@ class MapError(ValueError):
 class UnknownMap(MapError):
     """Raised when no map has the requested name.
 
-    `reason` is the message without the hint at map files, for users who cannot name files on this machine.
+    `reason` is the message without the hint that a map file can be named, for users who cannot name files on this machine.
     """
 
     def __init__(self, reason: str) -> None:

@@ -40,7 +40,7 @@ DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
 
 
 def main() -> int:
-    """Measure the kinds, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
+    """Measure the requested kinds of requests, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
         "--seconds", type=float, default=HOSTILE_SECONDS, help="seconds of each hostile period"

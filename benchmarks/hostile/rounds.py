@@ -160,7 +160,7 @@ class KindRounds:
     def list_faults(self, max_seconds: float | None, *, is_control: bool = False) -> list[str]:
         """Return a line of text for each bound that the rounds exceed; none if all is well.
 
-        max_seconds: upper bound of the length of an attacker's connection; None if the kind is no attack
+        max_seconds: longest time for which an attacker may stay connected, in seconds; None if the kind is no attack
         is_control: True for the control, in which the strangers send nothing
         """
         ratio = self.ratio()

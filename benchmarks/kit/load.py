@@ -121,7 +121,10 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
 
 
 async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> None:
-    """Play through a relay until cancelled: send a frame as large as a move `pause_seconds` s, on average, after each turn."""
+    """Play through a relay until cancelled: after each turn, pause, and send a frame as large as a move.
+
+    pause_seconds: average pause, in seconds
+    """
 
     async def play(client: Client) -> None:
         sent_at = 0.0

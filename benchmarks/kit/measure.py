@@ -67,7 +67,10 @@ def make_riskless(map: str) -> Riskless:
 
 
 def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
-    """Return an unfinished position after `plies` greedy plies, with random errors of up to three armies, by `seed`."""
+    """Return an unfinished position after `plies` plies of greedy play with random errors of up to three armies.
+
+    seed: seed of the errors
+    """
     rng = random.Random(seed)
     while True:
         position = game.start()

@@ -126,9 +126,12 @@ SCRIPT_OPTIONS = ("--map", MAP, "--tc", "60+1", "--set=pool.pause_seconds=0", "-
 def run_arena_server(
     max_matches: int, *options: str, database: str = "", cores: set[int] | None = None
 ) -> Iterator[RunningServer]:
-    """Run `arena serve` with further `options`, which accepts any name, until the end of the block.
+    """Run `arena serve` until the end of the block. The server accepts any name.
 
-    max_matches: limit on parallel matches; database: URL, empty for a temporary SQLite file; cores: None for all
+    max_matches: limit on parallel matches
+    options: further options of `arena serve`
+    database: URL of the store; empty for a temporary SQLite file
+    cores: numbers of the cores for the server; None for all
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         database = database or f"sqlite:///{folder}/arena.db"

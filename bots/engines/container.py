@@ -267,7 +267,7 @@ def _split_spec(spec: str) -> tuple[str, Path | None]:
 
 
 def _make_cpu_options() -> list[str]:
-    """Return the option that keeps a container on the cores that this process may use.
+    """Return the options of the container engine that keep a container on the cores that this process may use.
 
     The list is empty if this process may use all cores, or if the operating system cannot tell.
     """

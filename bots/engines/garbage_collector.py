@@ -36,9 +36,9 @@ class GarbageCollector:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Disable garbage collection inside this context.
+        """Disable garbage collection until the end of the block.
 
-        Objects created in it are not examined before the next `collect`.
+        Objects created in the block are not examined before the next `collect`.
         """
         with self._lock:
             self._active_count += 1

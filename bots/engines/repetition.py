@@ -40,9 +40,10 @@ class SeenPositions:
 
         A move draws if the resulting position has then occurred as often as the default repetition rule requires.
 
-        If `is_ahead`, which means that the player to move expects to win, a move is also left out if the opponent has
-        already answered the resulting position with a move that would now draw. Such moves are searched only if there
-        are no others.
+        is_ahead  True if the player to move expects to win
+
+        If `is_ahead` is True, a move is also left out if the opponent once answered the resulting position with a move
+        that would now draw. Such moves are searched only if there are no others.
         """
         game, max_occurrences = self._game, DEFAULT_RULES.repetition
         if max_occurrences is None:

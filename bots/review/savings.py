@@ -60,6 +60,8 @@ def measure_node_savings(
 ) -> Iterator[Saving]:
     """Yield comparisons of a search with the same search without its option `take` or `dynamic`.
 
+    With `take`, only the first moves of each node are searched; with `dynamic`, unstable positions are searched deeper.
+
     There is one comparison for `take`, and two for `dynamic`: with a search of `depth` plies, and with one of `depth` +
     `dynamic` plies.
 

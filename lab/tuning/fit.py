@@ -54,8 +54,10 @@ MAX_PLIES = 250
 class FitResult:
     """Result of a fit: the new weights, and mean log losses in bits. A coin toss has a log loss of 1 bit.
 
-    loss_before, loss_after                    losses of the weights that played, after scaling to the best fit, and of the new weights
-    held_out_loss_before, held_out_loss_after  the two losses on the held-out matches
+    loss_before           loss of the weights that played, after scaling to the best fit
+    loss_after            loss of the new weights
+    held_out_loss_before  like `loss_before`, on the held-out matches
+    held_out_loss_after   like `loss_after`, on the held-out matches
     """
 
     weights: Mapping[str, int]

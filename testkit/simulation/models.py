@@ -127,7 +127,7 @@ class TableModel:
         self._season = 1
 
     def compare_new_matches(self) -> None:
-        """Count the matches that the store has counted since the last call.
+        """Count, in this model, the matches that the store has counted since the last call.
 
         Raises InvariantViolated if a row of one of their bots differs from the row in the store.
         """

@@ -181,7 +181,7 @@ class StallLag(LoopLag):
     def begin_stall(self, start_ns: int) -> None:
         """Record that the process was frozen at time `start_ns`, by its own clock in ns.
 
-        The next measurement counts as due half an interval later.
+        The next measurement counts as due half an interval after this time.
         """
         self.due_ns = start_ns + MEASURE_INTERVAL_NS // 2
 

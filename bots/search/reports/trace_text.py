@@ -92,7 +92,7 @@ def format_value(value: int) -> str:
 
 
 def format_plain_value(value: int, prefix: str = "") -> str:
-    """Return a value for Maxie as `format_value` does, but an estimate with `prefix` and with a minus sign."""
+    """Return a value for Maxie as `format_value` does, but with `prefix` for `Guess: `, and `-` for `~`."""
     return format_value(value).replace("Guess: ", prefix).replace("~", "-")
 
 
