@@ -172,7 +172,7 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
 
 
 def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
-    """Check that the bot `name` can be renamed, and return a copy of its row in the table `tokens`; None if it has none.
+    """Check that a bot can be renamed, and return a copy of the bot's row in the table `tokens`; None if there is no row.
 
     Raises TokenError if `name` is not a bot that can be renamed, or if the new name is invalid or not available.
     """
@@ -200,7 +200,7 @@ def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
 def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
     """Return True if the new name has results of its own, apart from those that an interrupted rename moved to it.
 
-    row: row of the old name's token; None if it has none
+    row: row of the old name in the table `tokens`; None if there is no row
     """
     tables = [schema.standings, schema.event_bots]
     queries = [sa.select(table.c.bot).where(table.c.bot == new_name) for table in tables]

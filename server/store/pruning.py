@@ -54,7 +54,7 @@ class ArchiveFailed(database.OperationRefused):
 
 @dataclass(frozen=True)
 class Retention:
-    """Rule for which finished matches to keep: a number of the newest ones, or those of a number of days."""
+    """Rule for which finished matches to keep: a number of the newest ones, or those of a number of recent days."""
 
     max_matches: int | None = None
     """Number of matches to keep; None if `days` decides."""

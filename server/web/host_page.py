@@ -205,7 +205,7 @@ class HostPage:
 
 
 def _check_form(form: Mapping[str, str]) -> None:
-    """Raise BadRequest if the action is unknown, or does not accept these parameters."""
+    """Raise BadRequest if the form's action is unknown, or does not accept the form's other parameters."""
     forms = ACTION_PARAMETERS.get(form["do"])
     if forms is None:
         raise BadRequest(

@@ -169,7 +169,7 @@ class StaticFiles:
     def answer_file(self, path: str, *, gzip: bool) -> Response | None:
         """Return the file at the URL path `/web/` + `path`; None if there is none.
 
-        `path` is DIGEST/NAME. Another version of the page has another digest, so its files are not found.
+        `path` is DIGEST/NAME. Each version of the page has its own digest, so files of another version are not found.
         """
         digest, _, name = path.partition("/")
         variants = self._files.get(name) if digest == self.digest else None

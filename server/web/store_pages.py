@@ -246,7 +246,7 @@ class StorePages:
         return table
 
     async def _load_event(self, event: str, live: LiveData) -> Response:
-        """Return the plan and the progress of an event, with its next matches and its sequential test (SPRT), if any."""
+        """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event)
         ladder = await find_plan(self._engine, event)
         if match_count is None and ladder is None and live.progress is None and not live.playing_count:

@@ -18,7 +18,7 @@ from arena.server.store.schema import seasons
 
 
 class Season(Struct, frozen=True):
-    """Closed season of a game, whose final ratings and tables are kept."""
+    """Closed season of a game. The store keeps the final ratings and tables of the season."""
 
     game: str
     name: str

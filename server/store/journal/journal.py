@@ -115,7 +115,7 @@ class Journal:
 
         The state consists of the sessions of the server's bots, the matches whose results the bots may have missed,
         and, unless `event` is None, the server's unfinished events (tournaments) and matches. The call settles a commit
-        of unknown outcome: either its effects are in the returned state, or they never become durable.
+        of unknown outcome: either its effects are in the returned state, or they are never stored.
 
         Raises StoreUnavailable if a retry may succeed, LeaseLost if another process has acquired the server's name, and
         StoreError if a match is of an unknown game.
@@ -132,7 +132,7 @@ class Journal:
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction of its own, under the lease, and return its result.
 
-        A commit waits for at most one of these transactions, even if many are queued. Raises LeaseLost if another
+        A `commit` waits for at most one transaction of this method, even if many are queued. Raises LeaseLost if another
         process has acquired the server's name, and any database error. On an exception, the transaction is rolled back.
         """
 

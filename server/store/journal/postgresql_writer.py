@@ -120,7 +120,7 @@ class WriteConnection:
 
 
 class PostgresqlWriter:
-    """Writer of a journal to a PostgreSQL database, with one connection for commits and one for other transactions."""
+    """Writer of a server's `Journal` to PostgreSQL, with one connection for commits and one for other transactions."""
 
     def __init__(self, engine: Engine, answer_seconds: float, clock: TimeSource) -> None:
         """Prepare both connections. A transaction that takes longer than `answer_seconds` fails."""

@@ -111,7 +111,7 @@ class WriterThread:
 
 
 class SqliteWriter:
-    """Writer of a journal to one SQLite file, through one connection."""
+    """Writer of a server's `Journal` to an SQLite file, through one connection."""
 
     def __init__(self, connection: sa.Connection, thread: WriterThread, *, durable: bool) -> None:
         """Prepare a writer through `connection`, whose calls run in `thread`.
