@@ -102,7 +102,10 @@ class PoolSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         tuple[str, ...], Meta(description="Time controls, in seconds: 10+0.1 or 0.1/move.")
     ] = ("10+0.1",)
     openings: Annotated[
-        str, Meta(description="Openings: shipped (built-in), none, a number of random plies, or a file.")
+        str,
+        Meta(
+            description="Openings: shipped (the map's own, else random plies), none, a number of random plies, or a file."
+        ),
     ] = "shipped"
     pause_seconds: Annotated[
         float, Meta(ge=0, description="Minimum time between matches of the same two bots.")

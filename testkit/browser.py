@@ -115,7 +115,7 @@ class BrowserArena:
 
     def __init__(self, folder: Path, *options: str, is_private: bool = True) -> None:
         self._folder = folder
-        self._private = is_private
+        self._is_private = is_private
         self._options = options
         self._bots: list[ForkedCommand] = []
         self._logs: list[Path] = []
@@ -133,7 +133,7 @@ class BrowserArena:
         log = self._create_log("serve")
         database = f"sqlite:///{self._folder / 'arena.db'}"
         command = ["serve", "--port", str(self.port), "--db", database, "--set=server.drain_seconds=0"]
-        if self._private:
+        if self._is_private:
             command += ["--anyone", "--set=house.engines=none"]
         words = [*command, *self._options]
         if self._environment is None:

@@ -35,7 +35,7 @@ class ProgressDisplay:
     def __init__(self, console: Console, ladder: Ladder, format_status: Callable[[Ladder], str]) -> None:
         """Create a display. `format_status` returns the result so far in one line; empty if there is none."""
         self._console = console
-        self._status = format_status
+        self._format_status = format_status
         self._last_status = ""
         self._last_draw = 0.0
         self._live: Live | None = None
@@ -71,7 +71,7 @@ class ProgressDisplay:
         if self._live is None:
             total_text = f"/{ladder.total_matches}" if ladder.total_matches is not None else ""
             self._print_line(f"{len(ladder.played)}{total_text} {format_match_line(record)}")
-            status = self._status(ladder)
+            status = self._format_status(ladder)
             if status != self._last_status:
                 self._last_status = status
                 self._print_line(status)
@@ -80,7 +80,7 @@ class ProgressDisplay:
         if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.total_matches:
             self._last_draw = now
             self._rows = ladder.make_rows()
-            self._last_status = self._status(ladder)
+            self._last_status = self._format_status(ladder)
             self._live.update(self.render())
 
     def show_notice(self, text: str) -> None:

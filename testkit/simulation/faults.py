@@ -109,16 +109,20 @@ def _fail_server(
             return lambda: cut.discard(process.name)
         case "store cut":
             process.is_store_cut = True
-            return lambda: setattr(process, "stored_cut", False)
+
+            def reconnect_store() -> None:
+                process.is_store_cut = False
+
+            return reconnect_store
         case "split":
             cut.add(process.name)
             process.is_store_cut = True
 
-            def resume_bus() -> None:
+            def reconnect() -> None:
                 cut.discard(process.name)
                 process.is_store_cut = False
 
-            return resume_bus
+            return reconnect
         case "down":
             server.is_down = True
             server.stop()

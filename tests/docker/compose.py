@@ -71,11 +71,16 @@ def stand_in(image: str, folder: Path) -> Iterator[None]:
         docker("image", "rm", image)
 
 
-def wait_for(what: str, holds: Callable[[], T | None], seconds: float = 400) -> T:
-    """Return the first true result of `holds`, asked once a second: a `docker` command is a tenth of a second of work."""
+def wait_for(
+    what: str, holds: Callable[[], T | None], seconds: float = 400, state: Callable[[], str] = str
+) -> T:
+    """Return the first true result of `holds`, asked once a second: a `docker` command is a tenth of a second of work.
+
+    state: what the failure shows if `holds` returns nothing true in time
+    """
     end = time.monotonic() + seconds
     while (found := holds()) is None:
-        assert time.monotonic() < end, f"no {what} within {seconds:g} s"
+        assert time.monotonic() < end, f"no {what} within {seconds:g} s\n{state()}"
         time.sleep(1)
     return found
 

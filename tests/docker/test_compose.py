@@ -165,7 +165,7 @@ def test_stop_ends_all_cleanly_and_keeps_the_record(compose: Compose, tmp_path: 
     """Game, map and openings are those that the file gives where nothing else is said."""
     terms = {"BOTS": "3", "TC": "10+1", "ROUNDS": "1000"}
     compose("up", "--build", "--detach", "--scale", "greedy=2", "server", "random", "greedy", **terms)
-    wait_for("matches", lambda: "2/6000 " in compose("logs", "server") or None)
+    wait_for("matches", lambda: "2/6000 " in compose("logs", "server") or None, state=lambda: compose("logs"))
     with urlopen(f"http://{compose('port', 'server', '8765').strip()}/", timeout=500) as page:
         assert "<html" in page.read().decode()
     status = compose("exec", "server", "cat", "/proc/1/status")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -16,8 +14,7 @@ def test_a_command_that_ended_may_be_killed_before_its_exit_code_arrives(
 ) -> None:
     command = ForkedCommand("--help", cwd=tmp_path)
     with monkeypatch.context() as patch:
-        os.kill(command.pid, signal.SIGKILL)
-        assert command.wait(150) == -signal.SIGKILL
+        assert command.wait(150) == 0
         patch.setattr(ForkedCommand, "returncode", None)
         command.kill()
-    assert command.poll() == -signal.SIGKILL
+    assert command.poll() == 0

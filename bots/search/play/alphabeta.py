@@ -63,8 +63,14 @@ class AlphaBeta(Generic[P, M]):
         for ordered_move in ordered_moves:
             alpha = root.get_alpha(ordered_move.number)
             value, line = self._search_node(
-                *(problem, monitor, ordered_move.child, depth - 1),
-                *((ordered_move.number,), root.sign, alpha, INFINITY),
+                problem,
+                monitor,
+                ordered_move.child,
+                depth - 1,
+                (ordered_move.number,),
+                root.sign,
+                alpha,
+                INFINITY,
             )
             root.record_result(ordered_move, value, line)
             root.report_progress()
