@@ -150,7 +150,7 @@ class TomlFile:
             if key not in known_fields:
                 raise self.locate_error((*keys, key), f"unknown key; {suggest_name(key, known_fields)}")
             field_type = known_fields[key].type
-            tables = _list_tables(value, in_list=get_origin(field_type) in (list, tuple))
+            tables = _list_tables(value, is_list=get_origin(field_type) in (list, tuple))
             for item_type in (field_type, *get_args(field_type)):
                 if isinstance(item_type, type(Struct)):
                     for index_keys, item in tables:
@@ -177,12 +177,12 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
     )
 
 
-def _list_tables(value: Any, *, in_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """Return the table `value`, or if `in_list` the tables in the list `value`, each with its path inside `value`.
+def _list_tables(value: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
+    """Return the table `value`, or if `is_list` the tables in the list `value`, each with its path inside `value`.
 
     The result is empty if `value` is something else.
     """
-    if not in_list:
+    if not is_list:
         return [((), value)] if isinstance(value, dict) else []
     items = enumerate(value) if isinstance(value, list) else ()
     return [((index,), item) for index, item in items if isinstance(item, dict)]

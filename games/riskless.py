@@ -83,8 +83,12 @@ class Riskless(Game[Armies, Move]):
             return ()
         armies = position.armies
         if position.player is MAXIE:
-            return [road for v, roads in enumerate(self._roads) if armies[v] > 0 for road in roads]
-        return [road for v, roads in enumerate(self._roads) if armies[v] < 0 for road in roads]
+            return [
+                road for territory, roads in enumerate(self._roads) if armies[territory] > 0 for road in roads
+            ]
+        return [
+            road for territory, roads in enumerate(self._roads) if armies[territory] < 0 for road in roads
+        ]
 
     def play_on(self, position: Armies, move: Move) -> Armies:
         if move in self._all_roads:

@@ -87,30 +87,38 @@ class RisklessMap:
                 f"there must be {territory_count} lists, one per territory, not {len(self.neighbours)}",
             )
         # Sets make this fast even on a complete graph of 1,000 territories, which has a million roads.
-        neighbour_sets = [set(near) for near in self.neighbours]
-        for v, near in enumerate(self.neighbours):
-            name = self.territories[v]
-            for w in near:
-                if not 0 <= w < territory_count:
-                    raise BadMap("neighbours", f"{name} has a road to {w}, but there is no such territory", v)
-                if w == v:
-                    raise BadMap("neighbours", f"{name} has a road to itself", v)
-                if len(near) > len(neighbour_sets[v]) and near.count(w) > 1:
-                    raise BadMap("neighbours", f"{self._format_road(v, w)} is given twice", v)
+        neighbour_sets = [set(neighbours) for neighbours in self.neighbours]
+        for territory, neighbours in enumerate(self.neighbours):
+            name = self.territories[territory]
+            for neighbour in neighbours:
+                if not 0 <= neighbour < territory_count:
+                    raise BadMap(
+                        "neighbours",
+                        f"{name} has a road to {neighbour}, but there is no such territory",
+                        territory,
+                    )
+                if neighbour == territory:
+                    raise BadMap("neighbours", f"{name} has a road to itself", territory)
+                if len(neighbours) > len(neighbour_sets[territory]) and neighbours.count(neighbour) > 1:
+                    raise BadMap(
+                        "neighbours", f"{self._format_road(territory, neighbour)} is given twice", territory
+                    )
         # last, because a wrong number also leaves a road without its reverse
-        for v, near in enumerate(self.neighbours):
-            for w in near:
-                if v not in neighbour_sets[w]:
-                    road = self._format_road(v, w)
-                    raise BadMap("neighbours", f"{road} has no road back: give it in both directions", v)
+        for territory, neighbours in enumerate(self.neighbours):
+            for neighbour in neighbours:
+                if territory not in neighbour_sets[neighbour]:
+                    road = self._format_road(territory, neighbour)
+                    raise BadMap(
+                        "neighbours", f"{road} has no road back: give it in both directions", territory
+                    )
         unreachable = set(range(territory_count)) - find_reachable(self.neighbours, 0)
         if unreachable:
-            v, names = min(unreachable), self.territories
-            why = f"no roads lead from {names[0]} to {names[v]}: the map must be connected"
-            raise BadMap("neighbours", why, v)
+            territory, names = min(unreachable), self.territories
+            reason = f"no roads lead from {names[0]} to {names[territory]}: the map must be connected"
+            raise BadMap("neighbours", reason, territory)
 
-    def _format_road(self, v: int, w: int) -> str:
-        return f"the road from {self.territories[v]} to {self.territories[w]}"
+    def _format_road(self, source: int, target: int) -> str:
+        return f"the road from {self.territories[source]} to {self.territories[target]}"
 
     def _check_numbers(self) -> None:
         territory_count = len(self.territories)
@@ -136,19 +144,19 @@ class RisklessMap:
     def _check_start(self) -> None:
         if len(self.start) != len(self.territories):
             raise BadMap("start", f"there must be {len(self.territories)} entries, one per territory")
-        for v, armies in enumerate(self.start):
+        for territory, armies in enumerate(self.start):
             if abs(armies) > self.territory_cap:
-                name = self.territories[v]
-                why = f"{name} has {abs(armies)} armies, more than the cap of {self.territory_cap}"
-                raise BadMap("start", why, v)
-        for who, sign in (("maxie", 1), ("minnie", -1)):
+                name = self.territories[territory]
+                reason = f"{name} has {abs(armies)} armies, more than the cap of {self.territory_cap}"
+                raise BadMap("start", reason, territory)
+        for player, sign in (("maxie", 1), ("minnie", -1)):
             army_sum = sum(n for n in (sign * armies for armies in self.start) if n > 0)
             if army_sum == 0:
-                raise BadMap("start", f"{who} needs at least one territory")
+                raise BadMap("start", f"{player} needs at least one territory")
             if army_sum >= self.armies_to_win:
                 raise BadMap(
                     "start",
-                    f"{who} starts with {army_sum} armies, which already win: armies_to_win must be larger",
+                    f"{player} starts with {army_sum} armies, which already win: armies_to_win must be larger",
                 )
 
     @property

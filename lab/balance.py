@@ -17,18 +17,18 @@ def compute_all_distances(graph: Graph) -> list[list[int]]:
 
     `distances[v][w]` is the distance from territory v to territory w.
     """
-    return [_compute_distances_from(graph, v) for v in range(len(graph))]
+    return [_compute_distances_from(graph, territory) for territory in range(len(graph))]
 
 
 def _compute_distances_from(graph: Graph, start: int) -> list[int]:
     distances = [-1] * len(graph)
     distances[start] = 0
     frontier = [start]
-    for v in frontier:
-        for w in graph[v]:
-            if distances[w] < 0:
-                distances[w] = distances[v] + 1
-                frontier.append(w)
+    for territory in frontier:
+        for neighbour in graph[territory]:
+            if distances[neighbour] < 0:
+                distances[neighbour] = distances[territory] + 1
+                frontier.append(neighbour)
     return distances
 
 
@@ -54,7 +54,9 @@ class StartBalancer:
         """
         distances_from_maxie = self._compute_nearest_distances(maxie)
         distances_from_minnie = self._compute_nearest_distances(minnie)
-        road_difference = sum(len(self.graph[v]) for v in maxie) - sum(len(self.graph[v]) for v in minnie)
+        road_difference = sum(len(self.graph[territory]) for territory in maxie) - sum(
+            len(self.graph[territory]) for territory in minnie
+        )
         distance_count_differences = [0] * len(self.graph)
         for maxie_distance, minnie_distance in zip(distances_from_maxie, distances_from_minnie, strict=True):
             distance_count_differences[maxie_distance] += 1
@@ -63,8 +65,8 @@ class StartBalancer:
             (a < b) - (a > b) for a, b in zip(distances_from_maxie, distances_from_minnie, strict=True)
         )
         enemy_distances = zip(
-            sorted(distances_from_minnie[v] for v in maxie),
-            sorted(distances_from_maxie[v] for v in minnie),
+            sorted(distances_from_minnie[territory] for territory in maxie),
+            sorted(distances_from_maxie[territory] for territory in minnie),
             strict=False,
         )
         return (
@@ -75,4 +77,7 @@ class StartBalancer:
         )
 
     def _compute_nearest_distances(self, side: Sequence[int]) -> list[int]:
-        return [min(distances) for distances in zip(*(self.distances[v] for v in side), strict=True)]
+        return [
+            min(distances)
+            for distances in zip(*(self.distances[territory] for territory in side), strict=True)
+        ]

@@ -125,7 +125,12 @@ def make_planar_map(size: int, number: int) -> RisklessMap:
     rng = random.Random(f"planar {size} {number}")
     places = [(round(rng.uniform(0, WIDTH), 2), round(rng.uniform(0, HEIGHT), 2)) for _ in range(size)]
     neighbours = tuple(
-        tuple(w for w in range(size) if w != v and _is_gabriel_edge(places, v, w)) for v in range(size)
+        tuple(
+            other_territory
+            for other_territory in range(size)
+            if other_territory != territory and _is_gabriel_edge(places, territory, other_territory)
+        )
+        for territory in range(size)
     )
     maxie, minnie = _choose_fair_start(neighbours, max(1, round(size / TERRITORIES_PER_START)), rng)
     return make_map(
@@ -139,11 +144,13 @@ def make_planar_map(size: int, number: int) -> RisklessMap:
     )
 
 
-def _is_gabriel_edge(places: Sequence[tuple[float, float]], v: int, w: int) -> bool:
+def _is_gabriel_edge(places: Sequence[tuple[float, float]], first: int, second: int) -> bool:
     """Return True if the disc whose diameter is the line between the points v and w contains no other point."""
-    (x, y), (a, b) = places[v], places[w]
+    (x, y), (a, b) = places[first], places[second]
     return all(
-        (p - x) * (p - a) + (q - y) * (q - b) >= 0 for u, (p, q) in enumerate(places) if u not in (v, w)
+        (p - x) * (p - a) + (q - y) * (q - b) >= 0
+        for point, (p, q) in enumerate(places)
+        if point not in (first, second)
     )
 
 
@@ -158,9 +165,9 @@ def _choose_fair_start(
     starts = []
     for _ in range(MAX_STARTS):
         chosen: list[int] = []
-        for v in rng.sample(range(len(neighbours)), len(neighbours)):
-            if len(chosen) < 2 * territories_per_side and not set(neighbours[v]) & set(chosen):
-                chosen.append(v)
+        for territory in rng.sample(range(len(neighbours)), len(neighbours)):
+            if len(chosen) < 2 * territories_per_side and not set(neighbours[territory]) & set(chosen):
+                chosen.append(territory)
         side_size = len(chosen) // 2
         sides = sorted(chosen[:side_size]), sorted(chosen[side_size : 2 * side_size])
         starts.append((-side_size, balancer.compute_imbalance(*sides), sides))

@@ -43,12 +43,17 @@ def compute_map_extent(file: MapFile) -> Extent:
 
 def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
     """Return every road once, as the numbers of its two territories, the lower first."""
-    return [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
+    return [
+        (source, target)
+        for source, targets in enumerate(map.neighbours)
+        for target in targets
+        if source < target
+    ]
 
 
-def compute_road_lines(file: MapFile, v: int, w: int) -> list[Line]:
-    """Return the road between territories `v` and `w` as one straight line, or as two if it wraps around the picture."""
-    west, east = sorted((file.map.places[v], file.map.places[w]))
+def compute_road_lines(file: MapFile, source: int, target: int) -> list[Line]:
+    """Return the road between territories `source` and `target` as one straight line, or as two if it wraps around the picture."""
+    west, east = sorted((file.map.places[source], file.map.places[target]))
     if not file.wraps:
         return [(west, east)]
     extent = compute_map_extent(file)

@@ -217,9 +217,9 @@ class MapPicture:
         ferry_roads = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
         return "".join(
             _render_road(line, is_ferry=ferries)
-            for v, w in self.drawn_roads
-            if ((v, w) in ferry_roads) == ferries
-            for line in self.compute_road_lines(v, w)
+            for source, target in self.drawn_roads
+            if ((source, target) in ferry_roads) == ferries
+            for line in self.compute_road_lines(source, target)
         )
 
     @cached_property
@@ -234,20 +234,22 @@ class MapPicture:
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER."""
         territories_by_edge: dict[frozenset[Point], list[int]] = {}
-        for v, rings in enumerate(self.cells or ()):
+        for territory, rings in enumerate(self.cells or ()):
             for ring in rings:
                 for (x1, y1), (x2, y2) in pairwise([*ring, ring[0]]):
-                    territories_by_edge.setdefault(frozenset(((x1, y1), (x2, y2))), []).append(v)
+                    territories_by_edge.setdefault(frozenset(((x1, y1), (x2, y2))), []).append(territory)
         lengths: dict[tuple[int, int], float] = {}
         for edge, territories in territories_by_edge.items():
             if len(territories) > 1:
-                v, w = territories
-                lengths[v, w] = lengths.get((v, w), 0.0) + math.dist(*edge) * self._layout.scale
+                first, second = territories
+                lengths[first, second] = (
+                    lengths.get((first, second), 0.0) + math.dist(*edge) * self._layout.scale
+                )
         return {pair for pair, length in lengths.items() if length >= MIN_BORDER}
 
-    def compute_road_lines(self, v: int, w: int) -> list[Line]:
+    def compute_road_lines(self, source: int, target: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
-        a, b = sorted((self.places[v], self.places[w]))
+        a, b = sorted((self.places[source], self.places[target]))
         width = self.size[0]
         if not self.file.wraps or b[0] - a[0] <= width / 2:
             return [(a, b)]

@@ -65,7 +65,7 @@ def draw_map(
         _make_number_label,
     )
     for make_label in label_makers:
-        labels = [make_label(map, v, drawn_armies[v]) for v in range(map.size)]
+        labels = [make_label(map, territory, drawn_armies[territory]) for territory in range(map.size)]
         canvas = _Canvas(file, labels, width)
         if not canvas.is_crowded():
             return canvas.draw_text(drawn_armies, use_dots=use_dots), make_label is not _make_number_label
@@ -73,18 +73,18 @@ def draw_map(
     return _Canvas(file, marks, width).draw_text(drawn_armies, use_dots=use_dots), False
 
 
-def _make_inline_label(map: RisklessMap, v: int, armies: int) -> Label:
-    name = map.territories[v]
+def _make_inline_label(map: RisklessMap, territory: int, armies: int) -> Label:
+    name = map.territories[territory]
     return (f"{name} {armies:+d}" if armies else name,)
 
 
-def _make_stacked_label(map: RisklessMap, v: int, armies: int) -> Label:
-    words = map.territories[v].split()
+def _make_stacked_label(map: RisklessMap, territory: int, armies: int) -> Label:
+    words = map.territories[territory].split()
     return (*words, f"{armies:+d}") if armies else tuple(words)
 
 
-def _make_number_label(_: RisklessMap, v: int, armies: int) -> Label:
-    return (f"{v} {armies:+d}" if armies else str(v),)
+def _make_number_label(_: RisklessMap, territory: int, armies: int) -> Label:
+    return (f"{territory} {armies:+d}" if armies else str(territory),)
 
 
 class _Canvas:
@@ -107,7 +107,7 @@ class _Canvas:
         self.padding = (label_width, 2 * label_height)
         self.columns = int(extent.width * self.scale / 2) + label_width + 1
         self.rows = int(extent.height * self.scale / 4) + label_height + 1
-        self.boxes = [self._make_label_box(v) for v in range(len(labels))]
+        self.boxes = [self._make_label_box(territory) for territory in range(len(labels))]
 
     def _to_dot(self, place: Point) -> tuple[int, int]:
         return (
@@ -115,9 +115,9 @@ class _Canvas:
             round((place[1] - self.extent.top) * self.scale) + self.padding[1],
         )
 
-    def _make_label_box(self, v: int) -> _Box:
-        x, y = self._to_dot(self.file.map.places[v])
-        width, height = max(map(len, self.labels[v])), len(self.labels[v])
+    def _make_label_box(self, territory: int) -> _Box:
+        x, y = self._to_dot(self.file.map.places[territory])
+        width, height = max(map(len, self.labels[territory])), len(self.labels[territory])
         return _Box(max(0, (x - width + 1) // 2), max(0, y // 4 - height // 2), width, height)
 
     def is_crowded(self) -> bool:
@@ -158,8 +158,8 @@ class _Canvas:
     def _draw_road_rows(self, *, use_dots: bool) -> list[list[str]]:
         """Return the characters of the canvas with only the roads, row by row."""
         bits = [[0] * self.columns for _ in range(self.rows)]
-        for v, w in list_roads(self.file.map):
-            for a, b in compute_road_lines(self.file, v, w):
+        for source, target in list_roads(self.file.map):
+            for a, b in compute_road_lines(self.file, source, target):
                 for x, y in _list_line_dots(self._to_dot(a), self._to_dot(b)):
                     bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
         return [

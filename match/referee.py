@@ -148,7 +148,7 @@ class Referee:
         # In the usual case no list is needed.
         if self.turn_sent_at is not None and not self._disconnected_at and self.result is None:
             return self._flag_time_ns
-        return min([at for at, _ in self._list_deadlines()], default=None)
+        return min([deadline_ns for deadline_ns, _ in self._list_deadlines()], default=None)
 
     def handle(self, event: RefereeEvent, now: int) -> list[RefereeEffect]:
         """Apply an event at time `now` (monotonic ns) and return its effects; none after the match is over."""

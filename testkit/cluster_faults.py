@@ -253,7 +253,7 @@ async def list_matches_in_progress(database: str) -> list[str]:
 
 
 async def _measure_recovery(
-    players: Sequence[RandomPlayer], matches: list[str], fault_time: float
+    players: Sequence[RandomPlayer], match_ids: list[str], fault_time: float
 ) -> list[float]:
     """Wait up to MAX_RECOVERY_SECONDS until these matches continue.
 
@@ -262,14 +262,14 @@ async def _measure_recovery(
     """
     seconds: dict[str, float] = {}
     end_time = time.monotonic() + MAX_RECOVERY_SECONDS
-    while len(seconds) < len(matches) and time.monotonic() < end_time:
-        for match in matches:
-            if match in seconds:
+    while len(seconds) < len(match_ids) and time.monotonic() < end_time:
+        for match_id in match_ids:
+            if match_id in seconds:
                 continue
-            turns_of_match = [player.turns[match] for player in players if match in player.turns]
-            is_over = any(match in player.ends for player in players)
+            turns_of_match = [player.turns[match_id] for player in players if match_id in player.turns]
+            is_over = any(match_id in player.ends for player in players)
             if is_over or (turns_of_match and max(turns_of_match) > fault_time + POLL_SECONDS):
-                seconds[match] = max(max(turns_of_match, default=time.monotonic()) - fault_time, 0.0)
+                seconds[match_id] = max(max(turns_of_match, default=time.monotonic()) - fault_time, 0.0)
         await asyncio.sleep(POLL_SECONDS)
     return list(seconds.values())
 

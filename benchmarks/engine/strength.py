@@ -39,10 +39,14 @@ FORFEITS = ("crash", "time", "illegal", "gone", "other")
 def map_to_toml(map: RisklessMap) -> str:
     """Return a map in the TOML format of map files, with the roads of each territory as indices of its neighbours."""
     lines = [f"{key} = {getattr(map, key)}" for key in ("territory_cap", "armies_to_win", "ply_limit")]
-    for v, name in enumerate(map.territories):
-        lines += ["[[territory]]", f"name = {json.dumps(name)}", f"place = {json.dumps(map.places[v])}"]
-        lines.append(f"roads = {json.dumps(map.neighbours[v])}")
-        if armies := map.start[v]:
+    for territory, name in enumerate(map.territories):
+        lines += [
+            "[[territory]]",
+            f"name = {json.dumps(name)}",
+            f"place = {json.dumps(map.places[territory])}",
+        ]
+        lines.append(f"roads = {json.dumps(map.neighbours[territory])}")
+        if armies := map.start[territory]:
             lines.append(f'start = ["{"maxie" if armies > 0 else "minnie"}", {abs(armies)}]')
     return "\n".join(lines) + "\n"
 

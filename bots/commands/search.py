@@ -162,7 +162,7 @@ def trace_command(
     except (BadSpec, BadWeights) as error:
         raise UsageError(str(error)) from None
     events = monitor.events or ()
-    lines = [] if summary else [*format_trace_lines(game, events, estimates=estimates)]
+    lines = [] if summary else [*format_trace_lines(game, events, shows_estimates=estimates)]
     lines += [format_results_line(game, events)] if results else []
     lines += [*format_closing_lines(game, start, result, monitor.leaves), *_describe_memory(monitor, savings)]
     if svg is not None:
@@ -294,7 +294,7 @@ def analyse_command(
     if is_option_given(context, "map"):
         require_maps(game, type(loaded_game))
     start = _parse_position(loaded_game, position)
-    _reject_unused_options(context, compare=compare)
+    _reject_unused_options(context, compares=compare)
     if compare:
         compare_command(loaded_game, start, depth or DEFAULT_COMPARED_DEPTH, budget, svg, json)
         return
@@ -313,16 +313,16 @@ def analyse_command(
     _show_analysis(loaded_game, start, spec, reports, best_reports, truth, json)
 
 
-def _reject_unused_options(context: typer.Context, *, compare: bool) -> None:
+def _reject_unused_options(context: typer.Context, *, compares: bool) -> None:
     """Raise UsageError if --compare was given with an option that only an analysis uses.
 
     Raise UsageError also if an option that needs --compare was given without --compare.
     """
-    for name in ("engine", "nodes", "time", "lines") if compare else ("budget", "svg"):
+    for name in ("engine", "nodes", "time", "lines") if compares else ("budget", "svg"):
         if is_option_given(context, name):
             reason = (
                 f"--compare searches with every algorithm: leave out --{name}"
-                if compare
+                if compares
                 else f"--{name} needs --compare"
             )
             raise UsageError(reason)

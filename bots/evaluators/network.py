@@ -105,7 +105,13 @@ def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.flo
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
     levels = armies * (LEVEL_COUNT / cap)
     kinds = _classify_territories(levels)
-    sources, targets = np.array([(v, w) for v, near in enumerate(map.neighbours) for w in near]).T
+    sources, targets = np.array(
+        [
+            (territory, neighbour)
+            for territory, neighbours in enumerate(map.neighbours)
+            for neighbour in neighbours
+        ]
+    ).T
     pairs = kinds[:, sources] * KIND_COUNT + kinds[:, targets]
     parts = [
         _compute_step_shares(levels + LEVEL_COUNT, KIND_COUNT),

@@ -74,25 +74,25 @@ def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
         maxie_armies = minnie_armies = maxie_territories = minnie_territories = 0
         borders = safe = reach = waste = 0
         captures = {1: 0, -1: 0}
-        for v, n in enumerate(armies):
-            around = [armies[w] for w in neighbours[v]]
-            if n == 0:
-                reach += (max(around) > 0) - (min(around) < 0)
+        for territory, territory_armies in enumerate(armies):
+            neighbour_armies = [armies[neighbour] for neighbour in neighbours[territory]]
+            if territory_armies == 0:
+                reach += (max(neighbour_armies) > 0) - (min(neighbour_armies) < 0)
                 continue
-            sign, strength = (1, n) if n > 0 else (-1, -n)
-            if n > 0:
-                maxie_armies += n
+            sign, strength = (1, territory_armies) if territory_armies > 0 else (-1, -territory_armies)
+            if territory_armies > 0:
+                maxie_armies += territory_armies
                 maxie_territories += 1
             else:
-                minnie_armies -= n
+                minnie_armies -= territory_armies
                 minnie_territories += 1
             waste += sign * (strength >= cap)
-            enemy = max(-sign * m for m in around)
+            enemy = max(-sign * m for m in neighbour_armies)
             if enemy > 0:
-                borders += n
+                borders += territory_armies
                 # The strongest enemy neighbour could take the territory; the attacker wins ties.
                 captures[-sign] += enemy >= strength
-            elif min(sign * m for m in around) > 0:
+            elif min(sign * m for m in neighbour_armies) > 0:
                 safe += sign
         mover = position.player.sign
         return (
@@ -133,8 +133,8 @@ def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
         return any(
             n > 0
             and n * GREAT_ARMY_DIVISOR >= enemy_army_sum
-            and max(-enemy_armies[w] for w in neighbours[v]) >= n
-            for v, n in enumerate(enemy_armies)
+            and max(-enemy_armies[neighbour] for neighbour in neighbours[territory]) >= n
+            for territory, n in enumerate(enemy_armies)
         )
 
     return is_attacked

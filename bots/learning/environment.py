@@ -121,7 +121,8 @@ class Environment:
         if isinstance(game, TicTacToe):
             own_mark = MARKS[game.player(position)]
             return [
-                0 if mark not in MARKS.values() else 1 if mark == own_mark else -1 for mark in position.cells
+                0 if piece not in MARKS.values() else 1 if piece == own_mark else -1
+                for piece in position.cells
             ]
         raise ValueError(f"{game.name} has no observations: only riskless and tictactoe have them")
 

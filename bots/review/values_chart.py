@@ -22,13 +22,13 @@ def render_review(
     names: tuple[str, str],
     engine: str,
     *,
-    in_armies: bool = True,
+    is_in_armies: bool = True,
 ) -> str:
     """Return the chart. Values are for Maxie, and certain wins are drawn on the edge.
 
     names      names of the bots in the seats of Maxie and Minnie
     engine     name of the engine that reviewed the match
-    in_armies  True if a value of 100 is one army, as in Riskless
+    is_in_armies  True if a value of 100 is one army, as in Riskless
 
     Raises ValueError for a match without moves.
     """
@@ -55,7 +55,7 @@ def render_review(
         *area.render_value_axis(axis_labels, INK, GRID, 8),
         *area.render_x_labels(sorted({0, plies // 2, plies}), INK, 20),
     ]
-    unit_text = "in armies" if in_armies else "in hundreds"
+    unit_text = "in armies" if is_in_armies else "in hundreds"
     legend = f"ply; values {unit_text}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"
     elements.append(render_text_element(LEFT, HEIGHT - 10, legend, INK))
     for name, points in lines.items():

@@ -72,8 +72,8 @@ class Capitals(Riskless):
         """
         armies = position.armies
         border = {1: 0, -1: 0}
-        for v, n in enumerate(armies):
-            if any(n * armies[w] < 0 for w in self.map.neighbours[v]):
+        for territory, n in enumerate(armies):
+            if any(n * armies[neighbour] < 0 for neighbour in self.map.neighbours[territory]):
                 border[1 if n > 0 else -1] += abs(n)
         return sum(armies) + border[1] // 2 - border[-1] // 2 + TERRITORY * _territory_lead(armies)
 
@@ -90,13 +90,13 @@ def _choose_capitals(map) -> dict[Player, int]:
     possible. Among several such pairs, prefer those with fewer dead ends, because a territory with one road is easy to
     defend, and then the pair whose sums of the distances to all territories differ least.
     """
-    distances = [_distances(map, v) for v in range(map.size)]
-    maxies = [v for v, armies in enumerate(map.start) if armies > 0]
-    minnies = [v for v, armies in enumerate(map.start) if armies < 0]
+    distances = [_distances(map, territory) for territory in range(map.size)]
+    maxies = [territory for territory, armies in enumerate(map.start) if armies > 0]
+    minnies = [territory for territory, armies in enumerate(map.start) if armies < 0]
 
     def unfairness(pair: tuple[int, int]) -> tuple[int, int, int]:
-        maxie, minnie = (distances[v] for v in pair)
-        dead_ends = sum(len(map.neighbours[v]) == 1 for v in pair)
+        maxie, minnie = (distances[territory] for territory in pair)
+        dead_ends = sum(len(map.neighbours[territory]) == 1 for territory in pair)
         return abs(maxie[pair[1]] - APART), dead_ends, abs(sum(maxie) - sum(minnie))
 
     pairs = [(a, b) for a in maxies for b in minnies]
@@ -110,9 +110,9 @@ def _choose_capitals(map) -> dict[Player, int]:
 def _distances(map, source: int) -> list[int]:
     """Return the number of roads on a shortest path from `source` to each territory."""
     far = {source: 0}
-    for v in (queue := [source]):
-        for w in map.neighbours[v]:
-            if w not in far:
-                far[w] = far[v] + 1
-                queue.append(w)
-    return [far[v] for v in range(map.size)]
+    for territory in (queue := [source]):
+        for neighbour in map.neighbours[territory]:
+            if neighbour not in far:
+                far[neighbour] = far[territory] + 1
+                queue.append(neighbour)
+    return [far[territory] for territory in range(map.size)]

@@ -216,14 +216,14 @@ def _measure_peak_memory() -> int:
 
 def _print_solution(solved: SolvedMap) -> None:
     header, start = solved.table.header, solved.start
-    totals = header.totals
+    counts = header.totals
     totals_text = ", ".join(
-        f"{number:,} {outcome} ({100 * number / max(1, totals.open):.2f} %)"
-        for number, outcome in ((totals.won, "won"), (totals.lost, "lost"), (totals.drawn, "drawn"))
+        f"{number:,} {outcome} ({100 * number / max(1, counts.open):.2f} %)"
+        for number, outcome in ((counts.won, "won"), (counts.lost, "lost"), (counts.drawn, "drawn"))
     )
     lines = [
         f"{solved.map.name}: from the start {_describe_start_value(start)}",
-        f"{totals.open:,} boards in play, for the player to move: {totals_text}",
+        f"{counts.open:,} boards in play, for the player to move: {totals_text}",
     ]
     if header.longest:
         lines.append(f"longest win: {header.longest} plies, from {_find_longest_win_position(solved)}")

@@ -79,15 +79,15 @@ def climb_weights(
     rng = random.Random(seed)
     names = list(weights)
     current_weights = np.array([float(weights[name]) for name in names])
-    steps = _choose_first_steps(games, current_weights, rng)
+    step_sizes = _choose_first_steps(games, current_weights, rng)
     weight_sum, summed_rounds = np.zeros(len(names)), 0
     stages = []
     for number in range(round_count):
         signs = np.array([rng.choice((-1.0, 1.0)) for _ in names])
-        step = steps * signs / (number + 1) ** 0.101
+        perturbation = step_sizes * signs / (number + 1) ** 0.101
         weights_a, weights_b = (
-            _round_weights(names, current_weights + step),
-            _round_weights(names, current_weights - step),
+            _round_weights(names, current_weights + perturbation),
+            _round_weights(names, current_weights - perturbation),
         )
         score = sum(_score_round(game, weights_a, weights_b, nodes_per_move, rng) for game in games) / len(
             games
@@ -96,7 +96,7 @@ def climb_weights(
             FIRST_ROUND_STEPS
             * ((1 + FULL_PACE_SHARE * round_count) / (1 + number + FULL_PACE_SHARE * round_count)) ** 0.602
         )
-        current_weights += pace * score * steps * signs
+        current_weights += pace * score * step_sizes * signs
         if 2 * number >= round_count:
             weight_sum, summed_rounds = weight_sum + current_weights, summed_rounds + 1
         if (number + 1) * 10 // round_count > number * 10 // round_count:

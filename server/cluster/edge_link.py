@@ -125,7 +125,7 @@ class EdgeLink:
         resent_messages: list[MessageReceived] = []
         if resend_ns is not None:
             oldest_ns = max(now - MAX_RESEND_AGE_NS, self._last_frame_ns - resend_ns)
-            resent_messages = [message for at, message in self._resend_buffer if at >= oldest_ns]
+            resent_messages = [message for sent_ns, message in self._resend_buffer if sent_ns >= oldest_ns]
             self._resend_buffer = deque((now, message) for message in resent_messages)
             self._resend_ns = None
             self._sent_frame_count = 0

@@ -69,7 +69,7 @@ ServerOption = Annotated[
 def new(
     context: typer.Context,
     name: NameArgument,
-    at: Annotated[
+    start: Annotated[
         str,
         typer.Option(
             "--at",
@@ -152,17 +152,17 @@ def new(
     try:
         find_zone(zone)
         option_name = "--at"
-        start_time = find_next_start_time(at, zone, now)
+        start_time = find_next_start_time(start, zone, now)
         option_name = "--closes"
         closing_time = find_last_time_before(closes, zone, start_time) if closes else start_time
     except BadStartTime as error:
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:
-        raise UsageError(f"--at: {at} is in the past; give a later time")
+        raise UsageError(f"--at: {start} is in the past; give a later time")
     starts = _parse_starts(game, map, tc)
     if is_option_given(context, "map"):
         require_maps(game, type(starts[0].game))
-    recurrence = Recurrence(at, closes, zone, INTERVAL_DAYS[every]) if every else None
+    recurrence = Recurrence(start, closes, zone, INTERVAL_DAYS[every]) if every else None
     plan = EventPlan(
         event=make_event_name(name, recurrence, start_time) if recurrence else name,
         uid=secrets.token_hex(16),

@@ -89,25 +89,25 @@ def ratings(
     async def load_ratings(engine: Engine) -> tuple[list[RatingRow], RecomputedRatings | None]:
         await count_new_matches(engine)
         try:
-            totals = await recompute_ratings(engine) if recompute_all else None
+            recomputed = await recompute_ratings(engine) if recompute_all else None
         except RecomputeMismatch as error:
             raise CommandError(
                 f"the stored ratings could not be reproduced from the journal: {error}"
             ) from None
         return await load_standings(
             engine, name, map_, tc, since=None if all_ else compute_activity_cutoff()
-        ), totals
+        ), recomputed
 
-    rows, totals = run_on_store(db, load_ratings)
+    rows, recomputed = run_on_store(db, load_ratings)
     print_ratings(rows, json)
-    if totals is not None:
+    if recomputed is not None:
         imported = (
-            f"; {totals.imported_count} were imported and have no journal: their records were replayed"
-            if totals.imported_count
+            f"; {recomputed.imported_count} were imported and have no journal: their records were replayed"
+            if recomputed.imported_count
             else ""
         )
         err.print(
-            f"recomputed from {totals.match_count} matches of the journal, with the same result{imported}"
+            f"recomputed from {recomputed.match_count} matches of the journal, with the same result{imported}"
         )
 
 

@@ -237,7 +237,7 @@ class Session:
                 self.handled_count += 1
                 edge.core.submit(received)
                 return
-        self._handle_other_message(message, arrived_ns)
+        self._handle_message_outside_turn(message, arrived_ns)
 
     def _handle_control_frame(self, frame: Frame, arrived_ns: int) -> None:
         # The library answers pings and closes by itself.
@@ -268,7 +268,7 @@ class Session:
         data, self._message_parts = bytes(self._message_parts), None
         return data.decode(errors="replace") if self._message_opcode is TEXT else data
 
-    def _handle_other_message(self, message: ClientMessage, arrived_ns: int) -> None:
+    def _handle_message_outside_turn(self, message: ClientMessage, arrived_ns: int) -> None:
         """Handle a message that does not answer a turn."""
         if self.state == AWAITING_HELLO:
             self._handle_hello(message)

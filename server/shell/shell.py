@@ -197,7 +197,7 @@ class Shell:
                 message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
             content_type = type(message.message) if message_type is MessageReceived else message_type  # type: ignore[union-attr]
             if content_type not in DEFERRABLE_TYPES:
-                if self._deferred_inputs and not self._overtakes_deferred(message):
+                if self._deferred_inputs and not self._may_overtake_deferred_inputs(message):
                     self._inputs += self._deferred_inputs
                     self._deferred_inputs = []
                 self._inputs.append(message)
@@ -208,7 +208,7 @@ class Shell:
                 self._is_wake_scheduled = True
                 self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
 
-    def _overtakes_deferred(self, message: MessageToCore | Input) -> bool:
+    def _may_overtake_deferred_inputs(self, message: MessageToCore | Input) -> bool:
         """Return True if `message` is a move, and no deferred input comes from the same client or concerns the same match."""
         if type(message) is not MessageReceived or type(message.message) is not Move:
             return False

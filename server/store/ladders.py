@@ -80,7 +80,7 @@ async def claim_ladder(
                     )
                 )
             else:
-                _require_same_plan(name, json.loads(row.plan), requested, named=event is not None)
+                _require_same_plan(name, json.loads(row.plan), requested, is_named=event is not None)
             await _discard_unfinished(connection, name)
         yield await _load_ladder(engine, name)
 
@@ -180,7 +180,7 @@ async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any]
     return (await database.fetch(engine, query)).one_or_none()
 
 
-def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, named: bool) -> None:
+def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, is_named: bool) -> None:
     compared_keys = [
         key
         for key in (*stored_plan, *requested_plan)
@@ -198,7 +198,7 @@ def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, n
     )
     hint = (
         "give it another name"
-        if named
+        if is_named
         else "finish it with those settings, or start another event with --event"
     )
     raise CannotResume(f"event {event} was started with different settings: {differences}; {hint}")

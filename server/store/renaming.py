@@ -68,7 +68,7 @@ async def rename_bot(engine: Engine, change: NameChange) -> int:
         name,
         "the host renames it",
         lambda: personal_data.rename_in_store(engine, name, new_name, moves_ban=is_banned),
-        banned=is_banned,
+        is_banned=is_banned,
     )
     await _rename_entries(engine, name, new_name)
     # For some seconds, servers refuse the old name and name the new one as the reason, and they drop cached answers.
@@ -85,9 +85,13 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
     progress. Raises NameInUse if one of them does not end in time, or if the bot is in an event that has begun.
     """
     await personal_data.require_no_running_event(engine, name)
-    banned = await find_ban(engine, "name", name) is not None
+    is_banned = await find_ban(engine, "name", name) is not None
     deleted = await _run_when_idle(
-        engine, name, "the host deletes it", lambda: personal_data.forget_name(engine, name), banned=banned
+        engine,
+        name,
+        "the host deletes it",
+        lambda: personal_data.forget_name(engine, name),
+        is_banned=is_banned,
     )
     await _rename_entries(engine, name, "")
     return deleted
@@ -100,18 +104,18 @@ async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
 
 
 async def _run_when_idle(
-    engine: Engine, name: str, why: str, operation: Callable[[], Awaitable[T]], *, banned: bool
+    engine: Engine, name: str, reason: str, operation: Callable[[], Awaitable[T]], *, is_banned: bool
 ) -> T:
     """Ban a name, repeat `operation` until it no longer raises NameInUse, lift the ban, and return the result.
 
-    why: reason for the ban, which is shown to a bot of this name
+    reason: reason for the ban, which is shown to a bot of this name
     banned: True if the host has banned the name already; it then stays banned
 
     Raises NameInUse if the name still has a match in progress after MAX_WAIT_SECONDS, and NameInEvent immediately.
     """
-    if not banned:
+    if not is_banned:
         await issue_directive(
-            engine, "name", name, why, DIRECTIVE_DELAY_SECONDS + MAX_WAIT_SECONDS + KICK_SECONDS
+            engine, "name", name, reason, DIRECTIVE_DELAY_SECONDS + MAX_WAIT_SECONDS + KICK_SECONDS
         )
     try:
         await MONOTONIC.sleep(DIRECTIVE_DELAY_SECONDS)
@@ -126,5 +130,5 @@ async def _run_when_idle(
                     raise
             await MONOTONIC.sleep(DIRECTIVE_DELAY_SECONDS / 4)
     finally:
-        if not banned:
+        if not is_banned:
             await lift_directive(engine, "name", name)

@@ -157,17 +157,19 @@ def _find_exported_names(text: str) -> dict[str, str]:
     return exports
 
 
-def _find_imported_paths(pattern: re.Pattern[str], path: str, text: str, group: int = 1) -> list[str]:
+def _find_imported_paths(
+    pattern: re.Pattern[str], importer_path: str, text: str, group: int = 1
+) -> list[str]:
     """Return the paths of the modules that a module imports in statements that match `pattern`.
 
-    path, text: path and source text of the importing module
+    importer_path, text: path and source text of the importing module
     group: number of the group in `pattern` that captures the relative path
     """
-    return [_resolve_path(path, import_match[group]) for import_match in pattern.finditer(text)]
+    return [_resolve_path(importer_path, import_match[group]) for import_match in pattern.finditer(text)]
 
 
-def _resolve_path(module: str, target: str) -> str:
-    return posixpath.normpath(posixpath.join(posixpath.dirname(module), target))
+def _resolve_path(importer_path: str, target: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(importer_path), target))
 
 
 def _make_relative_path(bundle: str, path: str) -> str:

@@ -118,7 +118,7 @@ class StorePages:
                     await load_head_to_head_scores(self._engine, parameters["bot"], parameters["opponent"])
                 )
             case "/api/record/":
-                return await self._answer_record(name, download="download" in parameters)
+                return await self._answer_record(name, is_download="download" in parameters)
             case "/api/truth/":
                 return await self._list_move_qualities(name)
             case "/api/review/":
@@ -171,7 +171,7 @@ class StorePages:
         filter = SearchFilter(opening=opening, result=result, **text_filters)
         return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
 
-    async def _answer_record(self, match: str, *, download: bool) -> Response:
+    async def _answer_record(self, match: str, *, is_download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix of it.
 
         download: True to let the browser save the record as a file
@@ -185,7 +185,7 @@ class StorePages:
             raise make_match_not_found_error(match)
         if not is_full_id:
             headers["Cache-Control"] = "no-cache"
-        if download:
+        if is_download:
             headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
         return responses.make_raw_json_response(f"{line}\n".encode(), headers)
 

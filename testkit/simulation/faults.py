@@ -147,10 +147,8 @@ def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     if kind == "away":
         exchange.is_away = True
         return lambda: setattr(exchange, "is_away", False)
-    rates = FAULT_PROBABILITY, 0.0, 0.0
-    if kind == "unordered":
-        rates = 0.0, FAULT_PROBABILITY, FAULT_PROBABILITY
-    exchange.loss, exchange.repeats, exchange.reorderings = rates
+    exchange.loss = 0.0 if kind == "unordered" else FAULT_PROBABILITY
+    exchange.repeats = exchange.reorderings = FAULT_PROBABILITY if kind == "unordered" else 0.0
 
     def restore_bus() -> None:
         exchange.loss = exchange.repeats = exchange.reorderings = 0.0

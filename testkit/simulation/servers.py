@@ -48,7 +48,13 @@ from arena.server.store.journal.journal import Journal, open_journal
 from testkit.simulation.bots import SimulatedWorker
 from testkit.simulation.invariants import WatchedCore, WatchedEdge
 from testkit.simulation.network import PUBLIC_PORT
-from testkit.simulation.world import EPOCH_NS, FAST_PPM, SECOND, InvariantViolated, SimulatedProcess
+from testkit.simulation.world import (
+    EPOCH_NS,
+    FAST_CLOCK_DRIFT_PPM,
+    SECOND,
+    InvariantViolated,
+    SimulatedProcess,
+)
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
@@ -96,8 +102,10 @@ class RestartedServer:
         """Start a new process. Its clock runs too fast with the probability `arena.fast_clocks`."""
         self.is_down = False
         self.starts += 1
-        ppm = FAST_PPM if self._rng.random() < self.arena.fast_clocks else 0
-        self.process = SimulatedProcess(self.arena.world, f"{self.name}.{self.starts}", ppm=ppm)
+        clock_drift_ppm = FAST_CLOCK_DRIFT_PPM if self._rng.random() < self.arena.fast_clocks else 0
+        self.process = SimulatedProcess(
+            self.arena.world, f"{self.name}.{self.starts}", clock_drift_ppm=clock_drift_ppm
+        )
         self._upgraded = anyio.Event()
         self.process.start(self._main(self.process))
 

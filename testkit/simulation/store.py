@@ -102,7 +102,9 @@ class SimulatedStore:
         """
         process = self.world.process
         now = (
-            self.world.now if process is None else self.world.now + self.world.now * process.ppm // 1_000_000
+            self.world.now
+            if process is None
+            else self.world.now + self.world.now * process.clock_drift_ppm // 1_000_000
         )
         return database.format_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
 

@@ -33,7 +33,7 @@ SECOND = 1_000 * MS
 """Nanoseconds in a second."""
 EPOCH_NS = 1_790_000_000 * SECOND
 """Unix time at which each simulation begins, in ns."""
-FAST_PPM = 10_000
+FAST_CLOCK_DRIFT_PPM = 10_000
 """Rate at which a fast clock gains on the world's virtual time, in parts per million: 1 %."""
 
 
@@ -147,13 +147,15 @@ class World:
 class SimulatedProcess:
     """Simulated process, with tasks, connections and a monotonic clock of its own."""
 
-    def __init__(self, world: World, name: str, *, address: str = "127.0.0.1", ppm: int = 0) -> None:
-        """Create a process without tasks. `ppm`: parts per million by which its clock gains on the world's time."""
+    def __init__(
+        self, world: World, name: str, *, address: str = "127.0.0.1", clock_drift_ppm: int = 0
+    ) -> None:
+        """Create a process without tasks. `clock_drift_ppm`: parts per million by which its clock gains on the world's time."""
         self.world = world
         self.name = name
         self.address = address
         self.is_alive = True
-        self.ppm = ppm
+        self.clock_drift_ppm = clock_drift_ppm
         self.stalled_ns = 0
         """Total time for which the process was frozen, in ns."""
         self.is_store_cut = False
@@ -183,12 +185,14 @@ class SimulatedProcess:
     def now_ns(self) -> int:
         """Return the monotonic time of the process's own clock, in ns."""
         now = self.world.now
-        return now + now * self.ppm // 1_000_000 + self._offset
+        return now + now * self.clock_drift_ppm // 1_000_000 + self._offset
 
     def world_time(self, local_ns: int) -> int:
         """Return the virtual time, in ns, at which the process's own clock shows `local_ns`."""
         local = local_ns - self._offset
-        return local if not self.ppm else -(-local * 1_000_000 // (1_000_000 + self.ppm))
+        return (
+            local if not self.clock_drift_ppm else -(-local * 1_000_000 // (1_000_000 + self.clock_drift_ppm))
+        )
 
     # life
 

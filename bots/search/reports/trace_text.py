@@ -29,9 +29,9 @@ PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
 
 def format_trace_lines(
-    game: Game[Any, Any], events: Iterable[TraceEvent], *, estimates: bool = True
+    game: Game[Any, Any], events: Iterable[TraceEvent], *, shows_estimates: bool = True
 ) -> Iterator[str]:
-    """Yield one line for each event of a search. Without `estimates`, the valuations of leaves are left out."""
+    """Yield one line for each event of a search. Without `shows_estimates`, the valuations of leaves are left out."""
     for event in events:
         node = f"({PLAYER_NAMES[game.player(event.position)]},{format_state(game, event.position)})"
         match event:
@@ -41,7 +41,7 @@ def format_trace_lines(
             case NodeEntered():
                 yield f"{_get_function_letter(game, event)}: state {node}"
             case LeafValued():
-                if estimates:
+                if shows_estimates:
                     yield _format_leaf(game, event)
             case TableHit(value=value):
                 yield f"Remembering state {format_state(game, event.position)}[{_format_number(value)}]"

@@ -74,7 +74,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     The computation starts from the ratings that the bots had when matches were last removed from the store. It reads
     `batch_size` matches per query, from a snapshot of the store. Raises RecomputeMismatch for the first difference.
     """
-    totals = RecomputedRatings()
+    recomputed = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(load_base_ratings))
         last_arrival = 0
@@ -85,8 +85,8 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _replay_match(row, events_by_match.get(row.match))
-                totals.match_count += 1
-                totals.imported_count += row.match not in events_by_match
+                recomputed.match_count += 1
+                recomputed.imported_count += row.match not in events_by_match
                 columns = make_summary_columns(record)
                 season = seasons.get(row.match, 1)
                 for category in make_rating_categories(
@@ -96,7 +96,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                         _require_same_step(step, steps.get((row.match, step.seat, category)))
             last_arrival = rows[-1].arrival
         await _compare_standings(connection, rater)
-    return totals
+    return recomputed
 
 
 async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:

@@ -111,7 +111,7 @@ def render_film_background(match: MatchTexts, game: AnyGame, width: int, height:
     """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
     names = [
         *_render_name_elements(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
-        *_render_name_elements(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, square=True),
+        *_render_name_elements(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, is_square=True),
     ]
     background = draw_position(game, game.start(), compute_film_board_rectangle(width, height)).background
     return _render_svg_document([*names, background], width, height)
@@ -156,7 +156,7 @@ def _render_side_elements(match: MatchTexts, progress_text: str, x: float) -> li
     return [
         *_render_name_elements(match.maxie, x + 20, 120, 40, column_width - 20, MAXIE),
         render_text(x + 20, 175, 26, "against", column_width, MUTED),
-        *_render_name_elements(match.minnie, x + 20, 230, 40, column_width - 20, MINNIE, square=True),
+        *_render_name_elements(match.minnie, x + 20, 230, 40, column_width - 20, MINNIE, is_square=True),
         render_text(x + 20, 310, 26, match.conditions, column_width, MUTED),
         render_text(x + 20, 355, 26, match.result or "in progress", column_width),
         render_text(x + 20, 395, 22, progress_text, column_width, MUTED),
@@ -164,12 +164,12 @@ def _render_side_elements(match: MatchTexts, progress_text: str, x: float) -> li
 
 
 def _render_name_elements(
-    name: str, x: float, y: float, size: float, width: float, colour: str, *, square: bool = False
+    name: str, x: float, y: float, size: float, width: float, colour: str, *, is_square: bool = False
 ) -> list[str]:
     radius = 0.36 * size
     shape = (
         f'<rect x="{x:.1f}" y="{y - 2 * radius:.1f}" width="{2 * radius:.1f}" height="{2 * radius:.1f}" rx="3" fill="{colour}"/>'
-        if square
+        if is_square
         else f'<circle cx="{x + radius:.1f}" cy="{y - radius:.1f}" r="{radius:.1f}" fill="{colour}"/>'
     )
     return [shape, render_text(x + 2.8 * radius, y, size, name, width - 2.8 * radius)]

@@ -34,7 +34,7 @@ def test_printed_traces(name: str, threads: int) -> None:
         result = algorithm.run(problem, game.start(), printed["search_depth"], monitor, settings)
     events = monitor.events or []
     estimates = any(line.startswith("Estimating") for line in printed["trace_lines"])
-    assert list(format_trace_lines(game, events, estimates=estimates)) == printed["trace_lines"]
+    assert list(format_trace_lines(game, events, shows_estimates=estimates)) == printed["trace_lines"]
     assert (result.value, result.move) == (printed["value"], printed["move"])
     assert [game.get_node_name(e.position) for e in events if isinstance(e, LeafValued)] == printed[
         "terminals"
