@@ -70,7 +70,7 @@ class CallCounter:
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Call `action` with each number from 0 to SERIES * REPETITIONS - 1. Return the calls of each function per action.
 
-        For each function, this is the lowest of the medians of all series.
+        For each function, that is the median over the actions of a series, and of these medians the lowest.
         """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES * REPETITIONS):
@@ -96,7 +96,7 @@ class CallCounter:
 
 
 async def read_type(client: Client, kind: str) -> ServerMessage:
-    """Return the client's next message of the type `kind`, and skip the messages before it."""
+    """Skip received messages until one has the type `kind`, and return that message."""
     while (message := await client.receive()).type != kind:
         pass
     return message

@@ -33,7 +33,7 @@ def _compute_distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class StartBalancer:
-    """Measure of how much the two sides of a start differ, on one connected graph.
+    """Measure of how much the two sides of a start position differ, on the connected graph of one map.
 
     The constructor takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
     """

@@ -140,7 +140,7 @@ class EstimatedMean(Struct, frozen=True):
 
 
 class EqualMatches(Struct, frozen=True):
-    """Results of the matches between two searchers with the same number of nodes per move."""
+    """Results of matches in which both searchers have the same number of nodes per move."""
 
     nodes: int
     """Number of nodes per move, the same for both searchers."""
@@ -170,7 +170,7 @@ class EqualMatches(Struct, frozen=True):
 
 
 class UnequalPairs(Struct, frozen=True):
-    """Results of the pairs of matches between a strong searcher and a weak one."""
+    """Results of pairs of matches (seats swapped) between a strong searcher and a weak one."""
 
     nodes: tuple[int, int]
     """Nodes per move of the strong searcher, and of the weak one."""
@@ -190,7 +190,7 @@ class MeasuredMap(Struct, frozen=True):
     """Results of the matches on a map. Its fields are those of `arena maps measure --json`.
 
     equals  results of the matches between equal searchers, for each strength (number of nodes per move)
-    signal  results of the pairs between a strong searcher and a weak one
+    signal  results of the pairs of matches between a strong searcher and a weak one
     """
 
     map: str
@@ -269,7 +269,7 @@ def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
 
 
 def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> UnequalPairs:
-    """Return the results of pairs between a strong searcher and a weak one.
+    """Return the results of pairs of matches between a strong searcher and a weak one.
 
     strong, weak  nodes per move of the strong and of the weak searcher
     matches       the two matches of each pair in turn; the strong searcher is Maxie in the first
@@ -298,7 +298,7 @@ def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> 
 
 
 def compute_pairs_needed(counts: Sequence[float]) -> float:
-    """Return the number of pairs at which the 95 % interval of the score just excludes one half.
+    """Return the number of pairs of matches at which the 95 % interval of the score just excludes one half.
 
     counts  number of pairs with each score of the strong searcher: 0, ½, 1, 1½ and 2
 

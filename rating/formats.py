@@ -87,7 +87,7 @@ def sort_by_format(rows: Sequence[StandingsRow], format: Format) -> list[Standin
 
 
 class Encounter(Struct, frozen=True):
-    """Encounter of two bots in the bracket of a knockout, with all their pairs. A bot or winner is None while unknown."""
+    """Encounter of two bots in the bracket of a knockout: all their pairs of matches. A bot or winner is None while unknown."""
 
     first: str | None
     second: str | None

@@ -51,7 +51,7 @@ class RatingEffect(StrEnum):
 
 
 def get_rating_effect(reason: EndReason) -> RatingEffect:
-    """Return the effect of an end reason on the ratings."""
+    """Return the effect on the ratings of a match that ended for this reason."""
     if reason is EndReason.SERVER_FAULT:
         return RatingEffect.VOID
     if reason in (EndReason.NO_SHOW, EndReason.DISCONNECT):

@@ -57,9 +57,11 @@ class Schedule:
         return self.format.total_matches
 
     def resume(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
-        """Remove the matches that were already played. Return those that count, and those that must be played again.
+        """Remove the matches that were already played from the schedule.
 
-        finished_records   records by match id, in the order of finishing; the matches that count are returned in this
+        Return the records that count, each with its pairing, and the records of matches that must be played again.
+
+        finished_records   records by match id, in the order of finishing; the records that count are returned in this
                            order
         """
         records = dict(finished_records)

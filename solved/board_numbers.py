@@ -24,7 +24,7 @@ from arena.games.riskless_map import RisklessMap
 
 @dataclass(frozen=True)
 class Boards:
-    """All boards of a map, and of other maps with the same roads, cap and goal.
+    """All boards (positions as the player to move sees them) of a map, and of other maps with the same roads, cap and goal.
 
     neighbours   numbers of each territory's neighbours, in ascending order
     cap          maximum number of armies on a territory
@@ -47,7 +47,7 @@ class Boards:
 
     @property
     def base(self) -> int:
-        """Return the base of the numbers of boards: the number of values that a territory can have, from -cap to cap."""
+        """Return the base in which a board is encoded as a number: 2 × cap + 1, one digit value for each number from -cap to cap."""
         return 2 * self.cap + 1
 
     @property
@@ -75,7 +75,10 @@ class Boards:
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
     def representative(self, board: Sequence[int]) -> int:
-        """Return the lowest number of a board and its symmetric images. Takes O(territories) time for each symmetry."""
+        """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.
+
+        Takes O(territories) time for each symmetry.
+        """
         digits = [n + self.cap for n in board]
         return min(
             sum(digit * power for digit, power in zip(digits, images, strict=True)) for images in self._images

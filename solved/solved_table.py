@@ -51,15 +51,18 @@ class SolvedTable:
         return decode_value(self.get_code(self.boards.representative(board)))
 
     def get_code(self, number: int) -> int:
-        """Return the code (see `decode_value`) of the representative board with this number. Raises BadTable if its block is damaged."""
+        """Return the code (encoded value, see `decode_value`) of a board. Raises BadTable if its block is damaged.
+
+        number: number of a representative board, the one with the lowest number among its symmetric images
+        """
         block, place = divmod(number, self.header.boards_in_block)
         width = self.header.width
         return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
 
     def block(self, number: int) -> bytes:
-        """Return the codes of the boards in block `number`, counted from 0.
+        """Return the codes (encoded values, see `decode_value`) of the boards in block `number`, counted from 0.
 
-        A block without representatives has only codes of draws. Raises BadTable if the block is damaged.
+        A block without representative boards has only codes of draws. Raises BadTable if the block is damaged.
         """
         header = self.header
         board_count = min(header.boards_in_block, self.boards.count - number * header.boards_in_block)

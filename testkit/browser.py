@@ -330,7 +330,10 @@ def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
 
 
 def box_of(element: Locator) -> FloatRect:
-    """Return the bounding box of an element in the window, once it exists and no longer moves. An empty text has a box too."""
+    """Return the bounding box of an element in viewport coordinates, once the element exists and no longer moves.
+
+    An element with an empty text has a box too.
+    """
 
     def measure() -> FloatRect | None:
         expect(element).to_be_attached()  # its error names the locator
@@ -345,7 +348,7 @@ def box_of(element: Locator) -> FloatRect:
 
 
 def middle_of(element: Locator) -> tuple[float, float]:
-    """Return the middle of an element's bounding box in the window."""
+    """Return the centre of an element's bounding box, in viewport coordinates."""
     box = box_of(element)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -385,9 +388,10 @@ def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
 
 
 def fetch_json(url: str) -> Any:
-    """Return the JSON answer to a GET. Repeat the request while the server answers with status 503, as when busy.
+    """Return the parsed JSON body of the answer to a GET.
 
-    Raises urllib.error.HTTPError for any other error status, or after PATIENCE seconds.
+    While the server answers with status 503 (busy), the request is repeated for up to PATIENCE seconds. Raises
+    urllib.error.HTTPError for any other error status, and for the last 503.
     """
     deadline = time.monotonic() + PATIENCE
     while True:

@@ -69,7 +69,7 @@ class Forwarder:
     """TCP forwarder to a port of this machine, or to the Unix socket at a path.
 
     passes: event that is set while data may pass
-    clients: clients' ends of the connections that have not vanished
+    clients: clients' ends of the open connections, except those that the order `vanish` has reset
     """
 
     target: str

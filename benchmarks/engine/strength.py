@@ -65,7 +65,10 @@ def checkout_engine_spec(checkout: Path, engine: str) -> str:
 
 @dataclass(frozen=True)
 class PairScore:
-    """Score of the first engine: number of pairs in which it got 0, ½, 1, 1½ and 2 points, and number of forfeits."""
+    """Score of the first engine: number of pairs in which it got 0, ½, 1, 1½ and 2 points.
+
+    `forfeits` is the number of forfeits of both engines together.
+    """
 
     pairs: PairCounts
     forfeits: int
@@ -81,7 +84,7 @@ class PairScore:
 def play_pairs(
     map: str, first_engine: str, second_engine: str, time_control: str, rounds: int, concurrency: int
 ) -> PairScore:
-    """Play `rounds` pairs of matches of two engines on one map, and return the first engine's score.
+    """Play `rounds` pairs of matches (same opening, seats swapped) on one map, and return the first engine's score.
 
     time_control: such as `10+0.1`; concurrency: number of matches in parallel, 0 for as many as the cores allow
     """

@@ -42,7 +42,7 @@ TIME_CONTROL = {"base_ms": 60_000, "increment_ms": 1_000, "per_move": False}
 
 @dataclass(frozen=True)
 class RequestKind:
-    """Kind of request that strangers send.
+    """Kind of request that strangers (hostile clients, with or without a token) send.
 
     send_requests: sends the requests of one stranger, until cancelled
     answers: types of the messages that count as answers
@@ -90,8 +90,9 @@ def get_repeatedly(
     make_authorization: Callable[[RequestSubjects, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
-    """Return a kind that repeats an HTTP request, each time on a new connection. `route`: its name in the cost table.
+    """Return a kind that repeats an HTTP request, each time on a new connection.
 
+    route: name of the request in the server's cost table
     target: URL path to request, or a function that returns it
     make_authorization: function that returns the Authorization header, given the subjects and the request's number
     """

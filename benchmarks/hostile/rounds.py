@@ -105,7 +105,7 @@ class KindRounds:
     quiet: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
     hostile: honest bots' figures for each hostile period of this kind
     places: for each of these hostile periods, the index in `quiet` of the quiet period of the same round
-    tallies: counts of the strangers' requests by round
+    tallies: counts of the requests that the strangers sent, by round
     """
 
     quiet: list[PeriodFigures] = field(default_factory=list)
@@ -212,7 +212,7 @@ class RoundResults:
 
 @contextmanager
 def _run_strangers(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
-    """Run the process of strangers until the end of the block, and yield the connection for its orders."""
+    """Run the process of strangers (hostile clients) until the end of the block, and yield the connection for its orders."""
     pipe, other_end = PROCESSES.Pipe()
     process = PROCESSES.Process(target=run_strangers, args=(url, tokens, other_end), daemon=True)
     process.start()
@@ -233,7 +233,8 @@ def prioritize(pid: int) -> None:
 async def play_all_rounds(folder: str, kinds: list[str], seconds: float, client_count: int) -> RoundResults:
     """Play the rounds of these kinds, and further rounds of kinds in which honest bots were delayed.
 
-    folder: folder for the servers' stores; seconds: length of a hostile period; client_count: strangers at each address
+    folder: folder for the servers' stores; seconds: length of a hostile period
+    client_count: number of strangers (hostile clients) at each address
     """
     stranger_names = [f"stranger {number:03}" for number in range(STRANGER_ADDRESS_COUNT * client_count)]
     results = RoundResults()
@@ -258,7 +259,7 @@ async def _play_rounds(
 
     database: URL of the server's store
     seconds: length of a hostile period
-    client_count: number of strangers at each address
+    client_count: number of strangers (hostile clients) at each address
     tokens: tokens of honest bots and strangers, by name
     options: further options of `arena serve`
     """
@@ -331,7 +332,7 @@ class RoundPlayer:
         self._quiet: list[PeriodFigures] = []
 
     async def play(self, kind: str) -> None:
-        """Play a round: a quiet period, then a hostile one, in which the strangers send requests of this kind."""
+        """Play a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
         seconds, address_count, clients = self._seconds, STRANGER_ADDRESS_COUNT, self._clients
         if KINDS[kind].is_attack:

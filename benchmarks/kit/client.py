@@ -35,7 +35,7 @@ _decoder = msgspec.msgpack.Decoder(ServerMessage)
 
 
 class Client:
-    """Websocket connection to a server or a relay."""
+    """Websocket connection to a server, or to a relay (passes frames between pairs of clients)."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader

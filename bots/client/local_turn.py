@@ -17,7 +17,7 @@ from arena.match.referee_events import MoveReceived, TurnStarted
 def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
     """Start the turn and the clock of `bot`, and return its move, which the referee has not handled yet.
 
-    match  match as assigned to the bot, whose code may change `bot.match`
+    match  match that was assigned to the bot; `bot.match` is not used, because the bot's code may change it
 
     Raises BadChoice for a value that is not a move. Any exception raised by the bot propagates.
     """

@@ -128,7 +128,7 @@ def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.flo
 def _classify_territories(levels: FloatArray) -> Rows:
     """Return the kind of each territory: a number from 0 to 2 × LEVEL_COUNT, which is LEVEL_COUNT for an empty one.
 
-    levels  armies of each territory in steps of the cap, negative for the opponent; fractions are rounded away from 0
+    levels  armies of each territory × LEVEL_COUNT / cap, negative for the opponent; fractions are rounded away from 0
     """
     return LEVEL_COUNT + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
 

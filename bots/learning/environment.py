@@ -57,7 +57,9 @@ class Environment:
         return position
 
     def opening_moves(self, count: int, seed: int | None) -> tuple[Any, ...]:
-        """Return `count` random moves from the start, as plain data, that do not end the match.
+        """Return `count` random moves from the start position that do not end the match, each as JSON-like data.
+
+        seed  seed of the random moves; None for different moves each time
 
         Raises ValueError if none of a hundred random matches is that long.
         """

@@ -136,10 +136,10 @@ def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:
 def prune(
     depth: int, tree: Tree[A], *, is_dynamic: Callable[[A], bool] | None = None, max_extra_plies: int = 0
 ) -> Tree[A]:
-    """Return the tree cut off below `depth`, except below labels for which `is_dynamic` is True.
+    """Return the tree cut off at `depth`, except below nodes whose label is dynamic, which means too unstable to estimate.
 
-    Below such labels the tree continues for at most `max_extra_plies` plies beyond `depth`. Hughes's own `prune` has no
-    such limit, so its result may be infinite.
+    `is_dynamic` is the predicate for labels. Below dynamic nodes the tree continues for at most `max_extra_plies` plies
+    beyond `depth`. Hughes's own `prune` has no such limit, so an endless path of dynamic nodes makes its result infinite.
     """
 
     def make_subtrees() -> Iterator[Tree[A]]:

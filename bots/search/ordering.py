@@ -68,7 +68,7 @@ def order_best_first(
 def order_hint_first(
     problem: Problem[P, M], position: P, moves: Sequence[M], hint: M
 ) -> Iterator[OrderedMove[P, M]]:
-    """Yield the hint, then the other moves in move order. The position after a move is computed when the move is yielded."""
+    """Yield the move `hint`, then the others in move order. The position after a move is computed when the move is yielded."""
     successor = problem.game.successor
     for number in sorted(range(len(moves)), key=lambda number: moves[number] != hint):
         yield OrderedMove(number, moves[number], successor(position, moves[number]))

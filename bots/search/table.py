@@ -58,7 +58,7 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def begin_search(self) -> None:
-        """Start a new search of a root. Later entries belong to it."""
+        """Start a new search of a root: entries stored from now on belong to that search."""
         self.generation += 1
 
     def get_stored_move(self, position: P) -> M | None:

@@ -45,11 +45,11 @@ TABLE_MB = 2
 
 @dataclass(frozen=True)
 class ClimbResult:
-    """Result of a climb.
+    """Result of hill climbing.
 
     weights  mean of the weights in the second half of the rounds
     stages   weights after each tenth of the rounds
-    pairs    number of pairs played in all rounds together
+    pairs    number of pairs of matches played in all rounds together
     """
 
     weights: Mapping[str, int]
@@ -67,12 +67,13 @@ def climb_weights(
     seed: int,
     progress: Callable[[], None],
 ) -> ClimbResult:
-    """Improve `weights` by a climb of `round_count` rounds, with `nodes_per_move` nodes per move, and return the result.
+    """Improve `weights` by `round_count` rounds of hill climbing, and return the result.
 
-    Each round plays PAIRS_PER_ROUND pairs on each game.
+    Each round plays PAIRS_PER_ROUND pairs of matches (seats swapped) of each game.
 
-    seed      seed of all random choices
-    progress  called after each round
+    nodes_per_move  number of nodes searched for each move
+    seed            seed of all random choices
+    progress        called after each round
 
     All games must have the same features. Raises BadSpec for a game without features.
     """
@@ -115,7 +116,7 @@ def _choose_first_steps(
 ) -> npt.NDArray[np.float64]:
     """Return the size of the first step of each weight; 0 for a weight of 0.
 
-    On positions of random matches, the steps of all weights change the estimate by about as much.
+    The sizes are chosen so that, on positions of random matches, each step changes the estimate by about the same amount.
     """
     feature_rows = []
     for game in games:
@@ -141,7 +142,7 @@ def _score_round(
     nodes_per_move: int,
     rng: random.Random,
 ) -> float:
-    """Play the pairs of a round on one game, and return the score of the weights `weights_a`, from -1 to 1."""
+    """Play one round's pairs of matches of one game, and return the score of `weights_a`, from -1 to 1."""
     searcher_a, searcher_b = (
         Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
         for weights in (weights_a, weights_b)

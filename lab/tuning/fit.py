@@ -145,7 +145,7 @@ def _play_matches(
 
 
 def _discount_result(result: float, plies_to_end: int) -> float:
-    """Return `result`, moved towards one half for a position `plies_to_end` plies before the end."""
+    """Return the training target for a position `plies_to_end` plies before the end: `result`, moved towards one half."""
     return float(0.5 + (result - 0.5) * 0.5 ** (plies_to_end / HALF_LIFE_PLIES))
 
 

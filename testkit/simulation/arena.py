@@ -86,7 +86,7 @@ class SimulationResult:
 
 
 class SimulatedArena:
-    """Simulated arena: its servers, bots, store and bus, and the checks of its invariants."""
+    """Simulated arena: its servers, bots, store and message bus, and the checks of its invariants."""
 
     def __init__(self, plan: SimulationPlan) -> None:
         self.world = world = World(plan.seed)
@@ -145,11 +145,11 @@ class SimulatedArena:
         return name
 
     def list_clients(self, process: SimulatedProcess) -> set[int]:
-        """Return the ids of the clients that are connected to the edges of this process."""
+        """Return the ids of the clients whose connections the edges in this process hold."""
         return {client for edge in self.edges.get(process, ()) for client in edge._clients}
 
     def is_leader(self, server: RestartedServer) -> bool:
-        """Return True if this server's process is alive and its core holds the lease, so that it serves matches."""
+        """Return True if this server plays the matches: its process is alive, and its core holds the lease."""
         return server.process.is_alive and server.process in self.journals
 
     def record_process_end(self, process: SimulatedProcess) -> None:

@@ -18,7 +18,7 @@ MIN_NS = MS // 10
 
 
 class SimulatedExchange:
-    """Exchange that passes each message to the subscribers of its subject.
+    """Simulated message broker, in place of NATS: it passes each message to the subscribers of its subject.
 
     `loss`, `repeats` and `reorderings` are fault probabilities for each message, 0 to 1.
     """
@@ -86,7 +86,7 @@ class SimulatedExchange:
 
 
 class SimulatedBus:
-    """Connection of one process to the simulated bus."""
+    """Connection of one process to the simulated message broker."""
 
     def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
         self.process = process

@@ -37,7 +37,7 @@ patch = mock.patch.object
 
 
 def skip_lease_check() -> AbstractContextManager[Any]:
-    """Defect: a core that has lost its lease still writes, so its events replace those of its successor."""
+    """Defect: a core (plays the matches) that has lost its lease still writes, so its events replace those of its successor."""
     make_statement = sqlite_writer.make_append_statement
 
     def append_without_lease(rows: int) -> str:
@@ -49,7 +49,7 @@ def skip_lease_check() -> AbstractContextManager[Any]:
 
 
 def renew_lease_by_name() -> AbstractContextManager[Any]:
-    """Defect: a core whose process was frozen renews its lease although another core has taken it meanwhile."""
+    """Defect: a core (plays the matches) that was frozen renews its lease although another core has taken it meanwhile."""
 
     def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held_lease.name).values(values))
@@ -58,7 +58,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
 
 
 def judge_deadlines_first() -> AbstractContextManager[Any]:
-    """Defect: a core handles a deadline that has passed before an input that arrived in time."""
+    """Defect: a core (plays the matches) handles an expired deadline before an input that arrived in time."""
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
@@ -71,7 +71,7 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
-    """Defect: a process does not notice that a frame from another process was lost on the bus."""
+    """Defect: a process does not notice that a frame (numbered part of the messages) of another process was lost."""
     receive = IncomingStream.receive
 
     def replacement(incoming: IncomingStream[Any], frame: Any) -> Any:
@@ -95,7 +95,7 @@ def omit_missed_results() -> AbstractContextManager[Any]:
 
 
 def omit_session_changes() -> AbstractContextManager[Any]:
-    """Defect: sessions are not stored, so the next core does not know them."""
+    """Defect: sessions are not stored, so the core that takes over the matches does not know them."""
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
@@ -105,7 +105,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
-    """Defect: an edge that has a bot's answer to a turn does not send it again when a new core sends that turn again."""
+    """Defect: an edge (holds the connections) does not send a bot's answer again when a new core sends the turn again."""
     send_turn = Session._send_turn
 
     def replacement(session: Session, turn: Any, clock_ran_ns: int) -> None:
@@ -137,7 +137,7 @@ def pair_suspended_bots() -> AbstractContextManager[Any]:
 
 
 def keep_topics() -> AbstractContextManager[Any]:
-    """Defect: an edge never forgets a topic, such as a match, that no spectator follows any more."""
+    """Defect: an edge (holds the connections) never forgets a topic, such as a match, that no spectator follows any more."""
     return patch(Edge, "forget_topic", lambda _edge, _topic: None)
 
 
@@ -148,7 +148,7 @@ def ignore_quotas() -> AbstractContextManager[Any]:
 
 @contextmanager
 def charge_stalls_to_players() -> Iterator[None]:
-    """Defect: the time for which an edge was stalled counts as thinking time of its bots."""
+    """Defect: the time for which an edge (holds the bots' connections) was stalled counts as thinking time of its bots."""
     with patch(loop_lag, "STALL_NS", 1 << 63):
         yield
 
@@ -169,7 +169,7 @@ def release_before_commit() -> AbstractContextManager[Any]:
 
 
 def admit_without_owner() -> AbstractContextManager[Any]:
-    """Defect: a core that has restored a bot admits it again before it knows the owner, so all such bots have the same owner."""
+    """Defect: a core (plays the matches) admits restored bots before it knows their owners, so all of them have the same owner."""
     enqueue = Authenticator.enqueue
 
     def replacement(

@@ -125,7 +125,7 @@ class InvariantMonitor:
         self._tables = TableModel(self, arena.store.raw)
 
     def raise_failure(self, reason: str) -> None:
-        """End the run with this failure: record it in the world, unless it has one, and raise InvariantViolated."""
+        """End the run: record `reason` as its failure, unless a failure is already recorded, and raise InvariantViolated."""
         world = self.arena.world
         world.failure = world.failure or reason
         raise InvariantViolated(reason)
@@ -513,7 +513,7 @@ class InvariantMonitor:
 
 
 class WatchedCore(Core):
-    """Core that passes the effects of each input to the monitor."""
+    """Core (plays the matches) that also passes the effects of each input to the monitor."""
 
     def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *arguments: Any) -> None:
         super().__init__(*arguments)

@@ -129,7 +129,7 @@ class SimulatedStore:
         return SimulatedWriterThread(self)
 
     def close(self) -> None:
-        """Close the observer's connection, which deletes the database."""
+        """Close the observer's connection. The in-memory database is deleted with its last connection."""
         self.raw.close()
 
 

@@ -58,7 +58,10 @@ def make_move_message(
 
 
 def _make_sendable_thinking(match: Match, thinking: Thinking | None) -> values.Thinking | UnsetType:
-    """Return the analysis within the limits of the protocol, without numbers that are not finite."""
+    """Return the analysis with its numbers clamped and its line cut to the protocol's limits; UNSET if there is none.
+
+    A value that is infinite or NaN becomes None.
+    """
     if thinking is None:
         return UNSET
     value = None if thinking.value is None else float(thinking.value)
