@@ -60,8 +60,12 @@ _POLL_MASK = 31
 def make_search(game: Kernel) -> Any:
     """Return the kernel search(mem, shared, rules, table, is_helper) for one game.
 
-    If `is_helper` is 0, it searches the root in frame 0 and returns DONE or STOPPED. If `is_helper` is 1, it works at
-    split points of other threads until Shared.QUIT.
+    mem        this thread's memory (`bots.compiled.memory_layout`)
+    shared     memory of all threads
+    rules      rules of the game on its map, as an array
+    table      transposition table
+    is_helper  0 to search the root in frame 0, and to return DONE or STOPPED; 1 to help at split points (nodes whose
+               moves several threads search) of other threads until Shared.QUIT is set
     """
     words = game.words
     frame_words = Sizes(words, 0).frame_words
@@ -238,7 +242,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def freeze_window(mem: Any, shared: Any, node: Any, i: Any) -> None:
-        """In the course's form of Jamboree, keep the window after floor(prune × n) moves for all later ones."""
+        """In the course's form of Jamboree (parallel search), keep the window after floor(prune × n) moves for all later ones."""
         sequential_count = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, Option.COURSE_FORM) != 0 and i == sequential_count:
             put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
@@ -246,7 +250,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin to search MOVE, which is number RANK in the search order, to find whether its value exceeds THRESHOLD.
+        """Begin to search the frame's MOVE (number RANK in the search order), to find whether its value exceeds THRESHOLD.
 
         Return the next step of the loop.
         """
@@ -283,7 +287,9 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def receive_value(mem: Any, shared: Any) -> Any:
-        """Compare the value of MOVE with THRESHOLD. After a test between alpha and beta, search the move again.
+        """Compare the value of the frame's MOVE with its THRESHOLD.
+
+        If a null window gave a value between alpha and beta, search the move again with the full window.
 
         Return the next step of the loop.
         """
@@ -308,7 +314,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Make MOVE, whose value exceeds THRESHOLD, the best move of the node, unless a better one was found meanwhile.
+        """Make the frame's MOVE, whose value exceeds THRESHOLD, the node's best move, unless a better one was found meanwhile.
 
         Return the next step of the loop.
         """

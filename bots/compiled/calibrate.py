@@ -26,7 +26,7 @@ MIN_SAMPLES = 16
 
 @dataclass(frozen=True)
 class Calibration:
-    """Measured numbers for the selective search of a game on its map, in hundredths of an army."""
+    """Numbers that the selective search of a game needs, measured on the game's map, in hundredths of an army."""
 
     tempo: int
     """Value of being the player to move."""
@@ -48,7 +48,7 @@ def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
 
 
 def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> Calibration | None:
-    """Return the tempo and spread of a game, or None if random matches give too few positions.
+    """Measure a game's numbers for the selective search. Return None if random matches give too few positions.
 
     search_value   returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
                    of an army

@@ -50,7 +50,7 @@ def _word_constant(value: int) -> Any:
 
 @_instruction
 def get(_typing: Any, array: Any, index: Any) -> Codegen:
-    """Return array[index], for a flat array and 0 <= index < its length."""
+    """Return array[index] without a bounds check; the array must be flat, and 0 <= index < its length."""
     del index
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -61,7 +61,7 @@ def get(_typing: Any, array: Any, index: Any) -> Codegen:
 
 @_instruction
 def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
-    """Set array[index] = value, for a flat array and 0 <= index < its length."""
+    """Set array[index] = value without a bounds check; the array must be flat, and 0 <= index < its length."""
     del index, value
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:

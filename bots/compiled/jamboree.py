@@ -87,7 +87,7 @@ def is_interrupted(mem: Any, shared: Any) -> Any:
 
 @inlined
 def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
-    """Return True if `split` was opened by work below the split point `ancestor`. Always True if `ancestor` is -1."""
+    """Return True if the split point `split` was opened by work below the split point `ancestor`, or if `ancestor` is -1."""
     if ancestor < 0:
         return True
     parent = get(shared, split + Split.PARENT)
@@ -108,7 +108,7 @@ def value_to_exceed(best: Any, best_move: Any, move: Any, distance: Any, exact: 
 
 
 class SplitPoints:
-    """Functions that open, share and close the split points of one game's search."""
+    """Functions that open, share and close split points (nodes whose moves several threads search) in one game's search."""
 
     def __init__(self, kernel: Kernel, frame_words: int, select_best_move: Any) -> None:
         words = kernel.words
@@ -172,7 +172,10 @@ class SplitPoints:
 
         @inlined
         def close_split(mem: Any, shared: Any, pos: Any) -> Any:
-            """Copy the split point's result to frame `pos`, and close it. Return False if it still has helpers."""
+            """Copy the result of the split point of frame `pos` to the frame, close the split point, and return True.
+
+            Return False, and do nothing, while other threads still help at the split point.
+            """
             node = pos + words
             split = get(mem, node + Frame.SPLIT)
             lock_split(shared, split)
@@ -189,7 +192,7 @@ class SplitPoints:
 
         @inlined
         def claim_second_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
-            """Take the first unfinished move if it must be searched a second time. Return True if it was taken."""
+            """Take a split point's first unfinished move if it must be searched a second time. Return True if it was taken."""
             count = get(shared, split + Split.COUNT)
             i = get(shared, split + Split.PREFIX)
             while i < count and get(shared, move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
@@ -249,9 +252,9 @@ class SplitPoints:
 
         @inlined
         def report_value(mem: Any, shared: Any, pos: Any, value: Any, was_null_window: Any) -> None:
-            """Report the value of MOVE to the split point.
+            """Report the value of the frame's MOVE to the split point that the thread took the move from.
 
-            `was_null_window` is True if MOVE was searched only with a null window.
+            `was_null_window` is True if the move was searched only with a null window.
             """
             node = pos + words
             split = get(mem, node + Frame.SPLIT)
@@ -292,7 +295,7 @@ class SplitPoints:
 
         @inlined
         def join_split(mem: Any, shared: Any, pos: Any, split: Any, ancestor: Any) -> Any:
-            """Join a split point as a helper, with a copy of its node in frame `pos`. Return False if it has no work left."""
+            """Help at a split point of another thread, with a copy of its node in frame `pos`. Return False if no work is left there."""
             node = pos + words
             has_joined = False
             lock_split(shared, split)

@@ -44,7 +44,7 @@ UNSEEN = -3_000_000
 
 @dataclass(frozen=True)
 class Kernel:
-    """Functions of one game, described above, and the size of its positions. `name` identifies the kernel."""
+    """Functions of one game, which the module docstring describes, and the size of its positions. `name` identifies the kernel."""
 
     name: str
     words: int

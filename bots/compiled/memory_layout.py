@@ -44,7 +44,10 @@ FIRST_FRAME = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
 
 
 class Frame(IntEnum):
-    """Fields of a frame, counted from the end of its position. Values are for the player to move at this node."""
+    """Fields of a stack frame (one node of the search), as offsets from the end of the frame's position.
+
+    Values are for the player to move at the node.
+    """
 
     DEPTH = 0
     DISTANCE = 1
@@ -132,7 +135,7 @@ class Option(IntEnum):
 
 
 class Split(IntEnum):
-    """Fields of a split point. The position and the moves follow them."""
+    """Fields of a split point (a node whose moves several threads search). The position and the moves follow them."""
 
     LOCK = 0
     OPEN = 1
@@ -156,7 +159,7 @@ class Split(IntEnum):
 
 
 class MoveState(IntEnum):
-    """Progress of a move at a split point."""
+    """Progress of a move at a split point (a node whose moves several threads search)."""
 
     OPEN = 0
     RUNNING = 1
@@ -165,7 +168,7 @@ class MoveState(IntEnum):
 
 
 class SplitMove(IntEnum):
-    """Fields of a move at a split point."""
+    """Fields of a move at a split point (a node whose moves several threads search)."""
 
     MOVE = 0
     STATE = 1
@@ -175,7 +178,7 @@ class SplitMove(IntEnum):
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of one game's memories, in words."""
+    """Sizes of the parts of a thread's memory in the search of one game, in words."""
 
     words: int
     moves: int

@@ -51,7 +51,7 @@ class MoveOrdering:
 
         @inlined
         def move_hint_first(mem: Any, node: Any, hint: Any) -> Any:
-            """Move the hint to the front, keeping the order of the others. Return False if it is not a move of this node."""
+            """Put the move `hint` first, and keep the order of the others. Return False if the node does not have this move."""
             list_at = get(mem, node + Frame.LIST)
             index = 0
             count = get(mem, node + Frame.COUNT)

@@ -13,7 +13,7 @@ _LOWER_HALF = 0xFFFFFFFF
 
 
 class TerritorySets:
-    """Functions on sets of territories, for positions in the memory layout `riskless_kernel.Layout`."""
+    """Compiled functions on sets of territories (bit masks), for positions in the memory layout `riskless_kernel.Layout`."""
 
     def __init__(self, layout: Any) -> None:
         planes, goal_at, rows_at, around_at = layout.planes, layout.goal, layout.rows, layout.around

@@ -129,7 +129,7 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate(self) -> None:
-        """Measure tempo and spread for the selective search, before the first search. Until then every search is exact."""
+        """Measure the numbers for the selective search (`Calibration`), before the first search. Until then all searches are exact."""
         if self._is_calibrated:
             return
         self._is_calibrated = True

@@ -22,7 +22,7 @@ class BadCheckpoint(ValueError):
 
 
 class _Header(Struct, frozen=True):
-    """First line of a checkpoint: the boards' digest, the solver's progress, and the number of codes that follow."""
+    """First line of a checkpoint: the boards' digest, the solver's progress, and the number of codes (encoded values) that follow."""
 
     digest: str
     plies: int

@@ -58,8 +58,8 @@ def count_bytes_per_number(count: int) -> int:
 def estimate_cost(boards: Boards) -> SolvingCost:
     """Return the memory and time that solving these boards takes.
 
-    Representatives are counted by Burnside's lemma, in time proportional to the number of territories for each
-    symmetry.
+    Representative boards (one of each set of symmetric boards) are counted by Burnside's lemma, in time proportional to
+    the number of territories for each symmetry.
     """
     symmetries = boards.symmetries
     fixed_board_sum = sum(boards.base ** _count_cycles(symmetry) for symmetry in symmetries)

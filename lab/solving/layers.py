@@ -36,7 +36,7 @@ class GameSpace:
     name                                             name of the game in the names of kernels
     write_successors(rules, scratch, number)         writes the numbers of the positions after each move of an unfinished
                                                      position to scratch[0], scratch[1] …, and returns their count
-    write_code(rules, scratch, number, codes, code)  writes the code of a position and of all its symmetric images
+    write_code(rules, scratch, number, codes, code)  writes the code (encoded value) of a position and of its symmetric images
 
     Each thread has its own array `scratch`.
     """
@@ -52,7 +52,7 @@ def compile_step(space: GameSpace) -> Any:
     write_successors, write_code = space.write_successors, space.write_code
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
-        """Write to `codes` the codes of the positions in live[first:last] that are decided in exactly `plies` plies.
+        """Write to `codes` the codes (encoded values) of the positions in live[first:last] decided in exactly `plies` plies.
 
         Move the positions that stay undecided to the front of this range, in the same order, and return the index after
         the last of them. `scratch` is working memory.

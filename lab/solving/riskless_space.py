@@ -65,7 +65,7 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
 
 @inlined
 def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
-    """Write `code` as the code of a board and of all its symmetric images."""
+    """Write `code` (an encoded value) to `codes` for a board and for all its symmetric images."""
     size = rules[TERRITORIES]
     images = rules[IMAGES]
     armies_start = images - rules[ROADS] - size - 1
@@ -118,8 +118,9 @@ def make_survey_kernel() -> Any:
         return True
 
     def survey(rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any) -> Any:
-        """Find the finished boards in range(first, last), and the representatives among the others; `first` is a multiple of 8.
+        """Find the finished boards in range(first, last), and the representatives of symmetric boards among the others.
 
+        first    a multiple of 8
         codes    set to 2 for a finished board that is lost, and to 3 for one that is won
         marks    one bit per board, the lowest bit first: 1 for an unfinished representative
         counts   [0] increases by the number of unfinished boards, [1] by the number of representatives among them
@@ -169,7 +170,7 @@ def make_gather_kernel() -> Any:
 
 @cache
 def make_restore_kernel() -> Any:
-    """Return the compiled function `restore`, which restores the codes of a checkpoint."""
+    """Return the compiled function `restore`, which restores the codes (encoded values) of a checkpoint."""
 
     def restore(
         rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, live_index: Any

@@ -214,7 +214,7 @@ class Solver:
         )
 
     def _find_first_board(self, code: int) -> int:
-        """Return the lowest number of a board with this code."""
+        """Return the lowest number of a board with this code (encoded value)."""
         for first, last in self._ranges:
             indices = np.flatnonzero(self._codes[first:last] == code)
             if len(indices):

@@ -192,7 +192,10 @@ def make_check_kernel() -> Any:
     """Return the compiled function `check`, which compares each unfinished board's value with those of its successors."""
 
     def check(rules: Any, scratch: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
-        """Return the first wrong board in range(first, last) as 2^16 × its number + its correct code; -1 if none is wrong."""
+        """Check the stored codes (encoded values) of the unfinished boards in range(first, last) against their successors.
+
+        Return -1 if all are correct; otherwise, for the first wrong board, its number << 16 | its correct code.
+        """
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1
         for number in range(first, last):
