@@ -183,6 +183,7 @@ def test_a_map_is_zoomed_by_the_wheel_and_moved_by_dragging(
     page.wait_for_function("() => turned === -600")
     page.keyboard.up("Control")
     assert page.evaluate(width) > 1.5 * before
+    wait_until(lambda: all(12 <= each["px"] <= 20 for each in page.evaluate(MEASURED)["names"]))
     left, top = place.evaluate("(each) => [each.scrollLeft, each.scrollTop]")
     page.mouse.down()
     page.mouse.move(x - 90, y - 60, steps=3)
@@ -219,6 +220,13 @@ MOVED = """(moves) => {
 """Adds moves to that match, after which its reader may move."""
 
 MOVES_ELSEWHERE = (("Vermont", "New York"), ("Oregon", "Idaho"))
+
+ASK = """() => {
+  const { picker, match } = viewer;
+  window.moves = [];
+  picker.ask(match.game.moves(match.last), (move) => moves.push(move));
+}"""
+"""Lets the reader of that match move, and keeps the moves in window.moves."""
 
 COUNT_CLICKS = """() => {
   window.clicks = 0;
@@ -531,7 +539,9 @@ def test_a_large_map_of_ones_own_match_fills_a_phones_frame_with_ones_own_territ
         page.get_by_role("button", name="Zoom out").click()
         page.wait_for_function(IS_WHOLE)
         page.get_by_role("button", name="Zoom in").click()
-        wait_until(lambda: page.evaluate(SCALE) > 36 / 62)
+        page.wait_for_function(IS_STILL)
+        assert page.evaluate(SCALE) > 36 / 62
+        assert sum(own.nth(n).evaluate(IN_FRAME) for n in range(3)) >= 2, "back to what was in sight"
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, "minnie", [[west[0], target]]])
     expect(page.locator(".told")).to_contain_text("Move 1,")
     wait_until(lambda: page.locator(f'[data-spot="{target}"]').evaluate(IN_FRAME))
@@ -558,6 +568,8 @@ def test_a_chosen_territory_and_its_targets_are_in_sight_together_with_what_is_a
         for sign in (".status", ".controls", ".zoomed"):
             expect(page.locator(f".viewer {sign}")).to_be_in_viewport(ratio=0.99)
         seen[0].dispatch_event("click")
+        page.wait_for_function(IS_STILL)
+        assert seen[0].evaluate(IN_FRAME), "the choice is taken back"
     page.set_viewport_size({"width": 1280, "height": 800})
     page.wait_for_function(IS_WHOLE)
     page.set_viewport_size({"width": width, "height": height})
@@ -722,6 +734,15 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
         assert spot(name).evaluate(IN_FRAME), "the choice stays in sight"
     page.touchscreen.tap(*middle("Florida"))
     expect(selected).to_have_count(0)
+    page.evaluate(ASK)
+    for name, played in (("Florida", 0), ("Georgia", 1)):  # double taps, on a map that covers its frame
+        x, y = middle(name)
+        page.evaluate("clicks = 0")
+        page.touchscreen.tap(x, y)
+        page.touchscreen.tap(x, y)
+        page.wait_for_function("() => clicks === 2")
+        expect(selected).to_have_count(1 - played)
+        assert page.evaluate("moves.length") == played
     show_whole()
     page.evaluate(PREMOVE)
     page.touchscreen.tap(*middle("Oregon"))

@@ -112,6 +112,7 @@ export class MapBoard {
     this.ways = /** @type {any[]} */ ([]); // of writing each name
     this.leaders = /** @type {any} */ (null); // from names on the sea to their marks
     this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for each, where there is no room for all
+    this.letters = 1; // their scale
     this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map has none
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
@@ -147,6 +148,7 @@ export class MapBoard {
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.leaders = this.names.map(() => svg("path", { class: "leader" }));
+    this.placed = [];
     this.ways = allSpellings(setup.territories, widthIn(NAME_FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
@@ -228,9 +230,9 @@ export class MapBoard {
     this.hatch.fit(this.zoom.scale, layout.width);
     const { beside } = this.zoom;
     layout.room = roomFor(layout.width, layout.height, beside);
-    const { placed, letters } = this.placeNames();
+    if (!this.zoom.resting || !this.placed.length) this.placeNames(); // too slow for each frame of a gesture
+    const { placed, letters } = this;
     const reach = this.isSmall ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
-    this.placed = placed;
     placed.forEach((name, v) => {
       write(this.names[v], name, letters);
       set(this.names[v], { "data-ground": name?.ground });
@@ -244,18 +246,23 @@ export class MapBoard {
     this.showOutcomes();
   }
 
-  // Return the place of each name, and the scale of their letters: as large as leaves room for all, or no name where the least letters leave none.
+  // Find the place of each name, and the scale of their letters: as large as leaves room for all, or no name where the least letters leave none.
   placeNames() {
     const { size, markSize, layout, zoom } = this;
     const least = Math.min(size, MIN_NAME_SCALE / (zoom.scale || 1));
     const placeAll = (letters) => new NameSpace(layout, this.land.regions, letters, (RADIUS + this.gap) * markSize).placeAll(this.ways);
     const smallest = this.isNameless ? null : placeAll(least);
-    if (!smallest) return { placed: this.ways.map(() => null), letters: size };
+    if (!smallest) return this.keepNames(this.ways.map(() => null), size);
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
       const placed = placeAll(letters);
-      if (placed) return { placed, letters };
+      if (placed) return this.keepNames(placed, letters);
     }
-    return { placed: smallest, letters: least };
+    return this.keepNames(smallest, least);
+  }
+
+  keepNames(placed, letters) {
+    this.placed = placed;
+    this.letters = letters;
   }
 
   // Return the boxes of the names on the map.

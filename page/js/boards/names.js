@@ -131,8 +131,11 @@ export class NameSpace {
     for (const { lines, width: wide } of ways) {
       const [width, height] = [wide * this.size, lines.length * LINE_HEIGHT * this.size];
       let [best, least] = [/** @type {any} */ (null), Infinity];
-      for (const left of steps(bounds.x1, bounds.x2 - width, x - width / 2, SEARCH_STEP * this.size)) {
-        for (const top of steps(bounds.y1, bounds.y2 - height, y + this.beside, SEARCH_STEP * this.size)) {
+      const across = nearestFirst(steps(bounds.x1, bounds.x2 - width, x - width / 2, SEARCH_STEP * this.size), x - width / 2);
+      const down = nearestFirst(steps(bounds.y1, bounds.y2 - height, y + this.beside, SEARCH_STEP * this.size), y - height / 2);
+      for (const left of across) {
+        if (ASIDE_COST * Math.abs(left + width / 2 - x) >= least) break;
+        for (const top of down) {
           const each = { x1: left, x2: left + width, y1: top, y2: top + height };
           const cost = distance([x, y], each) + ASIDE_COST * Math.abs(left + width / 2 - x);
           if (cost >= least || !within(each, this.room) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
@@ -172,6 +175,8 @@ const within = (a, b) => a.x1 >= b.x1 && a.x2 <= b.x2 && a.y1 >= b.y1 && a.y2 <=
 
 // Return the distance of a point from a box.
 const distance = ([x, y], { x1, x2, y1, y2 }) => Math.hypot(Math.max(x1 - x, 0, x - x2), Math.max(y1 - y, 0, y - y2));
+
+const nearestFirst = (numbers, from) => numbers.sort((a, b) => Math.abs(a - from) - Math.abs(b - from));
 
 // Return the numbers from `low` to `high` that are whole steps from `origin`.
 function steps(low, high, origin, step) {

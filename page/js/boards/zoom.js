@@ -17,6 +17,7 @@ const COVER_SHARE = 1.13; // of the least scale, at least, where the picture cov
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
+const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
 const DRAG_PX = 5; // a shorter movement is a click
 
 export class Zoom {
@@ -29,9 +30,11 @@ export class Zoom {
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points of a choice for which a small picture is zoomed in
     this.movedAt = -Infinity; // time at which the picture began to move by itself
+    this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
     this.scale = 0;
     this.height = 0; // of the frame
     this.sought = /** @type {number[][]} */ ([]); // points revealed last, or to reveal when the picture has a size
+    this.isDragged = false; // the reader has moved the picture since points were revealed last
     this.revealed = false; // true once points were revealed at this scale: from then on the picture glides
     this.drawn = null; // size of the last drawn picture
     this.place = h("div", least ? { class: "zoomed", tabindex: 0, role: "region", "aria-label": "Board" } : { class: "whole" }, picture);
@@ -49,6 +52,7 @@ export class Zoom {
     }, { passive: false });
     this.place.addEventListener("pointerdown", (event) => this.drag(event));
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
+    this.place.addEventListener("touchmove", () => { this.isDragged = true; }, { passive: true });
   }
 
   // Return the least scale at which a whole picture is not cut.
@@ -150,12 +154,17 @@ export class Zoom {
     const { place, picture } = this;
     const before = picture.getBoundingClientRect();
     for (const each of picture.getAnimations()) each.cancel();
+    const { corner: [x, y] } = this;
+    const centre = [place.clientWidth / 2 - x, place.clientHeight / 2 - y].map((each) => each / this.scale);
     this.near = near;
     this.factor = factor;
     this.fit();
-    if (near.length) {
-      const [left, top] = spans(near).map(([least, most]) => ((least + most) / 2) * this.scale);
-      place.scrollTo(left - place.clientWidth / 2, top - place.clientHeight / 2);
+    // Without a choice, the middle of what was in sight stays there.
+    const [left, top] = near.length ? spans(near).map(([least, most]) => (least + most) / 2) : centre;
+    place.scrollTo(left * this.scale - place.clientWidth / 2, top * this.scale - place.clientHeight / 2);
+    if (!near.length) {
+      this.revealed = false; // at once: the glide shows the way
+      this.reveal(this.sought);
     }
     const now = picture.getBoundingClientRect();
     if (now.left === before.left && now.top === before.top && now.width === before.width) return;
@@ -170,10 +179,12 @@ export class Zoom {
     return time < this.movedAt + SETTLE_MS;
   }
 
-  // Handle another room for the frame.
+  // Handle another room for the frame. A picture that the reader has moved stays there.
   refit() {
+    const { scale } = this;
     this.fit();
-    this.reveal(this.sought);
+    if (this.isCovering && this.scale !== scale) this.movedAt = performance.now(); // a phone's address bar came or went below the finger
+    if (!this.isDragged) this.reveal(this.sought);
   }
 
   // Return where the picture begins in the frame.
@@ -199,6 +210,11 @@ export class Zoom {
     const x = pointer ? pointer.clientX - box.left : place.clientWidth / 2;
     const y = pointer ? pointer.clientY - box.top : place.clientHeight / 2;
     const { corner: [left, top], scale: before } = this;
+    clearTimeout(this.resting);
+    this.resting = pointer && setTimeout(() => {
+      this.resting = undefined;
+      this.scaled(this.scale);
+    }, REST_MS);
     const scale = Math.min(MAX_SCALE, this.scale * factor);
     this.factor = scale > this.whole * 1.001 ? scale : 0;
     this.fit();
@@ -211,6 +227,7 @@ export class Zoom {
   reveal(points) {
     const { place, scale } = this;
     this.sought = points;
+    this.isDragged = false;
     if (!scale || !this.least || !points.length) return;
     const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = place;
     const spans = [[clientWidth, scrollWidth], [clientHeight, scrollHeight]];
@@ -255,7 +272,9 @@ export class Zoom {
     const move = (event) => {
       const [x, y] = [event.clientX - down.clientX, event.clientY - down.clientY];
       moved ||= Math.hypot(x, y) > DRAG_PX;
-      if (moved) place.scrollTo(left - x, top - y);
+      if (!moved) return;
+      this.isDragged = true;
+      place.scrollTo(left - x, top - y);
     };
     const up = () => {
       window.removeEventListener("pointermove", move);
