@@ -750,7 +750,9 @@ def test_four_boards_fit_a_window_and_are_equal_on_a_phone(hasty: BrowserArena, 
         if min(width, height) < 480:
             assert len({(each["width"], each["height"]) for each in (first, *others)}) == 1
             assert first["height"] > 0.18 * height
-            for name in page.locator(".tv .tug .name").all():
+            names = page.locator(".tv .player > .name").all()
+            assert len(names) == 8
+            for name in names:
                 assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
         else:
             assert first["width"] > 1.6 * others[0]["width"], "the eye knows where to look"

@@ -166,9 +166,9 @@ def test_a_finger_can_press_each_button_of_a_match(played: BrowserArena, page: P
     for width, height in ((360, 640), (844, 390)):
         page.set_viewport_size({"width": width, "height": height})
         buttons = page.locator(
-            "header a:visible, :is(header, .title, .controls, .doing) > :is(button, .button, select):visible"
+            "header a:visible, :is(header, .title, .controls, .doing, .zoom-keys) > :is(button, .button, select):visible"
         ).all()
-        assert len(buttons) > 5
+        assert len(buttons) > 6
         for button in buttons:
             high = button.evaluate(
                 "(button) => Math.max(button.offsetHeight, parseFloat(getComputedStyle(button, '::after').height) || 0)"

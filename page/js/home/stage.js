@@ -37,7 +37,7 @@ export class Stage {
     });
     this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.scoreboard.element, compact
       ? [this.link, told, title]
-      : [h("div", { class: "stage-board", onclick: () => this.link.hasAttribute("href") && this.link.click() }, this.place), h("div", { class: "telling-of" }, told,
+      : [h("div", { class: "stage-board", onclick: () => this.element.closest("[data-boards='4']") && this.link.hasAttribute("href") && this.link.click() }, this.place), h("div", { class: "telling-of" }, told,
         h("div", { class: "stage-actions" }, this.pause, button("Next match", () => this.director.next()), this.link))]);
     this.changed();
   }
