@@ -92,7 +92,7 @@ MarginOption = Annotated[
         metavar="MS",
         min=0,
         max=60_000,
-        help="Extra time allowed on each move for network delay, in ms.",
+        help="Time in ms by which a move may exceed its limit, to allow for network delay.",
     ),
 ]
 RoundsOption = Annotated[
@@ -174,7 +174,9 @@ def require_maps(game: str, game_class: type[Any]) -> None:
 BotFileOption = Annotated[
     Path | None,
     typer.Option(
-        "--as", metavar="BOT.TOML", help="Settings file (bot.toml) that gives the server, name and token."
+        "--as",
+        metavar="BOT.TOML",
+        help="Settings file (bot.toml) with the server's address and the bot's name and token.",
     ),
 ]
 

@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument(
         "--stores",
         default=",".join(STORE_TITLES),
-        help="kinds of store, comma-separated (default %(default)s)",
+        help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()

@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument(
         "--stores",
         default=",".join(STORE_TITLES),
-        help="kinds of store, comma-separated (default %(default)s)",
+        help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     parser.add_argument(
         "--seconds", type=float, default=5.0, help="minimum time for each kind of request, in seconds"

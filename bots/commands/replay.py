@@ -55,7 +55,7 @@ def replay(
         ),
     ],
     match: Annotated[
-        str, typer.Option("--match", metavar="ID", help="Match id, or its first characters.")
+        str, typer.Option("--match", metavar="ID", help="Match id, or a unique prefix of it.")
     ] = "",
     ply: Annotated[
         int | None, typer.Option("--ply", metavar="PLY", help="Show only the position before this ply.")
@@ -65,7 +65,7 @@ def replay(
         typer.Option(
             "--analyse",
             metavar="ENGINE",
-            help="Analyse every move with this engine; `perfect` uses only the tablebase.",
+            help="Analyse every move with this engine; `perfect` uses only the map's tablebase.",
         ),
     ] = "",
     nodes: NodesOption = None,

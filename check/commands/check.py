@@ -50,11 +50,11 @@ def check(
         typer.Option(
             "--command",
             metavar="COMMAND",
-            help="Program that connects by itself, by its variables ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
+            help="Program that connects itself, using the environment variables ARENA_URL, ARENA_NAME and ARENA_TOKEN.",
         ),
     ] = "",
     dial_in: Annotated[
-        bool, typer.Option("--dial-in", help="Start no bot; wait for one to connect.")
+        bool, typer.Option("--dial-in", help="Start no bot; wait until one connects to this check's server.")
     ] = False,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")
@@ -84,7 +84,7 @@ def check(
             metavar="SECONDS",
             min=0.1,
             max=600,
-            help="Maximum wait for the bot when no clock runs, e.g. at its start, in seconds.",
+            help="Longest wait in seconds for the bot while no clock runs, e.g. at its start.",
         ),
     ] = 10.0,
     only: Annotated[

@@ -82,7 +82,7 @@ def measure_command(
         typer.Option(
             "--openings",
             metavar="shipped|FILE",
-            help="Openings of one map: those shipped with it, or a file; default: random.",
+            help="Openings shipped with the map, or a file (only with a single map); default: random.",
         ),
     ] = None,
     seed: SeedOption = 1,

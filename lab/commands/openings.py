@@ -74,7 +74,7 @@ def make(
             metavar="N",
             min=100,
             max=MAX_NODES_PER_MOVE,
-            help="Nodes to search each opening; each reply to the opening gets a quarter of them.",
+            help="Nodes to search for each opening; a quarter as many for each reply to it.",
         ),
     ] = 8_000,
     window: Annotated[
@@ -84,7 +84,7 @@ def make(
             metavar="PERCENT",
             min=0,
             max=50,
-            help="Maximum deviation of the winning chance from 50 %, in percentage points.",
+            help="Keep openings whose winning chance is within this many percentage points of 50 %.",
         ),
     ] = 5.0,
     strengths: Annotated[

@@ -129,7 +129,9 @@ class IncomingStream(Generic[M]):
         body = self._partial_list + frame.body if self._partial_list else frame.body
         if frame.is_continued:
             if len(body) > MAX_LIST_BYTES:
-                raise BadBusFrame(f"the list of messages has more than {MAX_LIST_BYTES} bytes")
+                raise BadBusFrame(
+                    f"a list of messages may have at most {MAX_LIST_BYTES} bytes, but this one has {len(body)} or more"
+                )
             self._partial_list = body
             return []
         self._partial_list = b""

@@ -91,7 +91,7 @@ def export_command(
         typer.Argument(
             metavar="FILE.jsonl",
             callback=check_output_file,
-            help="Output file for the records (- for standard output).",
+            help="Output file for the exported records (- for standard output).",
         ),
     ],
     event: Annotated[

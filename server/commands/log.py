@@ -50,7 +50,7 @@ COLUMNS: dict[str, Justify] = {
 
 
 def log(
-    match: Annotated[str, typer.Argument(metavar="MATCH", help="Match id, or its first characters.")],
+    match: Annotated[str, typer.Argument(metavar="MATCH", help="Match id, or a unique prefix of it.")],
     bot: Annotated[
         str, typer.Option("--bot", metavar="NAME", help="Show only this bot's actions; default: both bots.")
     ] = "",

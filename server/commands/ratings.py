@@ -48,7 +48,10 @@ def ratings(
     map_: Annotated[
         str,
         typer.Option(
-            "--map", metavar="MAP", help="Show ratings on this map only; needs --tc.", show_default=False
+            "--map",
+            metavar="MAP",
+            help="Show only the ratings on this map; requires --tc.",
+            show_default=False,
         ),
     ] = "",
     tc: Annotated[

@@ -60,7 +60,7 @@ def find_next_start_time(local_time: str, zone: str, after_time: int) -> int:
         ) > after_time:
             return _make_unix_time_s(day_candidate, time_of_day, time_zone)
     raise BadStartTime(
-        f"{local_time!r:.40} does not exist in {zone} in the next week, because daylight saving time skips it: choose another time"
+        f"{local_time!r:.40} does not exist in {zone} in the next seven days, because daylight saving time skips it: choose another time"
     )
 
 

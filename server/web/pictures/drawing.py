@@ -195,7 +195,9 @@ def _make_game(match: DrawnMatch) -> AnyGame | None:
 def _require_game(match: DrawnMatch) -> AnyGame:
     game = _make_game(match)
     if game is None:
-        raise CannotDraw(f"positions of {match.game!r:.40} cannot be drawn")
+        raise CannotDraw(
+            f"positions of {match.game!r:.40} cannot be drawn: this server does not know the game or its setup"
+        )
     return game
 
 
