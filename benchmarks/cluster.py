@@ -59,7 +59,8 @@ def measure_cpu_seconds(
 ) -> list[float]:
     """Return the CPU seconds that four parts of the arena have used so far.
 
-    The parts are the core (or the single process), all edges together, PostgreSQL and NATS, in this order.
+    The parts are, in this order: the core, which plays the matches (or the single process); all edges together, which hold
+    the connections; PostgreSQL; and NATS.
     """
     return [
         sum(process_cpu_seconds(member.pid) for member in members if member.role != "edge"),

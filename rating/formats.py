@@ -116,7 +116,7 @@ class Absences:
         )
 
     def record_pair(self, pair: Pair, absent: Collection[str]) -> None:
-        """Record a finished pair.
+        """Record a finished pair of matches.
 
         absent   bots that missed both matches of the pair
         """
@@ -157,7 +157,7 @@ class Format(Protocol):
     def record_pair(
         self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
     ) -> None:
-        """Record a finished pair with the points of its two bots.
+        """Record a finished pair of matches, with the points of its two bots.
 
         absent   bots that missed both matches of the pair
         """

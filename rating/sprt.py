@@ -125,7 +125,7 @@ class Sprt:
         )
 
     def decide(self, counts: Sequence[int]) -> Verdict:
-        """Return the state of the test after pairs with these `counts` (`pentanomial.PairCounts`).
+        """Return the state of the test after pairs of matches with these `counts` (`pentanomial.PairCounts`).
 
         Call this after each pair: the test ends once the state is not OPEN.
         """

@@ -96,7 +96,7 @@ class _RoundPairing:
         return pairs
 
     def _choose_floaters(self, group: list[str], *lower: list[str]) -> list[str]:
-        """Return the bots of a group that must play in a lower group, in order: as few and as low as possible.
+        """Return the bots of a group (equal points) that must play in a lower group, in order: as few and as low as possible.
 
         lower  groups below this one, from the top
 
@@ -121,7 +121,10 @@ class _RoundPairing:
         return group
 
     def _pair_group(self, bots: list[str], floater_count: int) -> list[tuple[str, str]]:
-        """Return pairs of all bots of a group. The first `floater_count` of them have moved down from a higher group."""
+        """Return pairs of all bots of a group, which has bots of equal points and bots moved down from a higher group.
+
+        floater_count  number of bots, at the beginning of `bots`, that have moved down
+        """
         pairs: list[tuple[str, str]] = []
         unpaired = list(bots)
         while unpaired:

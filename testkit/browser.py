@@ -189,14 +189,14 @@ class BrowserArena:
     def slow_down_bots(self, seconds: float = STANDSTILL_SECONDS) -> None:
         """Let all slow bots sleep for `seconds` before each move from now on.
 
-        Such matches leave the cores to the browser, and do not end while a test looks at them.
+        With the default, the bots' matches leave the cores to the browser, and do not end while a test looks at them.
         """
         for file in self._slow_bot_files:
             set_sleep(file, seconds)
 
     @contextmanager
     def speed_up_bots(self, seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep for `seconds` before each move within the block. After it, their matches stand still."""
+        """Let all slow bots sleep for `seconds` before each move within the block, and for STANDSTILL_SECONDS after it."""
         self.slow_down_bots(seconds)
         try:
             yield

@@ -64,7 +64,7 @@ class RequestKind:
 
 
 def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: object) -> RequestKind:
-    """Return a kind that repeats a message of this type with this content.
+    """Return the kind of request in which strangers send a message of this type, with this content, again and again.
 
     answers: types of messages that count as answers
     role: role of the clients, as in their hello
@@ -90,7 +90,7 @@ def get_repeatedly(
     make_authorization: Callable[[RequestSubjects, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
-    """Return a kind that repeats an HTTP request, each time on a new connection.
+    """Return the kind of request in which strangers repeat an HTTP request, each time on a new connection.
 
     route: name of the request in the server's cost table
     target: URL path to request, or a function that returns it
@@ -114,7 +114,10 @@ def get_repeatedly(
 
 
 def connect_repeatedly(make_hello: Callable[[Stranger], dict[str, object]]) -> RequestKind:
-    """Return a kind that connects, sends a hello and disconnects. `make_hello` returns the fields of the next hello."""
+    """Return the kind of request in which strangers connect, send a hello and disconnect, again and again.
+
+    make_hello: function that returns the fields of the next hello
+    """
 
     async def send_requests(stranger: Stranger) -> None:
         async def connect_once() -> None:
@@ -131,7 +134,10 @@ def connect_repeatedly(make_hello: Callable[[Stranger], dict[str, object]]) -> R
 
 
 def challenge_and_withdraw(**content: object) -> RequestKind:
-    """Return a kind that opens challenges that any bot may accept, and withdraws each at once. `content`: game or map."""
+    """Return the kind of request in which strangers open challenges to any bot, and withdraw each at once.
+
+    content: game or map of the challenges
+    """
 
     async def send_requests(stranger: Stranger) -> None:
         opened: list[str] = []
@@ -161,7 +167,7 @@ MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
 def play_each_other(
     request: str, start: MatchStep, turn: MatchStep | None = None, *answers: str, **content: object
 ) -> RequestKind:
-    """Return a kind in which pairs of clients play match after match, by challenges.
+    """Return the kind of request in which pairs of strangers play match after match, by challenges.
 
     request: name of the measured request in the cost tables
     start: action at the start of a match
@@ -295,7 +301,7 @@ ALL_ATTACKS = "attack: all at once"
 
 
 def attack_kind(*names: str) -> RequestKind:
-    """Return a kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
+    """Return the kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
 
     async def run_attacks(stranger: Stranger) -> None:
         name = names[stranger.number // ATTACKERS]

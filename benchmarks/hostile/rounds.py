@@ -118,7 +118,7 @@ class KindRounds:
     """Number of sessions in the store at the end of each hostile period."""
 
     def ratio(self, figure: Figure = "p99") -> Ratio:
-        """Return the figure of each hostile period, divided by its median in the quiet periods around the round."""
+        """Return, for each hostile period, its value of `figure` divided by the median value of the quiet periods around it."""
         return Ratio(
             [
                 getattr(one_round, figure) / median_of_neighbours(self.quiet, place, figure)

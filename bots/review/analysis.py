@@ -184,7 +184,7 @@ class Analyst:
         self._searcher.close()
 
     def analyse(self, position: Any) -> list[Report[Any]]:
-        """Return a report for each depth, the deepest last."""
+        """Search a position, and return a report for each depth, the deepest last."""
         if self._last_analysis is None or self._last_analysis[0] != position:
             self._last_analysis = position, self._search_position(position, self._depth, self._nodes)
         return self._last_analysis[1]

@@ -227,7 +227,7 @@ class ScriptedBot(SimulatedBot):
     # messages
 
     def send_hello(self) -> None:
-        """Send the hello, with the session if the bot has one. A `leaver` sometimes drops its session first."""
+        """Send the hello, with the session if the bot has one. A bot with the habit `leaver` sometimes drops its session first."""
         role: Any = "spectator" if self.habit == "watcher" else "bot"
         quota = 0 if self.is_leaving else self.quota
         session = self.session
@@ -293,7 +293,10 @@ class ScriptedBot(SimulatedBot):
             self._call_later(self.rng.uniform(5, 60), self._flood)
 
     def _count_match(self, match: str) -> None:
-        """Reduce the quota by a match that starts, once for each match. At 0, request more matches after a while."""
+        """Reduce the quota (matches that the bot still accepts) by a match that starts, once for each match.
+
+        When the quota is used up, request more matches after a while.
+        """
         if match in self.arena.monitor.counted.setdefault(self.name, set()):
             return
         self.arena.monitor.counted[self.name].add(match)

@@ -63,7 +63,10 @@ class SimulatedExchange:
                 del self._subscriptions[subject]
 
     def publish(self, sender: SimulatedBus, subject: str, payload: bytes) -> None:
-        """Schedule the delivery of a message to each subscriber of the subject. The faults that are set apply."""
+        """Schedule the delivery of a message to each subscriber of the subject.
+
+        Messages are lost, repeated and reordered with the fault probabilities of the exchange.
+        """
         rng = self._rng
         for receiver, handler in self._subscriptions.get(subject, ()):
             if not self.loss or rng.random() >= self.loss:

@@ -266,7 +266,7 @@ class InvariantMonitor:
     # edges and the core
 
     def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, clock_ran_ns: int) -> None:
-        """Record a turn that an edge has written to its client.
+        """Record a turn that an edge (holds the connections) has sent to its client.
 
         clock_ran_ns: time for which the turn's clock had already run when the core sent the turn, in ns
         """
@@ -278,7 +278,7 @@ class InvariantMonitor:
         )
 
     def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
-        """Record a move that an edge passes to the core, and check the thinking time that the edge has measured."""
+        """Record a move that an edge (holds the connections) passes to the core, and check the thinking time that it has measured."""
         assert isinstance(answer.message, Move)
         match = self.matches.get(answer.message.match)
         if match is None or answer.elapsed_ns is None:

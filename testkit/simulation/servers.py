@@ -68,7 +68,7 @@ MIN_RESTART_NS = 700_000_000
 def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
     """Return the settings of the servers of a role, and the settings of the pool from which bots get their matches.
 
-    role: `edge`, `core` or `all`
+    role: `edge` (holds connections), `core` (plays matches), or `all` for both
     control: time control of all matches, such as `15/move`
     """
     settings = ArenaSettings(
@@ -86,7 +86,7 @@ class RestartedServer:
     """Server whose process is started again whenever it ends, as by an init system."""
 
     def __init__(self, arena: SimulatedArena, name: str, role: str) -> None:
-        """Prepare a server without starting it. `role`: `edge`, `core`, or `host` for a server that is both."""
+        """Prepare a server without starting it. `role`: `edge` (holds connections), `core` (plays matches), or `host` for both."""
         self.arena = arena
         self.name = name
         self.kind = role
