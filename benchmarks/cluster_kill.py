@@ -74,7 +74,11 @@ async def run_failures(
 
 
 def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]:
-    """Return the recovery times after all failures of these kinds, in seconds: one for each match that continued."""
+    """Return the recovery times of matches, in seconds, for the failures of these kinds.
+
+    There is one for each match that continued: the time from the failure until one of the match's bots received a turn, or
+    until the match was over.
+    """
     return [seconds for fault in report.injected if fault.kind in kinds for seconds in fault.recovery_seconds]
 
 

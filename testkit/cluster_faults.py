@@ -306,7 +306,10 @@ async def finish_matches(players: Sequence[RandomPlayer], database: str) -> None
 
 
 async def stop_cluster(cluster: Cluster, result: CrashResult) -> None:
-    """Stop all processes with SIGTERM, edges (which hold the connections) first. A bad exit code and a traceback in a log count as faults."""
+    """Stop all processes with SIGTERM, edges (which hold the connections) first.
+
+    A bad exit code and a traceback in a log are added to `result.faults`.
+    """
     for member in [*cluster.edges, *cluster.cores]:
         exit_code = await member.stop()
         log = member.log.read_text()

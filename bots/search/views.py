@@ -32,12 +32,12 @@ class Seq(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Nil:
-    """View of an empty sequence."""
+    """View of an empty sequence, for pattern matching."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cons(Generic[A]):
-    """View of a sequence with a first element. Its rest is a sequence, not a view."""
+    """View of a sequence with a first element, for pattern matching. The rest is a sequence, not a view."""
 
     head: A
     tail: Seq[A]

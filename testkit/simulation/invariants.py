@@ -278,7 +278,7 @@ class InvariantMonitor:
         )
 
     def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
-        """Record a move that an edge (holds the connections) passes to the core, and check the thinking time that it has measured."""
+        """Record a move that an edge (holds the connections) passes to the core, and check its measured thinking time."""
         assert isinstance(answer.message, Move)
         match = self.matches.get(answer.message.match)
         if match is None or answer.elapsed_ns is None:
