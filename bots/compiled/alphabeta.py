@@ -87,25 +87,25 @@ def make_search(game: Kernel) -> Any:
     is_interrupted_outside = jamboree.is_interrupted_outside
 
     @inlined
-    def return_value(mem: Any, pos: Any, value: Any) -> Any:
-        """Pass the value of the node at `pos` to its parent. Return the next step of the loop, at the parent."""
+    def return_value(mem: Any, frame: Any, value: Any) -> Any:
+        """Pass the value of the node in `frame` to its parent. Return the next step of the loop, at the parent."""
         put(mem, Register.VALUE, -value)
-        put(mem, Register.AT, pos - frame_words)
+        put(mem, Register.AT, frame - frame_words)
         return RECEIVE
 
     @inlined
-    def enter_child(mem: Any, pos: Any, depth: Any, low: Any, high: Any) -> Any:
-        """Enter the child of the node at `pos`, whose position is already stored. Return the next step of the loop.
+    def enter_child(mem: Any, frame: Any, depth: Any, low: Any, high: Any) -> Any:
+        """Enter the child of the node in `frame`, whose position is already stored. Return the next step of the loop.
 
-        `low` and `high` are the window for the player to move at `pos`.
+        `low` and `high` are the window for the player to move in `frame`.
         """
-        node = pos + words
+        node = frame + words
         child = node + frame_words
         put(mem, child + Frame.DEPTH, depth)
         put(mem, child + Frame.DISTANCE, get(mem, node + Frame.DISTANCE) + 1)
         put(mem, child + Frame.ALPHA, -high)
         put(mem, child + Frame.BETA, -low)
-        put(mem, Register.AT, pos + frame_words)
+        put(mem, Register.AT, frame + frame_words)
         return ENTER
 
     @inlined
@@ -123,8 +123,8 @@ def make_search(game: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        pos = get(mem, Register.AT)
-        node = pos + words
+        frame = get(mem, Register.AT)
+        node = frame + words
         entered_count = get(mem, Register.ENTERED) + 1
         put(mem, Register.ENTERED, entered_count)
         put(mem, Register.NODES, get(mem, Register.NODES) + 1)
@@ -133,38 +133,40 @@ def make_search(game: Kernel) -> Any:
         if entered_count & _POLL_MASK == 0 and must_stop(mem, shared):
             return UNWIND
         if can_foresee and is_above_leaves(mem, shared, node):
-            value = find_settled_bound(mem, shared, rules, pos)
+            value = find_settled_bound(mem, shared, rules, frame)
             return (
-                search_last_ply(mem, shared, rules, pos)
+                search_last_ply(mem, shared, rules, frame)
                 if value == UNSETTLED
-                else return_value(mem, pos, value)
+                else return_value(mem, frame, value)
             )
         depth = get(mem, node + Frame.DEPTH)
         distance = get(mem, node + Frame.DISTANCE)
-        key = hash_position(mem, pos)
+        key = hash_position(mem, frame)
         plies_left = get(shared, Option.PLIES_LEFT) - distance
         if depth >= plies_left:
             key = salt_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
         prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
-        value = find_settled_bound(mem, shared, rules, pos)
+        value = find_settled_bound(mem, shared, rules, frame)
         if value != UNSETTLED:
-            return return_value(mem, pos, value)
+            return return_value(mem, frame, value)
         hint = -1
         if get(shared, Option.HINTS) != 0:
-            data = probe(table, get(shared, Option.TABLE_MASK), key)
-            if data != 0:
-                hint = stored_move(data)
-                value = stored_value(data, distance)
+            packed_entry = probe(table, get(shared, Option.TABLE_MASK), key)
+            if packed_entry != 0:
+                hint = stored_move(packed_entry)
+                value = stored_value(packed_entry, distance)
                 if (
-                    stored_depth(data) == depth
+                    stored_depth(packed_entry) == depth
                     and distance > 0
                     and get(shared, Option.TABLE) != 0
-                    and decides_window(data, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA))
+                    and decides_window(
+                        packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)
+                    )
                 ):
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-                    return return_value(mem, pos, value)
-        list_moves(mem, rules, pos, distance)
+                    return return_value(mem, frame, value)
+        list_moves(mem, rules, frame, distance)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)
         put(mem, node + Frame.BEST_MOVE, -1)
@@ -175,11 +177,11 @@ def make_search(game: Kernel) -> Any:
         return NEXT
 
     @inlined
-    def list_moves(mem: Any, rules: Any, pos: Any, distance: Any) -> None:
+    def list_moves(mem: Any, rules: Any, frame: Any, distance: Any) -> None:
         """Write the moves of a node to its move list; at the root, only the moves that the caller wants searched."""
-        node = pos + words
-        list_at = get(mem, Register.LISTS) + (pos - FIRST_FRAME) // frame_words * get(mem, Register.WIDTH)
-        count = moves(rules, mem, pos, list_at)
+        node = frame + words
+        list_at = get(mem, Register.LISTS) + (frame - FIRST_FRAME) // frame_words * get(mem, Register.WIDTH)
+        count = moves(rules, mem, frame, list_at)
         put(mem, node + Frame.LIST, list_at)
         put(mem, node + Frame.COUNT, count)
         put(mem, node + Frame.ORDER, ListState.RAW)
@@ -205,22 +207,22 @@ def make_search(game: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        pos = get(mem, Register.AT)
-        node = pos + words
+        frame = get(mem, Register.AT)
+        node = frame + words
         if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
-            return next_shared_move(mem, shared, pos)
+            return next_shared_move(mem, shared, frame)
         i = get(mem, node + Frame.NEXT)
         if i >= get(mem, node + Frame.COUNT) or skips_late_moves(mem, shared, node, i):
             return FINISH
         if get(mem, node + Frame.ORDER) == ListState.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
-            score_moves(mem, shared, rules, pos)
+            score_moves(mem, shared, rules, frame)
         if get(mem, node + Frame.DEPTH) >= get(shared, Option.SPLIT_DEPTH):
             freeze_window(mem, shared, node, i)
             if (
                 i > 0
                 and atomic_load(shared, Shared.IDLE) > 0
                 and (get(shared, Option.COURSE_FORM) == 0 or get(mem, node + Frame.FIXED_ALPHA) != UNFIXED)
-                and open_split(mem, shared, pos)
+                and open_split(mem, shared, frame)
             ):
                 return NEXT
         if get(mem, node + Frame.ORDER) == ListState.SCORED:
@@ -254,17 +256,17 @@ def make_search(game: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        pos = get(mem, Register.AT)
-        node = pos + words
+        frame = get(mem, Register.AT)
+        node = frame + words
         i = get(mem, node + Frame.RANK)
-        child_pos = pos + frame_words
+        child_frame = frame + frame_words
         threshold = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
-        play(rules, mem, pos, child_pos, get(mem, node + Frame.MOVE))
+        play(rules, mem, frame, child_frame, get(mem, node + Frame.MOVE))
         distance = get(mem, node + Frame.DISTANCE) + 1
         depth = get(mem, node + Frame.DEPTH) - 1
         put(mem, node + Frame.WINDOW, SearchWindow.FULL)
-        outcome = status(rules, mem, child_pos)
+        outcome = status(rules, mem, child_frame)
         if outcome != PLAYING:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.VALUE, compute_end_value(outcome, distance))
@@ -276,14 +278,14 @@ def make_search(game: Kernel) -> Any:
         if depth <= 0:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-            put(mem, Register.VALUE, -estimate(rules, mem, child_pos) - get(shared, Option.TEMPO))
+            put(mem, Register.VALUE, -estimate(rules, mem, child_frame) - get(shared, Option.TEMPO))
             return RECEIVE
         high = beta
         fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED
         if i > 0 and beta - threshold > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.WINDOW, SearchWindow.NULL)
             high = threshold + 1
-        return enter_child(mem, pos, depth, threshold, high)
+        return enter_child(mem, frame, depth, threshold, high)
 
     @inlined
     def receive_value(mem: Any, shared: Any) -> Any:
@@ -293,19 +295,19 @@ def make_search(game: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        pos = get(mem, Register.AT)
-        node = pos + words
+        frame = get(mem, Register.AT)
+        node = frame + words
         value = get(mem, Register.VALUE)
         threshold = get(mem, node + Frame.THRESHOLD)
         beta = get(mem, node + Frame.BETA)
         is_shared = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
         window = get(mem, node + Frame.WINDOW)
         if is_shared:
-            report_value(mem, shared, pos, value, window != SearchWindow.FULL)
+            report_value(mem, shared, frame, value, window != SearchWindow.FULL)
             return NEXT
         if window == SearchWindow.NULL and value > threshold and value < beta:
             put(mem, node + Frame.WINDOW, SearchWindow.FULL)
-            return enter_child(mem, pos, get(mem, node + Frame.DEPTH) - 1, threshold, beta)
+            return enter_child(mem, frame, get(mem, node + Frame.DEPTH) - 1, threshold, beta)
         if value > get(mem, node + Frame.BEST):
             put(mem, node + Frame.BEST, value)
         if value > threshold:
@@ -338,10 +340,10 @@ def make_search(game: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        pos = get(mem, Register.AT)
-        node = pos + words
+        frame = get(mem, Register.AT)
+        node = frame + words
         best = get(mem, node + Frame.BEST)
-        is_restricted_root = pos == FIRST_FRAME and is_helper == 0 and get(mem, Register.IS_RESTRICTED) != 0
+        is_restricted_root = frame == FIRST_FRAME and is_helper == 0 and get(mem, Register.IS_RESTRICTED) != 0
         if get(shared, Option.HINTS) != 0 and not is_restricted_root:
             bound = EXACT
             move = get(mem, node + Frame.BEST_MOVE)
@@ -361,30 +363,30 @@ def make_search(game: Kernel) -> Any:
                 move,
                 get(shared, Option.GENERATION),
             )
-        if pos == FIRST_FRAME and is_helper == 0:
+        if frame == FIRST_FRAME and is_helper == 0:
             return DONE
-        return return_value(mem, pos, best)
+        return return_value(mem, frame, best)
 
     @inlined
-    def next_shared_move(mem: Any, shared: Any, pos: Any) -> Any:
+    def next_shared_move(mem: Any, shared: Any, frame: Any) -> Any:
         """Take the next move of a split point. If none is left, leave the split point, or wait for its helpers.
 
         Return the next step of the loop.
         """
-        node = pos + words
-        if take_move(mem, shared, pos):
+        node = frame + words
+        if take_move(mem, shared, frame):
             # A claimed move is searched with the whole window, like a node's first move.
             rank = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
             put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.CLAIMED) != 0 else rank)
             put(mem, Register.FAILED_LOOKS, 0)
             return BEGIN
         if get(mem, node + Frame.ROLE) == SplitPointRole.HELPER:
-            return IDLE if leave_split(mem, shared, pos) else NEXT
-        if close_split(mem, shared, pos):
+            return IDLE if leave_split(mem, shared, frame) else NEXT
+        if close_split(mem, shared, frame):
             return FINISH
         if is_interrupted_outside(mem, shared, node):
             return UNWIND
-        wait_for_helpers(mem, shared, pos)
+        wait_for_helpers(mem, shared, frame)
         return NEXT
 
     @inlined
@@ -393,22 +395,22 @@ def make_search(game: Kernel) -> Any:
 
         Return the next step of the loop.
         """
-        pos = get(mem, Register.AT)
-        node = pos + words
+        frame = get(mem, Register.AT)
+        node = frame + words
         role = get(mem, node + Frame.ROLE)
         if role == SplitPointRole.HELPER:
-            if leave_split(mem, shared, pos):
+            if leave_split(mem, shared, frame):
                 return IDLE
             return UNWIND if is_interrupted(mem, shared) else NEXT
         if role == SplitPointRole.OWNER:
             atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
-            while not close_split(mem, shared, pos):
+            while not close_split(mem, shared, frame):
                 yield_core()
             if not is_interrupted(mem, shared):
                 return FINISH
-        if pos == FIRST_FRAME:
+        if frame == FIRST_FRAME:
             return STOPPED
-        put(mem, Register.AT, pos - frame_words)
+        put(mem, Register.AT, frame - frame_words)
         return UNWIND
 
     def search(mem: Any, shared: Any, rules: Any, table: Any, is_helper: Any) -> Any:

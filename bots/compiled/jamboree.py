@@ -120,9 +120,9 @@ class SplitPoints:
             return split + move_records_at + i * SplitMove.END
 
         @inlined
-        def open_split(mem: Any, shared: Any, pos: Any) -> Any:
+        def open_split(mem: Any, shared: Any, frame: Any) -> Any:
             """Open a split point for the node's moves from NEXT on. Return False if this thread has no free split point."""
-            node = pos + words
+            node = frame + words
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS_PER_THREAD * split_words
             tried_count = 0
@@ -144,7 +144,7 @@ class SplitPoints:
                 put(shared, move_record(split, i) + SplitMove.STATE, MoveState.OPEN)
             put(mem, node + Frame.ORDER, ListState.FINAL)
             for i in range(words):
-                put(shared, split + position_at + i, get(mem, pos + i))
+                put(shared, split + position_at + i, get(mem, frame + i))
             put(shared, split + Split.CUT, 0)
             put(shared, split + Split.MEMBERS, 1)
             put(shared, split + Split.PARENT, get(mem, Register.INNERMOST_SPLIT))
@@ -171,12 +171,12 @@ class SplitPoints:
             return True
 
         @inlined
-        def close_split(mem: Any, shared: Any, pos: Any) -> Any:
-            """Copy the result of the split point of frame `pos` to the frame, close the split point, and return True.
+        def close_split(mem: Any, shared: Any, frame: Any) -> Any:
+            """Copy the result of the split point of `frame` to the frame, close the split point, and return True.
 
             Return False, and do nothing, while other threads still help at the split point.
             """
-            node = pos + words
+            node = frame + words
             split = get(mem, node + Frame.SPLIT)
             lock_split(shared, split)
             is_alone = get(shared, split + Split.MEMBERS) == 1
@@ -220,17 +220,17 @@ class SplitPoints:
             return True
 
         @inlined
-        def take_move(mem: Any, shared: Any, pos: Any) -> Any:
+        def take_move(mem: Any, shared: Any, frame: Any) -> Any:
             """Write the next move to search to the frame's MOVE, INDEX, THRESHOLD and CLAIMED. Return False if there is none."""
-            node = pos + words
+            node = frame + words
             split = get(mem, node + Frame.SPLIT)
-            found = False
+            has_move = False
             lock_split(shared, split)
             if get(shared, split + Split.CUT) == 0:
-                found = claim_second_search(mem, shared, split, node)
+                has_move = claim_second_search(mem, shared, split, node)
                 i = get(shared, split + Split.NEXT)
-                if not found and i < get(shared, split + Split.COUNT):
-                    found = True
+                if not has_move and i < get(shared, split + Split.COUNT):
+                    has_move = True
                     move = get(shared, move_record(split, i) + SplitMove.MOVE)
                     fixed = get(shared, split + Split.FIXED_ALPHA)
                     is_course_form = fixed != UNFIXED
@@ -248,15 +248,15 @@ class SplitPoints:
                         value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT)),
                     )
             unlock_split(shared, split)
-            return found
+            return has_move
 
         @inlined
-        def report_value(mem: Any, shared: Any, pos: Any, value: Any, was_null_window: Any) -> None:
+        def report_value(mem: Any, shared: Any, frame: Any, value: Any, was_null_window: Any) -> None:
             """Report the value of the frame's MOVE to the split point that the thread took the move from.
 
             `was_null_window` is True if the move was searched only with a null window.
             """
-            node = pos + words
+            node = frame + words
             split = get(mem, node + Frame.SPLIT)
             move = get(mem, node + Frame.MOVE)
             record_at = move_record(split, get(mem, node + Frame.INDEX))
@@ -294,16 +294,16 @@ class SplitPoints:
             )
 
         @inlined
-        def join_split(mem: Any, shared: Any, pos: Any, split: Any, ancestor: Any) -> Any:
-            """Help at a split point of another thread, with a copy of its node in frame `pos`. Return False if no work is left there."""
-            node = pos + words
+        def join_split(mem: Any, shared: Any, frame: Any, split: Any, ancestor: Any) -> Any:
+            """Help at a split point of another thread, with a copy of its node in `frame`. Return False if no work is left there."""
+            node = frame + words
             has_joined = False
             lock_split(shared, split)
             if has_work(shared, split) and is_below_split(shared, split, ancestor):
                 has_joined = True
                 put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) + 1)
                 for i in range(words):
-                    put(mem, pos + i, get(shared, split + position_at + i))
+                    put(mem, frame + i, get(shared, split + position_at + i))
                 put(mem, node + Frame.DEPTH, get(shared, split + Split.DEPTH))
                 put(mem, node + Frame.DISTANCE, get(shared, split + Split.DISTANCE))
                 put(mem, node + Frame.BETA, get(shared, split + Split.BETA))
@@ -312,12 +312,12 @@ class SplitPoints:
                 put(mem, node + Frame.SPLIT, split)
                 put(mem, node + Frame.ROLE, SplitPointRole.HELPER)
                 put(mem, Register.INNERMOST_SPLIT, split)
-                put(mem, Register.AT, pos)
+                put(mem, Register.AT, frame)
             unlock_split(shared, split)
             return has_joined
 
         @inlined
-        def find_work(mem: Any, shared: Any, pos: Any, ancestor: Any) -> Any:
+        def find_work(mem: Any, shared: Any, frame: Any, ancestor: Any) -> Any:
             """Join the split point below `ancestor` with the deepest remaining search. Return False if none was joined."""
             chosen_split = -1
             max_depth = 0
@@ -328,29 +328,29 @@ class SplitPoints:
                     max_depth = get(shared, split + Split.DEPTH)
                     chosen_split = split
                 split += split_words
-            return chosen_split >= 0 and join_split(mem, shared, pos, chosen_split, ancestor)
+            return chosen_split >= 0 and join_split(mem, shared, frame, chosen_split, ancestor)
 
         @inlined
-        def leave_split(mem: Any, shared: Any, pos: Any) -> Any:
-            """Leave a split point as a helper. Return True if frame `pos` was the last on this thread's stack."""
-            node = pos + words
+        def leave_split(mem: Any, shared: Any, frame: Any) -> Any:
+            """Leave a split point as a helper. Return True if `frame` was the last on this thread's stack."""
+            node = frame + words
             split = get(mem, node + Frame.SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             put(mem, node + Frame.ROLE, SplitPointRole.NONE)
             lock_split(shared, split)
             put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) - 1)
             unlock_split(shared, split)
-            if pos == FIRST_FRAME:
+            if frame == FIRST_FRAME:
                 return True
-            put(mem, Register.AT, pos - frame_words)
+            put(mem, Register.AT, frame - frame_words)
             return False
 
         @inlined
-        def wait_for_helpers(mem: Any, shared: Any, pos: Any) -> None:
-            """Join a split point below the one at frame `pos`, or else wait briefly for the helpers of that one."""
-            node = pos + words
+        def wait_for_helpers(mem: Any, shared: Any, frame: Any) -> None:
+            """Join a split point below the one at `frame`, or else wait briefly for the helpers of that one."""
+            node = frame + words
             split = get(mem, node + Frame.SPLIT)
-            if find_work(mem, shared, pos + frame_words, split):
+            if find_work(mem, shared, frame + frame_words, split):
                 return
             fetch_add(shared, Shared.IDLE, 1)
             spin_count = 0
@@ -368,27 +368,27 @@ class SplitPoints:
             """Wait until this thread has joined a split point. Return False if it must quit."""
             put(mem, Register.INNERMOST_SPLIT, -1)
             fetch_add(shared, Shared.IDLE, 1)
-            found = False
+            has_joined = False
             spin_count = 0
-            while not found and atomic_load(shared, Shared.QUIT) == 0:
+            while not has_joined and atomic_load(shared, Shared.QUIT) == 0:
                 if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST_FRAME, -1):
-                    found = True
+                    has_joined = True
                 elif spin_count < MAX_LOOKS_FOR_WORK:
                     spin_pause()
                     spin_count += 1
                 else:
                     yield_core()
             fetch_add(shared, Shared.IDLE, -1)
-            return found
+            return has_joined
 
         @inlined
         def is_interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
             """Return True if the search above the node's own split point is interrupted too."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
-            found = is_interrupted(mem, shared)
+            is_outer_interrupted = is_interrupted(mem, shared)
             put(mem, Register.INNERMOST_SPLIT, inner_split)
-            return found
+            return is_outer_interrupted
 
         self.open_split = open_split
         self.close_split = close_split

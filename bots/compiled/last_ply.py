@@ -49,12 +49,12 @@ class LastPlySearch:
             )
 
         @inlined
-        def search_last_ply(mem: Any, shared: Any, rules: Any, pos: Any) -> Any:
+        def search_last_ply(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
             """Value a node's leaves in move order until one reaches beta, and pass the best value to the node's parent."""
-            node = pos + words
+            node = frame + words
             distance = get(mem, node + Frame.DISTANCE) + 1
-            list_moves(mem, rules, pos, distance - 1)
-            survey(rules, mem, pos)
+            list_moves(mem, rules, frame, distance - 1)
+            survey(rules, mem, frame)
             list_at = get(mem, node + Frame.LIST)
             count = get(mem, node + Frame.COUNT)
             beta = get(mem, node + Frame.BETA)
@@ -63,14 +63,14 @@ class LastPlySearch:
             i = 0
             while i < count and best < beta:
                 move = get(mem, list_at + i)
-                value = foresee(rules, mem, pos, move)
+                value = foresee(rules, mem, frame, move)
                 outcome = PLAYING
                 if value == UNSEEN:
-                    child_pos = pos + frame_words
-                    play(rules, mem, pos, child_pos, move)
-                    outcome = status(rules, mem, child_pos)
+                    child_frame = frame + frame_words
+                    play(rules, mem, frame, child_frame, move)
+                    outcome = status(rules, mem, child_frame)
                     value = (
-                        -estimate(rules, mem, child_pos)
+                        -estimate(rules, mem, child_frame)
                         if outcome == PLAYING
                         else compute_end_value(outcome, distance)
                     )
@@ -81,7 +81,7 @@ class LastPlySearch:
                 i += 1
             put(mem, Register.NODES, get(mem, Register.NODES) + i)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + estimate_count)
-            return return_value(mem, pos, best)
+            return return_value(mem, frame, best)
 
         self.is_above_leaves = is_above_leaves
         self.search_last_ply = search_last_ply

@@ -25,12 +25,12 @@ class MoveOrdering:
         words, promise = kernel.words, kernel.promise
 
         @inlined
-        def score_moves(mem: Any, shared: Any, rules: Any, pos: Any) -> None:
-            node = pos + words
+        def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
+            node = frame + words
             list_at = get(mem, node + Frame.LIST)
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
-                value = promise(rules, mem, pos, move) if get(shared, Option.ORDER_BY_PROMISE) != 0 else 0
+                value = promise(rules, mem, frame, move) if get(shared, Option.ORDER_BY_PROMISE) != 0 else 0
                 put(mem, list_at + i, (value << _MOVE_BITS) | (_MOVE_MASK - move))
             put(mem, node + Frame.ORDER, ListState.SCORED)
 

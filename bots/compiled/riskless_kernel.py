@@ -101,7 +101,11 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
         return None
     map = game.map
     planes = count_planes(game)
-    roads = [(v, w) for v, neighbours in enumerate(map.neighbours) for w in neighbours]
+    roads = [
+        (territory, neighbour)
+        for territory, neighbours in enumerate(map.neighbours)
+        for neighbour in neighbours
+    ]
 
     def pack(position: Armies) -> Words:
         return _pack_position(position, planes)
@@ -153,13 +157,13 @@ def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
         rules[i] = -(cap >> i & 1)
     rules[layout.goal] = goal
     road = 0
-    for v, neighbours in enumerate(map.neighbours):
-        rules[layout.first + v] = road
-        for w in neighbours:
-            rules[layout.source + road], rules[layout.target + road] = v, w
+    for source, neighbours in enumerate(map.neighbours):
+        rules[layout.first + source] = road
+        for target in neighbours:
+            rules[layout.source + road], rules[layout.target + road] = source, target
             road += 1
-        mask = sum(1 << w for w in neighbours)
-        rules[layout.neighbours + v] = np.uint64(mask).view(np.int64)
+        mask = sum(1 << target for target in neighbours)
+        rules[layout.neighbours + source] = np.uint64(mask).view(np.int64)
     rules[layout.first + map.size :][: 65 - map.size] = road
     feature_weights = [weights[name] for name in FEATURE_NAMES]
     rules[layout.weights :][: len(feature_weights)] = feature_weights
@@ -170,9 +174,9 @@ def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
     for row in range(8):
         for byte in range(1, 256):
             low = byte & -byte
-            v = 8 * row + low.bit_length() - 1
+            source = 8 * row + low.bit_length() - 1
             rules[layout.around + 256 * row + byte] = (
-                rules[layout.around + 256 * row + (byte ^ low)] | rules[layout.neighbours + v]
+                rules[layout.around + 256 * row + (byte ^ low)] | rules[layout.neighbours + source]
             )
     _fill_tables(rules, layout, cap)
     rules[layout.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal

@@ -37,12 +37,17 @@ KIND_OF = ROAD_ROWS + KIND_COUNT * KIND_COUNT * WORDS_PER_ROW
 
 def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:
     """Return the network as words, which follow those of the rules and are read by the function of `make_network`."""
-    roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
+    roads = [
+        (territory, neighbour)
+        for territory, near in enumerate(map.neighbours)
+        for neighbour in near
+        if territory < neighbour
+    ]
     head = np.zeros(KIND_OF, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
     head[OUTPUT : OUTPUT + UNIT_COUNT] = tables.output
-    for road, (v, w) in enumerate(roads):
-        head[SOURCES + road], head[TARGETS + road] = v, w
+    for road, (territory, neighbour) in enumerate(roads):
+        head[SOURCES + road], head[TARGETS + road] = territory, neighbour
     head[ROAD_ROWS:] = _pack_lanes(tables.roads)
     cells = np.zeros((2, 1 << planes, 1 + WORDS_PER_ROW), np.int64)
     cells[:, : map.territory_cap + 1, 0] = WORDS_PER_ROW * tables.kinds
@@ -85,10 +90,10 @@ def make_network(layout: Any) -> Any:
         b = ZERO_UNITS + get(rules, own_row + 1) + get(rules, other_row + 1)
         c = ZERO_UNITS + get(rules, own_row + 2) + get(rules, other_row + 2)
         d = ZERO_UNITS + get(rules, own_row + 3) + get(rules, other_row + 3)
-        for v in range(get(rules, network + SIZE)):
-            cell_index = bit_column(mem, pos, v, planes) | (((foe >> v) & 1) << planes)
+        for territory in range(get(rules, network + SIZE)):
+            cell_index = bit_column(mem, pos, territory, planes) | (((foe >> territory) & 1) << planes)
             row = network + KIND_OF + cell_words * cell_index
-            put(mem, pos + kinds_at + v, get(rules, row))
+            put(mem, pos + kinds_at + territory, get(rules, row))
             a += get(rules, row + 1)
             b += get(rules, row + 2)
             c += get(rules, row + 3)

@@ -45,9 +45,9 @@ class SelectivePruning:
             )
 
         @inlined
-        def find_settled_bound(mem: Any, shared: Any, rules: Any, pos: Any) -> Any:
+        def find_settled_bound(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
             """Return a bound computed from the node's estimate, if it lies outside the window; otherwise UNSETTLED."""
-            node = pos + words
+            node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
                 get(shared, Option.PRUNE_SETTLED) == 0
@@ -55,7 +55,7 @@ class SelectivePruning:
                 or not is_prunable(mem, shared, node)
             ):
                 return UNSETTLED
-            value = estimate(rules, mem, pos) + get(shared, Option.TEMPO)
+            value = estimate(rules, mem, frame) + get(shared, Option.TEMPO)
             margin = get(shared, Option.SPREAD) * depth * MARGIN_PERCENT // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin

@@ -78,9 +78,9 @@ def probe(table: Any, mask: Any, key: Any) -> Any:
     """Return the data word stored for the position with this key; 0 if there is none."""
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     for entry in range(_ENTRIES_PER_BUCKET):
-        data = get(table, bucket_start + 2 * entry + 1)
-        if get(table, bucket_start + 2 * entry) ^ data == key and data != 0:
-            return data
+        packed_entry = get(table, bucket_start + 2 * entry + 1)
+        if get(table, bucket_start + 2 * entry) ^ packed_entry == key and packed_entry != 0:
+            return packed_entry
     return 0
 
 
@@ -94,13 +94,13 @@ def store_entry(
     min_worth = 1 << 20
     for entry in range(_ENTRIES_PER_BUCKET):
         entry_start = bucket_start + 2 * entry
-        data = get(table, entry_start + 1)
-        worth = stored_depth(data)
-        if data != 0 and get(table, entry_start) ^ data == key:
+        packed_entry = get(table, entry_start + 1)
+        worth = stored_depth(packed_entry)
+        if packed_entry != 0 and get(table, entry_start) ^ packed_entry == key:
             worth = -2
-        elif data == 0:
+        elif packed_entry == 0:
             worth = -1
-        elif stored_age(data) == age:
+        elif stored_age(packed_entry) == age:
             worth += 256
         if worth < min_worth:
             min_worth = worth
@@ -109,16 +109,16 @@ def store_entry(
         value += distance
     elif value < -ESTIMATE_LIMIT:
         value -= distance
-    data = (value + _VALUE_OFFSET) | (depth << _DEPTH_SHIFT) | (bound << _BOUND_SHIFT)
-    data |= ((move & _MOVE_MASK) << _MOVE_SHIFT) | (age << _AGE_SHIFT)
-    put(table, chosen_entry, key ^ data)
-    put(table, chosen_entry + 1, data)
+    packed_entry = (value + _VALUE_OFFSET) | (depth << _DEPTH_SHIFT) | (bound << _BOUND_SHIFT)
+    packed_entry |= ((move & _MOVE_MASK) << _MOVE_SHIFT) | (age << _AGE_SHIFT)
+    put(table, chosen_entry, key ^ packed_entry)
+    put(table, chosen_entry + 1, packed_entry)
 
 
 @inlined
-def stored_value(data: Any, distance: Any) -> Any:
+def stored_value(packed_entry: Any, distance: Any) -> Any:
     """Return the stored value with wins counted from the root, which is `distance` plies above the node."""
-    value = (data & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
+    value = (packed_entry & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
         value -= distance
     elif value < -ESTIMATE_LIMIT:
@@ -127,34 +127,34 @@ def stored_value(data: Any, distance: Any) -> Any:
 
 
 @inlined
-def stored_depth(data: Any) -> Any:
+def stored_depth(packed_entry: Any) -> Any:
     """Return the depth to which the position was searched."""
-    return (data >> _DEPTH_SHIFT) & 255
+    return (packed_entry >> _DEPTH_SHIFT) & 255
 
 
 @inlined
-def stored_bound(data: Any) -> Any:
+def stored_bound(packed_entry: Any) -> Any:
     """Return the kind of bound: UPPER, LOWER or EXACT."""
-    return (data >> _BOUND_SHIFT) & 3
+    return (packed_entry >> _BOUND_SHIFT) & 3
 
 
 @inlined
-def stored_move(data: Any) -> Any:
+def stored_move(packed_entry: Any) -> Any:
     """Return the number of the best or cutting move; -1 if there is none."""
-    move = (data >> _MOVE_SHIFT) & _MOVE_MASK
+    move = (packed_entry >> _MOVE_SHIFT) & _MOVE_MASK
     return -1 if move == _MOVE_MASK else move
 
 
 @inlined
-def stored_age(data: Any) -> Any:
+def stored_age(packed_entry: Any) -> Any:
     """Return the number of the search that stored the entry, modulo AGE_COUNT."""
-    return (data >> _AGE_SHIFT) & (AGE_COUNT - 1)
+    return (packed_entry >> _AGE_SHIFT) & (AGE_COUNT - 1)
 
 
 @inlined
-def decides_window(data: Any, value: Any, alpha: Any, beta: Any) -> Any:
-    """Return True if a stored value, with its bound in `data`, settles a search with the window (alpha, beta)."""
-    bound = stored_bound(data)
+def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
+    """Return True if a stored value, with its bound in `packed_entry`, settles a search with the window (alpha, beta)."""
+    bound = stored_bound(packed_entry)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
 
 
@@ -172,12 +172,12 @@ def make_main_line(game: Kernel) -> Any:
     def main_line(
         mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, line_moves: Any
     ) -> Any:
-        pos = FIRST_FRAME
+        frame = FIRST_FRAME
         move = best
         move_count = 0
         list_at = get(mem, Register.LISTS)
         for distance in range(depth):
-            count = moves(rules, mem, pos, list_at)
+            count = moves(rules, mem, frame, list_at)
             is_legal = False
             for i in range(count):
                 is_legal |= get(mem, list_at + i) == move
@@ -185,18 +185,18 @@ def make_main_line(game: Kernel) -> Any:
                 break
             put(line_moves, distance, move)
             move_count += 1
-            play(rules, mem, pos, pos + frame_words, move)
-            pos += frame_words
+            play(rules, mem, frame, frame + frame_words, move)
+            frame += frame_words
             plies_left = get(shared, Option.PLIES_LEFT) - distance - 1
-            if status(rules, mem, pos) != PLAYING or plies_left <= 0:
+            if status(rules, mem, frame) != PLAYING or plies_left <= 0:
                 break
-            key = hash_position(mem, pos)
+            key = hash_position(mem, frame)
             if depth - distance - 1 >= plies_left:
                 key = salt_key(key, plies_left)
-            data = probe(table, get(shared, Option.TABLE_MASK), key)
-            if data == 0 or stored_bound(data) != EXACT:
+            packed_entry = probe(table, get(shared, Option.TABLE_MASK), key)
+            if packed_entry == 0 or stored_bound(packed_entry) != EXACT:
                 break
-            move = stored_move(data)
+            move = stored_move(packed_entry)
         return move_count
 
     return compile_kernel(main_line, f"line-{game.name}")

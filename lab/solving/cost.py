@@ -71,10 +71,10 @@ def _count_cycles(symmetry: Permutation) -> int:
     count = 0
     while remaining_territories:
         count += 1
-        v = remaining_territories.pop()
-        while symmetry[v] in remaining_territories:
-            v = symmetry[v]
-            remaining_territories.discard(v)
+        territory = remaining_territories.pop()
+        while symmetry[territory] in remaining_territories:
+            territory = symmetry[territory]
+            remaining_territories.discard(territory)
     return count
 
 

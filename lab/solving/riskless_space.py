@@ -39,14 +39,14 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
     trained_start = armies_start + size
     decode_board(rules, scratch, armies_start, number)
     total = rules[TURNED] // 2
-    for v in range(size):
-        n = scratch[armies_start + v]
+    for territory in range(size):
+        n = scratch[armies_start + territory]
         if 0 < n < cap:
             n += 1
         elif -cap < n < 0:
             n -= 1
-        scratch[trained_start + v] = n
-        total += n * rules[POWERS + v]
+        scratch[trained_start + territory] = n
+        total += n * rules[POWERS + territory]
     count = 0
     for source in range(size):
         moving_armies = scratch[armies_start + source]
@@ -73,8 +73,8 @@ def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> 
     empty_board_number = rules[TURNED] // 2
     for image in range(images, images + rules[SYMMETRIES] * size, size):
         image_number = empty_board_number
-        for v in range(size):
-            image_number += scratch[armies_start + v] * rules[image + v]
+        for territory in range(size):
+            image_number += scratch[armies_start + territory] * rules[image + territory]
         codes[image_number] = code
 
 
@@ -89,8 +89,8 @@ def make_survey_kernel() -> Any:
     def status(rules: Any, scratch: Any, armies_start: Any) -> Any:
         own_armies = 0
         opponent_armies = 0
-        for v in range(rules[TERRITORIES]):
-            n = scratch[armies_start + v]
+        for territory in range(rules[TERRITORIES]):
+            n = scratch[armies_start + territory]
             if n > 0:
                 own_armies += n
             else:
@@ -111,8 +111,8 @@ def make_survey_kernel() -> Any:
         images = rules[IMAGES]
         for image in range(images + size, images + rules[SYMMETRIES] * size, size):
             image_number = empty_board_number
-            for v in range(size):
-                image_number += scratch[armies_start + v] * rules[image + v]
+            for territory in range(size):
+                image_number += scratch[armies_start + territory] * rules[image + territory]
             if image_number < number:
                 return False
         return True
@@ -140,12 +140,12 @@ def make_survey_kernel() -> Any:
             if number & 7 == 7 or number == last - 1:
                 marks[number >> 3] = mark
                 mark = 0
-            v = rules[TERRITORIES] - 1
-            scratch[armies_start + v] += 1
-            while scratch[armies_start + v] > rules[CAP] and v > 0:
-                scratch[armies_start + v] = -rules[CAP]
-                v -= 1
-                scratch[armies_start + v] += 1
+            territory = rules[TERRITORIES] - 1
+            scratch[armies_start + territory] += 1
+            while scratch[armies_start + territory] > rules[CAP] and territory > 0:
+                scratch[armies_start + territory] = -rules[CAP]
+                territory -= 1
+                scratch[armies_start + territory] += 1
 
     return compile_solver_kernel(survey, "survey")
 

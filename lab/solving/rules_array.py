@@ -31,8 +31,8 @@ def make_rules_array(boards: Boards) -> Words:
     """Return the rules of `boards` as the array that the compiled functions read."""
     size = boards.territories
     degrees = [len(neighbours) for neighbours in boards.neighbours]
-    road_starts = [sum(degrees[:v]) for v in range(size + 1)]
-    targets = [w for neighbours in boards.neighbours for w in neighbours]
+    road_starts = [sum(degrees[:territory]) for territory in range(size + 1)]
+    targets = [neighbour for neighbours in boards.neighbours for neighbour in neighbours]
     images = [boards.powers[place] for symmetry in boards.symmetries for place in symmetry]
     roads = POWERS + size
     head = [size, boards.base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
@@ -51,7 +51,7 @@ def count_scratch_words(boards: Boards) -> int:
 def decode_board(rules: Any, scratch: Any, start_index: Any, number: Any) -> None:
     """Write the armies on the territories of board `number` to scratch[start_index], scratch[start_index + 1] …"""
     base = rules[BASE]
-    for v in range(rules[TERRITORIES] - 1, -1, -1):
+    for territory in range(rules[TERRITORIES] - 1, -1, -1):
         quotient = number // base
-        scratch[start_index + v] = number - quotient * base - rules[CAP]
+        scratch[start_index + territory] = number - quotient * base - rules[CAP]
         number = quotient

@@ -114,9 +114,13 @@ def _find_false_statements(table: SolvedTable, totals: Totals, longest_win_plies
 
 
 def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:
-    roads = {(v, w) for v, near in enumerate(boards.neighbours) for w in near}
+    roads = {
+        (territory, neighbour)
+        for territory, neighbours in enumerate(boards.neighbours)
+        for neighbour in neighbours
+    }
     return sorted(symmetry) == list(range(boards.territories)) and roads == {
-        (symmetry[v], symmetry[w]) for v, w in roads
+        (symmetry[territory], symmetry[neighbour]) for territory, neighbour in roads
     }
 
 
@@ -133,7 +137,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
 def _make_rules_array(boards: Boards) -> npt.NDArray[np.int64]:
     """Return the rules as an array: size, cap, goal, number of symmetries, adjacency matrix, symmetries."""
     size = boards.territories
-    roads = [int(w in near) for near in boards.neighbours for w in range(size)]
+    roads = [int(neighbour in neighbours) for neighbours in boards.neighbours for neighbour in range(size)]
     images = [place for symmetry in boards.symmetries for place in symmetry]
     return np.array([size, boards.cap, boards.goal, len(boards.symmetries), *roads, *images], np.int64)
 
@@ -144,11 +148,11 @@ def read_board(rules: Any, scratch: Any, number: Any) -> Any:
     size, cap = rules[0], rules[1]
     remaining_number = number
     own_armies, opponent_armies = 0, 0
-    for v in range(size - 1, -1, -1):
-        scratch[v] = remaining_number % (2 * cap + 1) - cap
+    for territory in range(size - 1, -1, -1):
+        scratch[territory] = remaining_number % (2 * cap + 1) - cap
         remaining_number //= 2 * cap + 1
-        own_armies += max(scratch[v], 0)
-        opponent_armies += max(-scratch[v], 0)
+        own_armies += max(scratch[territory], 0)
+        opponent_armies += max(-scratch[territory], 0)
     return own_armies, opponent_armies
 
 
@@ -176,11 +180,11 @@ def make_unfold_kernel() -> Any:
                 continue
             lowest_image = number
             for symmetry in range(rules[3]):
-                for v in range(size):
-                    scratch[size + rules[symmetries_start + symmetry * size + v]] = scratch[v]
+                for territory in range(size):
+                    scratch[size + rules[symmetries_start + symmetry * size + territory]] = scratch[territory]
                 image = 0
-                for v in range(size):
-                    image = image * (2 * cap + 1) + scratch[size + v] + cap
+                for territory in range(size):
+                    image = image * (2 * cap + 1) + scratch[size + territory] + cap
                 lowest_image = min(lowest_image, image)
             codes[number] = entries[lowest_image]
 
@@ -210,9 +214,9 @@ def make_check_kernel() -> Any:
                     if rules[4 + source * size + target] == 0:
                         continue
                     # the rules of Riskless, sentence by sentence: the owner of each territory, and its armies
-                    for v in range(size):
-                        scratch[size + v] = (scratch[v] > 0) - (scratch[v] < 0)
-                        scratch[2 * size + v] = abs(scratch[v])
+                    for territory in range(size):
+                        scratch[size + territory] = (scratch[territory] > 0) - (scratch[territory] < 0)
+                        scratch[2 * size + territory] = abs(scratch[territory])
                     armies = scratch[2 * size + source]
                     scratch[2 * size + source] = 0
                     if scratch[size + target] >= 0:
@@ -224,13 +228,13 @@ def make_check_kernel() -> Any:
                     else:
                         scratch[2 * size + target] -= armies
                     successor_number = 0
-                    for v in range(size):
+                    for territory in range(size):
                         trained = 0
-                        if scratch[size + v] != 0:
-                            trained = min(scratch[2 * size + v] + 1, cap)
+                        if scratch[size + territory] != 0:
+                            trained = min(scratch[2 * size + territory] + 1, cap)
                         # The opponent sees all signs changed.
                         successor_number = (
-                            successor_number * (2 * cap + 1) + cap - scratch[size + v] * trained
+                            successor_number * (2 * cap + 1) + cap - scratch[size + territory] * trained
                         )
                     code = codes[successor_number]
                     if code < 2:
