@@ -544,7 +544,20 @@ def test_a_large_map_of_ones_own_match_fills_a_phones_frame_with_ones_own_territ
         assert sum(own.nth(n).evaluate(IN_FRAME) for n in range(3)) >= 2, "back to what was in sight"
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, "minnie", [[west[0], target]]])
     expect(page.locator(".told")).to_contain_text("Move 1,")
-    wait_until(lambda: page.locator(f'[data-spot="{target}"]').evaluate(IN_FRAME))
+    moved = page.locator(f'[data-spot="{target}"]')
+    wait_until(lambda: moved.evaluate(IN_FRAME))
+    page.emulate_media(reduced_motion="reduce")
+    frame = page.locator(".zoomed")
+    x, y = middle_of(frame)
+    for _ in range(2):
+        page.mouse.move(x + 150, y)
+        page.mouse.down()
+        page.mouse.move(x - 150, y, steps=3)
+        page.mouse.up()
+    before = box_of(frame)["height"]
+    page.set_viewport_size({"width": 390, "height": 680})
+    wait_until(lambda: box_of(frame)["height"] < before)
+    assert not moved.evaluate(IN_FRAME), "a dragged map stays"
 
 
 @pytest.mark.parametrize(("width", "height"), [(360, 640), (844, 390)])
@@ -735,6 +748,14 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page.touchscreen.tap(*middle("Florida"))
     expect(selected).to_have_count(0)
     page.evaluate(ASK)
+    middle("Florida")
+    before = page.evaluate(SCALE)
+    page.set_viewport_size({"width": 390, "height": 900})
+    wait_until(lambda: page.evaluate(SCALE) > before)
+    page.evaluate("clicks = 0")
+    page.touchscreen.tap(*middle_of(spot("Florida").locator(".reach")))
+    page.wait_for_function("() => clicks === 1")
+    expect(selected).to_have_count(0)  # the map has grown below the finger
     for name, played in (("Florida", 0), ("Georgia", 1)):  # double taps, on a map that covers its frame
         x, y = middle(name)
         page.evaluate("clicks = 0")
