@@ -116,8 +116,10 @@ def main() -> int:
         "part", nargs="?", default="ladder", choices=("ladder", "server"), help="program to kill"
     )
     parser.add_argument("--kills", type=int, default=50, help="number of kills")
-    parser.add_argument("--rounds", type=int, default=10, help="rounds of the ladder, of 20 matches each")
-    parser.add_argument("--matches", type=int, default=50, help="parallel matches on the server")
+    parser.add_argument(
+        "--rounds", type=int, default=10, help="number of rounds of the ladder, of 20 matches each"
+    )
+    parser.add_argument("--matches", type=int, default=50, help="number of parallel matches on the server")
     parser.add_argument("--seed", type=int, default=1, help="seed for the random times of the kills")
     arguments = parser.parse_args()
     kill = kill_ladder if arguments.part == "ladder" else kill_server

@@ -70,7 +70,9 @@ def main() -> None:
     """Measure, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--spectators", type=int, default=SPECTATORS, help="number of spectators")
-    parser.add_argument("--rounds", type=int, default=7, help="periods with spectators, and without them")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="number of periods with spectators, and of periods without them"
+    )
     arguments = SERVER.parse_arguments(parser)
     conditions = start_measurement()
     p99_without, p99_with = uvloop.run(measure_rounds(arguments.spectators, arguments.rounds))

@@ -156,9 +156,14 @@ def main() -> None:
     parser.add_argument(
         "--tc", action="append", help="time control; may be repeated; default: 0.1/move (0.1 s a move)"
     )
-    parser.add_argument("--rounds", type=int, default=10, help="pairs of matches on each map; default: 10")
     parser.add_argument(
-        "--concurrency", type=int, default=0, help="parallel matches; default: as many as the cores allow"
+        "--rounds", type=int, default=10, help="number of pairs of matches on each map; default: 10"
+    )
+    parser.add_argument(
+        "--concurrency",
+        type=int,
+        default=0,
+        help="number of parallel matches; default: as many as the cores allow",
     )
     arguments = parser.parse_args()
     arguments.tc = arguments.tc or ["0.1/move"]

@@ -72,7 +72,9 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             while piece := packed.read(CHUNK_BYTES):
                 bytes_left -= len(piece)
                 if bytes_left < 0:
-                    raise BadSpec(f"{file}: more than {MAX_UNPACKED_BYTES >> 20} MiB when it is unpacked")
+                    raise BadSpec(
+                        f"{file}: more than {MAX_UNPACKED_BYTES >> 20} MiB when it is unpacked: leave out files that the bot does not need"
+                    )
                 unpacked.write(piece)
         is_executable = (entry.external_attr >> 16) & stat.S_IXUSR
         target.chmod(0o755 if is_executable else 0o644)

@@ -39,7 +39,7 @@ def get_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[s
         return riskless.make_feature_function(game), riskless.FEATURE_NAMES
     if isinstance(game, TicTacToe):
         return tictactoe.make_feature_function(game), tictactoe.FEATURE_NAMES
-    raise BadSpec(f"{game.name} has no features: use evaluator=plain")
+    raise BadSpec(f"{game.name} has no evaluation features: use evaluator=plain")
 
 
 def check_support(game: Game[Any, Any], name: str) -> None:

@@ -91,7 +91,7 @@ def serve(
         typer.Option(
             "--set",
             metavar="SECTION.KEY=VALUE",
-            help="Override any setting (docs/hosting.md); may be repeated.",
+            help="Override any setting (see docs/hosting.md); may be repeated.",
         ),
     ] = None,
     example_config: Annotated[

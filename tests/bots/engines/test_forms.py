@@ -157,7 +157,11 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
             SMALL,
             "greedy: networks support only riskless, not hexapawn: use evaluator=plain",
         ),
-        ("minimax:evaluator=features", SMALL, "minimax: hexapawn has no features: use evaluator=plain"),
+        (
+            "minimax:evaluator=features",
+            SMALL,
+            "minimax: hexapawn has no evaluation features: use evaluator=plain",
+        ),
         (
             "alphabeta:evaluator=features,exact=yes",
             KERNEL,
