@@ -147,7 +147,7 @@ class RelaySession(Session):
         """Write a message in a websocket frame like the server's."""
         self._connection.write(Frame(BINARY, data).serialize(mask=False))
 
-    def receive(self, frame: Frame, at: int) -> None:  # noqa: ARG002  the time makes no difference
+    def receive(self, frame: Frame, arrived_ns: int) -> None:  # noqa: ARG002  the time makes no difference
         """Answer a frame, after it is stored if the relay stores frames."""
         if frame.opcode is not BINARY:
             return

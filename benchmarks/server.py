@@ -45,7 +45,7 @@ MAX_MS = 0.5
 """Promised upper bound of the time that the answer to a lone move takes longer than a commit of the disk, in ms."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
 """Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move, and memory of a connection."""
-MEASUREMENTS = 3
+MEASUREMENT_COUNT = 3
 """Number of alternating measurements of disk, relays and server."""
 
 
@@ -138,8 +138,8 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
     Each is measured for `seconds` in total, in turn with the others. Return the figures, by placeholder in SERVER.md.
     """
     disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
-    each_seconds = seconds / MEASUREMENTS
-    for _ in range(MEASUREMENTS):
+    each_seconds = seconds / MEASUREMENT_COUNT
+    for _ in range(MEASUREMENT_COUNT):
         disk += await asyncio.to_thread(measure_disk, int(each_seconds / PAUSE_SECONDS))
         for serve, answers in ((serve_relay, relay), (serve_storing_relay, storing)):
             load = Load()

@@ -23,7 +23,7 @@ from benchmarks.kit.measure import Ratio, make_table, percentile
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
-SPECTATORS = 200
+SPECTATOR_COUNT = 200
 """Default number of spectators, for which the bound is promised."""
 PAUSE_SECONDS = 0.01
 """Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
@@ -69,7 +69,7 @@ async def measure_rounds(spectator_count: int, round_count: int) -> tuple[list[f
 def main() -> None:
     """Measure, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--spectators", type=int, default=SPECTATORS, help="number of spectators")
+    parser.add_argument("--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators")
     parser.add_argument(
         "--rounds", type=int, default=7, help="number of periods with spectators, and of periods without them"
     )

@@ -57,7 +57,9 @@ def list_edges(graph: Graph) -> list[tuple[Vertex, Vertex]]:
 
 def is_simple(graph: Graph) -> bool:
     """Return True if the graph has no loop and no double edge. O(V + E)."""
-    return all(len(set(targets)) == len(targets) and v not in targets for v, targets in enumerate(graph))
+    return all(
+        len(set(targets)) == len(targets) and node not in targets for node, targets in enumerate(graph)
+    )
 
 
 def is_undirected(graph: Graph) -> bool:

@@ -46,7 +46,10 @@ class Riskless(Game[Armies, Move]):
 
     def __init__(self, map: RisklessMap) -> None:
         self.map = map
-        self._roads = tuple(tuple((v, w) for w in near) for v, near in enumerate(map.neighbours))
+        self._roads = tuple(
+            tuple((territory, neighbour) for neighbour in near)
+            for territory, near in enumerate(map.neighbours)
+        )
         self._all_roads = frozenset(road for roads in self._roads for road in roads)
         self._struct_format = f"{len(map.territories) + 1}h"
         cap, max_sum = map.territory_cap, 2 * map.territory_cap
@@ -156,7 +159,7 @@ class Riskless(Game[Armies, Move]):
             owner_text = "empty" if source_armies == 0 else f"{position.player.opponent}'s"
             return f"{names[source]} is {owner_text}, and it is {position.player}'s turn"
         if target not in self.map.neighbours[source]:
-            neighbours_text = ", ".join(names[v] for v in self.map.neighbours[source])
+            neighbours_text = ", ".join(names[territory] for territory in self.map.neighbours[source])
             return f"no road from {names[source]} to {names[target]}: it has roads to {neighbours_text}"
         return None
 
@@ -177,7 +180,7 @@ class Riskless(Game[Armies, Move]):
         )
 
     def move_to_text(self, move: Move) -> str:
-        source, target = (self.map.get_territory_name(v) for v in move)
+        source, target = (self.map.get_territory_name(territory) for territory in move)
         return f"{source} > {target}" if " " in source or " " in target else f"{source} {target}"
 
     def move_from_text(self, text: str) -> Move:
@@ -252,10 +255,12 @@ class Riskless(Game[Armies, Move]):
         """Return one line per territory: its number, name, owner, armies and roads."""
         width = max(len(name) for name in self.map.territories)
         lines = [f"ply {position.ply}, {position.player} to move"]
-        for v, (name, n) in enumerate(zip(self.map.territories, position.armies, strict=True)):
+        for territory, (name, n) in enumerate(zip(self.map.territories, position.armies, strict=True)):
             owner = f"maxie {n:3d}" if n > 0 else f"minnie{-n:3d}" if n < 0 else "   -     "
-            neighbour_names = ", ".join(self.map.territories[w] for w in self.map.neighbours[v])
-            lines.append(f"{v:3d} {name:<{width}}  {owner}   roads to {neighbour_names}")
+            neighbour_names = ", ".join(
+                self.map.territories[neighbour] for neighbour in self.map.neighbours[territory]
+            )
+            lines.append(f"{territory:3d} {name:<{width}}  {owner}   roads to {neighbour_names}")
         return "\n".join(lines)
 
 

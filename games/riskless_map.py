@@ -237,7 +237,7 @@ def _find_name_fault(name: str, number: int, other_names: Collection[str]) -> st
 
 
 def _make_ring_places(size: int) -> list[object]:
-    angles = [2 * pi * v / max(size, 1) for v in range(size)]
+    angles = [2 * pi * territory / max(size, 1) for territory in range(size)]
     return [[round(cos(angle), 4), round(sin(angle), 4)] for angle in angles]
 
 
@@ -272,12 +272,12 @@ def _parse_start_entry(entry: object) -> int:
         return 0
     if isinstance(entry, str) or not isinstance(entry, Sequence) or len(entry) != 2:
         raise BadMap("start", f"an entry must be null or [player, armies], not {entry!r:.40}")
-    who, armies = entry[0], _require_number(entry[1], "start")
-    if who not in ("maxie", "minnie"):
-        raise BadMap("start", f"the player must be maxie or minnie, not {who!r:.40}")
+    player, armies = entry[0], _require_number(entry[1], "start")
+    if player not in ("maxie", "minnie"):
+        raise BadMap("start", f"the player must be maxie or minnie, not {player!r:.40}")
     if armies < 1:
         raise BadMap("start", f"an occupied territory must have at least 1 army, not {armies}")
-    return armies if who == "maxie" else -armies
+    return armies if player == "maxie" else -armies
 
 
 def _parse_place(place: object) -> tuple[float, float]:

@@ -277,8 +277,8 @@ def check_record(line: str, terms: Terms) -> Record:
         "rules": CATALOGUE.get_rules_digest(terms.game),
     }
     for name, value in expected.items():
-        if (found := getattr(record, name)) != value:
-            raise BadRecord(f"the record has `{name}` {found!r:.80}, but the match has {value!r:.80}")
+        if (fault := getattr(record, name)) != value:
+            raise BadRecord(f"the record has `{name}` {fault!r:.80}, but the match has {value!r:.80}")
     opening = tuple(move.move for move in record.moves if move.opening)
     if record.moves and list(opening) != list(terms.opening):
         raise BadRecord("the record does not begin with the opening of the match")

@@ -43,7 +43,11 @@ def load_shipped_ferries(name: str) -> list[tuple[int, int]]:
 
     A road is a pair of territory numbers, the lower first.
     """
-    return [(v, w) for v, w in _load_land(name)["ferries"]] if name in list_map_names() else []
+    return (
+        [(source, target) for source, target in _load_land(name)["ferries"]]
+        if name in list_map_names()
+        else []
+    )
 
 
 def load_shipped_marks(name: str) -> list[tuple[float, float]] | None:

@@ -59,12 +59,12 @@ def make_ring_map(size: int) -> RisklessMap:
     start_count = 2 * max(1, round(size / TERRITORIES_PER_START))
     start_territories = [number * size // start_count for number in range(start_count)]
     minnie_territories = start_territories[0::2]
-    angles = [2 * pi * v / size for v in range(size)]
+    angles = [2 * pi * territory / size for territory in range(size)]
     radius = 4 * size
     return make_map(
         f"ring:{size}",
         territories=tuple(map(str, range(size))),
-        neighbours=tuple(((v + 1) % size, (v - 1) % size) for v in range(size)),
+        neighbours=tuple(((territory + 1) % size, (territory - 1) % size) for territory in range(size)),
         cap=RING_CAP,
         minnie=minnie_territories,
         maxie=start_territories[1::2],
@@ -101,8 +101,10 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
             for x, y in cells
         ),
         cap=GRID_CAP,
-        minnie=[v for v, colour in enumerate(colours) if colour == minnie_colour],
-        maxie=[v for v, colour in enumerate(colours) if colour == turned_colours[minnie_colour]],
+        minnie=[territory for territory, colour in enumerate(colours) if colour == minnie_colour],
+        maxie=[
+            territory for territory, colour in enumerate(colours) if colour == turned_colours[minnie_colour]
+        ],
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
     )
 
@@ -163,12 +165,12 @@ def make_map(
     """
     size = len(territories)
     start = [0] * size
-    for v in maxie:
-        start[v] = ARMIES_PER_START
-    for v in minnie:
-        start[v] = -ARMIES_PER_START
-    for v, armies in zip(minnie, EXTRA_ARMIES.get(name, extra_armies), strict=False):
-        start[v] -= armies
+    for territory in maxie:
+        start[territory] = ARMIES_PER_START
+    for territory in minnie:
+        start[territory] = -ARMIES_PER_START
+    for territory, armies in zip(minnie, EXTRA_ARMIES.get(name, extra_armies), strict=False):
+        start[territory] -= armies
     return RisklessMap(
         name=name,
         territories=territories,

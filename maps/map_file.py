@@ -153,10 +153,12 @@ def _parse_start(start: tuple[str, int] | None) -> int:
 
     Raises ValueError for an unknown player.
     """
-    who, armies = start or ("maxie", 0)
-    if who not in ("maxie", "minnie"):
-        raise ValueError(f'must be a player and armies, as in ["maxie", 2]; no player is called {who!r:.40}')
-    return armies if who == "maxie" else -armies
+    player, armies = start or ("maxie", 0)
+    if player not in ("maxie", "minnie"):
+        raise ValueError(
+            f'must be a player and armies, as in ["maxie", 2]; no player is called {player!r:.40}'
+        )
+    return armies if player == "maxie" else -armies
 
 
 def _check_line(text: str) -> str:

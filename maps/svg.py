@@ -55,21 +55,31 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     mark_boxes = [
         Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places
     ]
-    lines = [line for v, w in picture.drawn_roads for line in picture.compute_road_lines(v, w)]
-    continent_by_territory = {v: name for name, members in picture.file.continents for v in members}
+    lines = [
+        line
+        for territory, neighbour in picture.drawn_roads
+        for line in picture.compute_road_lines(territory, neighbour)
+    ]
+    continent_by_territory = {
+        territory: name for name, members in picture.file.continents for territory in members
+    }
     name_boxes: list[Extent] = []
-    for v, name in enumerate(picture.file.map.territories):
-        boxes = _list_candidate_boxes(picture.places[v], len(name) * LETTER_WIDTH)
+    for territory, name in enumerate(picture.file.map.territories):
+        boxes = _list_candidate_boxes(picture.places[territory], len(name) * LETTER_WIDTH)
         enclosing_box = _find_enclosing_box(boxes)
         nearby_boxes = [
             other
-            for other in (*mark_boxes[:v], *mark_boxes[v + 1 :], *name_boxes)
+            for other in (*mark_boxes[:territory], *mark_boxes[territory + 1 :], *name_boxes)
             if _measure_overlap(enclosing_box, other)
         ]
         nearby_lines = [line for line in lines if _crosses_box(line, enclosing_box)]
         box = min(boxes, key=lambda box: _compute_box_cost(box, nearby_boxes, nearby_lines, picture.size[0]))
         name_boxes.append(box)
-        title = f"<title>{escape(continent_by_territory[v])}</title>" if v in continent_by_territory else ""
+        title = (
+            f"<title>{escape(continent_by_territory[territory])}</title>"
+            if territory in continent_by_territory
+            else ""
+        )
         x, y = (box.left + box.right) / 2, box.bottom - 0.2 * FONT_SIZE
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 

@@ -30,9 +30,9 @@ def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
     picture, has_names = draw_map(file, position.armies, out.width, use_dots=use_dots)
     if not has_names or picture.plain.count("\n") + 1 + FREE_LINES > out.height:
         return False
-    totals = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
+    army_counts = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
     out.print(
-        f"ply {position.ply}, {position.player} to move; armies: maxie {totals[0]}, minnie {totals[1]}, "
+        f"ply {position.ply}, {position.player} to move; armies: maxie {army_counts[0]}, minnie {army_counts[1]}, "
         f"{game.map.armies_to_win} win",
         highlight=False,
     )

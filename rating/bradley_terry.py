@@ -81,16 +81,16 @@ def _fit_ratings(n: int, graph: _ResultGraph) -> FloatArray:
         surplus = graph.score - graph.games * _logistic(theta[graph.a] - theta[graph.b])
         gradient = PRIOR_DRAWS * (0.5 - _logistic(theta))
         gradient += np.bincount(graph.a, surplus, n) - np.bincount(graph.b, surplus, n)
-        step = np.linalg.solve(_compute_information_matrix(theta, graph), gradient)
+        newton_step = np.linalg.solve(_compute_information_matrix(theta, graph), gradient)
         step_size = 1.0
         while True:
-            next_theta = theta + step_size * step
+            next_theta = theta + step_size * newton_step
             next_likelihood = _compute_log_likelihood(next_theta, graph)
             if next_likelihood >= likelihood or step_size < _STEP_TOLERANCE:
                 break
             step_size /= 2
         theta, likelihood = next_theta, next_likelihood
-        if np.abs(step).max() * step_size < _STEP_TOLERANCE:
+        if np.abs(newton_step).max() * step_size < _STEP_TOLERANCE:
             break
     return theta
 

@@ -58,7 +58,7 @@ class Boards:
     @cached_property
     def powers(self) -> tuple[int, ...]:
         """Return the place value of each territory's digit in the number of a board."""
-        return tuple(self.base**v for v in reversed(range(self.territories)))
+        return tuple(self.base**territory for territory in reversed(range(self.territories)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:

@@ -76,7 +76,7 @@ class Dawdler(Bot):
             time.sleep(min(rest, 0.1))
         return random.choice(self.game.moves(position))
 """
-PATIENCE = 150
+PATIENCE_SECONDS = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
 STANDSTILL_SECONDS = 50.0
 """Seconds for which a bot sleeps before each move to make its match stand still: a little less than its limit of 60 s."""
@@ -149,7 +149,7 @@ class BrowserArena:
                     stderr=err,
                 )
         address = wait_until(
-            lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()), 2 * PATIENCE
+            lambda: re.search(r"listening on ws://127\.0\.0\.1:(\d+)", log.read_text()), 2 * PATIENCE_SECONDS
         )
         self.port = int(address[1])
 
@@ -242,7 +242,7 @@ class BrowserArena:
         """Run `arena ARGUMENTS` on the server's store, and return its output. The command must succeed."""
         output = self._folder / "told"
         command = (*arguments, "--db", f"sqlite:///{self._folder / 'arena.db'}")
-        assert ForkedCommand(*command, cwd=self._folder, stdout=output).wait(PATIENCE) == 0
+        assert ForkedCommand(*command, cwd=self._folder, stdout=output).wait(PATIENCE_SECONDS) == 0
         return output.read_text(encoding="utf-8")
 
     def describe_state(self) -> str:
@@ -309,13 +309,13 @@ def run_arena(
 def new_context(
     browser: Browser, service_workers: Literal["allow", "block"] = "block", **options: Any
 ) -> BrowserContext:
-    """Return a new browser context, whose pages wait for 0.9 × PATIENCE seconds for what a test expects.
+    """Return a new browser context, whose pages wait for 0.9 × PATIENCE_SECONDS for what a test expects.
 
     Service workers are blocked by default, because installing one is a third of the work of opening the page. A test
     that needs one passes `service_workers="allow"`. `options`: further options of the context.
     """
     context = browser.new_context(service_workers=service_workers, **options)
-    context.set_default_timeout(PATIENCE * 900)
+    context.set_default_timeout(PATIENCE_SECONDS * 900)
     return context
 
 
@@ -372,7 +372,7 @@ def wait_until_live(page: Page, title: str = "") -> None:
     wait_until(is_live)
 
 
-def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
+def wait_until(condition: Any, seconds: float = PATIENCE_SECONDS) -> Any:
     """Call `condition` every 0.2 s until its result is true, and return that result.
 
     The pauses are needed because a condition may send requests, which the server limits. Raises AssertionError after
@@ -390,13 +390,13 @@ def wait_until(condition: Any, seconds: float = PATIENCE) -> Any:
 def fetch_json(url: str) -> Any:
     """Return the parsed JSON body of the answer to a GET.
 
-    While the server answers with status 503 (busy), the request is repeated for up to PATIENCE seconds. Raises
+    While the server answers with status 503 (busy), the request is repeated for up to PATIENCE_SECONDS. Raises
     urllib.error.HTTPError for any other error status, and for the last 503.
     """
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             error.close()

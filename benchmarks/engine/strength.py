@@ -32,7 +32,7 @@ from benchmarks.kit.results import make_parser
 ROOT = Path(__file__).parents[2]
 RANDOM_PLIES = 6
 """Number of random plies that begin a match on a map without built-in openings."""
-FORFEITS = ("crash", "time", "illegal", "gone", "other")
+FORFEIT_REASONS = ("crash", "time", "illegal", "gone", "other")
 """Fields in the JSON output of `arena match` that count forfeits, one field for each reason."""
 
 
@@ -114,7 +114,9 @@ def play_pairs(
         ]
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         data = json.loads(table.read_text(encoding="utf-8"))
-    return PairScore(tuple(data["pairs"]), sum(row[fault] for row in data["table"] for fault in FORFEITS))
+    return PairScore(
+        tuple(data["pairs"]), sum(row[fault] for row in data["table"] for fault in FORFEIT_REASONS)
+    )
 
 
 def add_scores(scores: Sequence[PairScore]) -> PairScore:

@@ -293,7 +293,7 @@ def _make_credentials(subjects: RequestSubjects, number: int) -> str:
     return make_basic_header(name, subjects.tokens[name])
 
 
-ATTACKERS = 16
+ATTACKER_COUNT = 16
 """Number of parallel attackers of one kind, all from one address."""
 HELLO_SECONDS = 2.0
 """Server's time limit for a hello, in seconds. It is so short that attackers are disconnected within a round."""
@@ -304,7 +304,7 @@ def attack_kind(*names: str) -> RequestKind:
     """Return the kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
 
     async def run_attacks(stranger: Stranger) -> None:
-        name = names[stranger.number // ATTACKERS]
+        name = names[stranger.number // ATTACKER_COUNT]
         await horde.run_attacker(name, stranger.subjects.url, stranger.source, stranger.counts)
 
     options = ("--anyone", f"--set=limits.hello_seconds={HELLO_SECONDS}")

@@ -27,7 +27,7 @@ from benchmarks.hostile.honest import (
 )
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
-    ATTACKERS,
+    ATTACKER_COUNT,
     CONTROL,
     HOUSE_BOT,
     KINDS,
@@ -47,7 +47,7 @@ HOSTILE_SECONDS = 2.5
 """Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
 QUIET_SECONDS = 2.5
 """Length of the quiet period before each hostile one, in seconds, if the hostile one is not long."""
-NEIGHBOURS = 8
+NEIGHBOUR_COUNT = 8
 """Number of rounds before a round, and after it, whose quiet periods are part of what the round is compared with.
 
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
@@ -186,14 +186,14 @@ class KindRounds:
         for tally in self.tallies:
             if tally.longest > max_seconds:
                 faults.append(f"a connection lasted {tally.longest:.1f} s")
-            if tally.lost < ATTACKERS:
+            if tally.lost < ATTACKER_COUNT:
                 faults.append(f"only {tally.lost} connections were cut off")
         return faults
 
 
 def median_of_neighbours(quiet: Sequence[PeriodFigures], place: int, figure: Figure = "p99") -> float:
-    """Return the median of a figure over the quiet period at index `place`, NEIGHBOURS before it, and as many after it."""
-    neighbours = quiet[max(0, place - NEIGHBOURS) : place + NEIGHBOURS + 1]
+    """Return the median of a figure over the quiet period at index `place`, NEIGHBOUR_COUNT before it, and as many after it."""
+    neighbours = quiet[max(0, place - NEIGHBOUR_COUNT) : place + NEIGHBOUR_COUNT + 1]
     values: list[float] = [getattr(one_round, figure) for one_round in neighbours]
     return statistics.median(values)
 
@@ -336,7 +336,7 @@ class RoundPlayer:
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
         seconds, address_count, clients = self._seconds, STRANGER_ADDRESS_COUNT, self._clients
         if KINDS[kind].is_attack:
-            seconds, clients = attack_seconds(seconds), ATTACKERS
+            seconds, clients = attack_seconds(seconds), ATTACKER_COUNT
             address_count = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         self._number += 1
         place = f"127.{20 + self._number // 250}.{self._number % 250}"

@@ -205,7 +205,12 @@ class NetworkTables:
 def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
     """Return the evaluator that applies a network to positions on the game's map."""
     tables = NetworkTables.of(network, game.map)
-    roads = [(v, w) for v, near in enumerate(game.map.neighbours) for w in near if v < w]
+    roads = [
+        (territory, neighbour)
+        for territory, near in enumerate(game.map.neighbours)
+        for neighbour in near
+        if territory < neighbour
+    ]
     sources, targets = np.array(roads, np.int64).T
 
     def evaluate(position: Armies) -> int:

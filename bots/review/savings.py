@@ -79,12 +79,12 @@ def measure_node_savings(
         comparisons += [
             (dynamic_text, "dynamic", f"{plies} plies everywhere", plies) for plies in compared_plies
         ]
-    for what, option, whole, plies in comparisons:
+    for subject, option, whole, plies in comparisons:
         whole_spec = replace(spec, values={**spec.values, option: 0})
         whole_results = _search_within(game, position, plies, whole_spec, max_nodes)
         nodes, leaves, value = whole_results or (None, None, None)
         yield Saving(
-            what, monitor.nodes, monitor.leaves, result.value, whole, nodes, leaves, value, max_nodes
+            subject, monitor.nodes, monitor.leaves, result.value, whole, nodes, leaves, value, max_nodes
         )
 
 

@@ -18,7 +18,7 @@ HEAD_START = 4
 """Number of armies that Maxie's capital has at the start in addition to those on the map, up to the cap."""
 NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}
 """Maxie's and Minnie's capitals on maps whose seats are more even with them, by measured matches."""
-APART = 4
+CAPITAL_DISTANCE = 4
 """Number of roads between the capitals of other maps, if the start position allows it.
 
 Capitals that are nearer to each other fall soon, and farther ones hardly ever.
@@ -86,7 +86,7 @@ def _territory_lead(armies) -> int:
 def _choose_capitals(map) -> dict[Player, int]:
     """Return each player's capital: a territory that the player holds at the start.
 
-    NAMED_CAPITALS names the capitals of two maps. On other maps, the capitals are APART roads apart, or as nearly as
+    NAMED_CAPITALS names the capitals of two maps. On other maps, the capitals are CAPITAL_DISTANCE roads apart, or as nearly as
     possible. Among several such pairs, prefer those with fewer dead ends, because a territory with one road is easy to
     defend, and then the pair whose sums of the distances to all territories differ least.
     """
@@ -97,7 +97,7 @@ def _choose_capitals(map) -> dict[Player, int]:
     def unfairness(pair: tuple[int, int]) -> tuple[int, int, int]:
         maxie, minnie = (distances[territory] for territory in pair)
         dead_ends = sum(len(map.neighbours[territory]) == 1 for territory in pair)
-        return abs(maxie[pair[1]] - APART), dead_ends, abs(sum(maxie) - sum(minnie))
+        return abs(maxie[pair[1]] - CAPITAL_DISTANCE), dead_ends, abs(sum(maxie) - sum(minnie))
 
     pairs = [(a, b) for a in maxies for b in minnies]
     named = [

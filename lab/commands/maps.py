@@ -90,11 +90,11 @@ def show(
     out.print()
     if not has_names:
         _print_territories(file, width)
-    for who, sign in (("Maxie, who moves first", 1), ("Minnie", -1)):
+    for player, sign in (("Maxie, who moves first", 1), ("Minnie", -1)):
         armies = [
             f"{t} ({sign * n})" for t, n in zip(map.territories, map.start, strict=True) if sign * n > 0
         ]
-        text = fill(f"{who}: {', '.join(armies)}", width, subsequent_indent="  ")
+        text = fill(f"{player}: {', '.join(armies)}", width, subsequent_indent="  ")
         out.print(text)
 
 
@@ -144,7 +144,7 @@ def _write_svg(file: MapFile, path: Path) -> None:
 def _print_territories(file: MapFile, width: int) -> None:
     """Print the territories' numbers and names, in as many columns as fit into `width` characters."""
     map = file.map
-    cells = [f"{v:>{len(str(map.size))}} {name}" for v, name in enumerate(map.territories)]
+    cells = [f"{territory:>{len(str(map.size))}} {name}" for territory, name in enumerate(map.territories)]
     column_width = max(len(cell) for cell in cells) + 3
     column_count = max(1, width // column_width)
     row_count = -(-len(cells) // column_count)

@@ -311,9 +311,9 @@ def _fit_logistic(
         curvature = (
             scaled_features * newton_weights[:, None]
         ).T @ scaled_features / weight_sum + ridge * np.eye(len(weights))
-        step = np.linalg.solve(curvature, gradient)
-        weights -= step
-        if np.abs(step).max() < 1e-9:
+        newton_step = np.linalg.solve(curvature, gradient)
+        weights -= newton_step
+        if np.abs(newton_step).max() < 1e-9:
             break
     return np.asarray(weights / feature_spreads, float)
 

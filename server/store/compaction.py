@@ -110,7 +110,7 @@ _SELECT_UNPACKED = (
     .order_by(records.c.number)
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
-_NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
+_MATCH_NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
 _UPDATE_PACKED = (
     sa.update(records)
     .where(
@@ -120,9 +120,11 @@ _UPDATE_PACKED = (
     )
     .values(packed=sa.bindparam("piece", type_=sa.LargeBinary), whole=True)
 )
-_SELECT_PACKED = sa.select(records.c.number).where(records.c.number.in_(_NUMBERS), sa.text("records.whole"))
-_CLEAR_TERMS = sa.update(matches).where(matches.c.number.in_(_NUMBERS)).values(terms="")
-_DELETE_EVENTS = sa.delete(events).where(events.c.number.in_(_NUMBERS))
+_SELECT_PACKED = sa.select(records.c.number).where(
+    records.c.number.in_(_MATCH_NUMBERS), sa.text("records.whole")
+)
+_CLEAR_TERMS = sa.update(matches).where(matches.c.number.in_(_MATCH_NUMBERS)).values(terms="")
+_DELETE_EVENTS = sa.delete(events).where(events.c.number.in_(_MATCH_NUMBERS))
 _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 
@@ -136,5 +138,7 @@ def _build_events_query(dialect: str) -> sa.Select[Any]:
     collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object
     collected = sa.cast(collect(events.c.seq, events.c.event), sa.Text).label("events")
     return (
-        sa.select(events.c.number, collected).where(events.c.number.in_(_NUMBERS)).group_by(events.c.number)
+        sa.select(events.c.number, collected)
+        .where(events.c.number.in_(_MATCH_NUMBERS))
+        .group_by(events.c.number)
     )

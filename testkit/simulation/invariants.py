@@ -257,10 +257,10 @@ class InvariantMonitor:
     def _check_timeout(self, record: Record, detail: str) -> None:
         answer_in_time = self._in_time.get((record.match, len(record.moves)))
         if answer_in_time is not None:
-            process, client, at = answer_in_time
+            process, client, answered_at = answer_in_time
             has_left = not process.is_alive or client not in self.arena.list_clients(process)
             self.require_true(
-                has_left, f"{detail}; but its edge had the answer at {at / SECOND:.3f} s, in time"
+                has_left, f"{detail}; but its edge had the answer at {answered_at / SECOND:.3f} s, in time"
             )
 
     # edges and the core

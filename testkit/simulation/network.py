@@ -14,7 +14,7 @@ from testkit.simulation.world import MS, SimulatedProcess, World
 
 PUBLIC_PORT = 80
 """Public port. Each connection to it leads to a random running edge."""
-WINDOW = 32 * 1024
+WINDOW_BYTES = 32 * 1024
 """Maximum number of bytes in one direction of a connection that are in transit or unread."""
 FIRST_CLIENT_PORT = 40_000
 """First port number that a server sees as the port of a client."""
@@ -245,7 +245,7 @@ class ConnectionEnd(asyncio.Transport):
 
     def _send_window(self) -> None:
         """Send as much data as the window allows, and the end of the stream once all data was sent."""
-        room = WINDOW - self._under_way
+        room = WINDOW_BYTES - self._under_way
         if self._outgoing and room > 0:
             data = self._outgoing[:room]
             del self._outgoing[:room]

@@ -16,7 +16,7 @@ from arena.server.web.routes import ROUTES
 from benchmarks.hostile.honest import PeriodFigures, median_percentile_99_of_runs
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
-    ATTACKERS,
+    ATTACKER_COUNT,
     CONTROL,
     HELLO_SECONDS,
     KINDS,
@@ -139,8 +139,8 @@ def test_an_attack_lasts_until_its_slowest_can_have_been_cut_off(seconds: float)
 
 
 def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
-    cut = TrafficCounts(sent=20, lost=ATTACKERS, longest=MAX_ATTACKER_SECONDS)
-    late = TrafficCounts(sent=20, lost=ATTACKERS - 1, longest=MAX_ATTACKER_SECONDS + 0.1)
+    cut = TrafficCounts(sent=20, lost=ATTACKER_COUNT, longest=MAX_ATTACKER_SECONDS)
+    late = TrafficCounts(sent=20, lost=ATTACKER_COUNT - 1, longest=MAX_ATTACKER_SECONDS + 0.1)
     attacked = play_rounds(1.0)
     attacked.tallies = [cut]
     assert list_faults(RoundResults({"attack: frames": attacked})) == []

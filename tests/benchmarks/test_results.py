@@ -43,7 +43,7 @@ PROMISES = {
     "size.p95": f"with {size.LARGEST_STORE_SIZE:,} matches and six clients at once | under {size.MAX_P95_MS:g} ms",
     "size.match": f"under {size.MAX_MATCH_BYTES / 1000:g} KB",
     "spectators.ratio": (
-        f"with {spectators.SPECTATORS} spectators | at most {spectators.MAX_RATIO:g} × the p99 without spectators"
+        f"with {spectators.SPECTATOR_COUNT} spectators | at most {spectators.MAX_RATIO:g} × the p99 without spectators"
     ),
     **{
         f"hostile.ratio {each}": (

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from testkit.browser import (
-    PATIENCE,
+    PATIENCE_SECONDS,
     RUNNING_ARENAS,
     BrowserArena,
     new_context,
@@ -14,7 +14,7 @@ from testkit.browser import (
     wait_until,
 )
 
-expect.set_options(timeout=PATIENCE * 700)
+expect.set_options(timeout=PATIENCE_SECONDS * 700)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -148,6 +148,6 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     with run_arena(tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "60/move") as running:
         running.connect_bot("greedy", max_matches=2)  # one of them against whoever challenges it
         running.connect_slow_bot("random", 0.005)
-        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4, 3 * PATIENCE)
+        wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4, 3 * PATIENCE_SECONDS)
         running.slow_down_bots(2.0)  # a match goes on, and seldom ends while a test looks at it
         yield running

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.loader import list_map_names
 from testkit.browser import (
-    PATIENCE,
+    PATIENCE_SECONDS,
     BrowserArena,
     fetch_json,
     new_context,
@@ -45,16 +45,16 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process = ForkedCommand(*command, cwd=folder, stdout=log, stderr=log)
     try:
         told = wait_until(
-            lambda: re.search(r"watch it at ((http\S+)event/cup)\n", log.read_text()), 3 * PATIENCE
+            lambda: re.search(r"watch it at ((http\S+)event/cup)\n", log.read_text()), 3 * PATIENCE_SECONDS
         )
-        wait_until(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE)
+        wait_until(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE_SECONDS)
         yield told[1]
     except BaseException as error:
         error.add_note(read_end(log))
         raise
     finally:
         process.terminate()
-        process.wait(3 * PATIENCE)
+        process.wait(3 * PATIENCE_SECONDS)
 
 
 def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Page) -> None:
@@ -70,7 +70,7 @@ def test_an_event_is_watched_at_the_address_that_it_prints(ladder: str, page: Pa
     expect(page.locator(".due li")).not_to_have_count(0)
     far = page.locator("main .status", has_text="In progress")
     before = far.inner_text()
-    expect(far).not_to_have_text(before, timeout=2000 * PATIENCE)
+    expect(far).not_to_have_text(before, timeout=2000 * PATIENCE_SECONDS)
     page.locator(".card.live").first.dispatch_event("click")  # its card is gone before one could aim
     expect(page.locator(".viewer")).to_be_visible()
 

@@ -16,7 +16,7 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
 from testkit.browser import (
     MEASURE_SHIFT_SCRIPT,
-    PATIENCE,
+    PATIENCE_SECONDS,
     BrowserArena,
     box_of,
     new_context,
@@ -67,7 +67,7 @@ def play_out(page: Page) -> None:
                 (target if target.count() else source).first.click(timeout=5000)
         return over.is_visible()
 
-    wait_until(is_over, 3 * PATIENCE)
+    wait_until(is_over, 3 * PATIENCE_SECONDS)
 
 
 def test_the_large_maps_are_offered_first_and_the_tiles_fill_their_rows(

@@ -13,7 +13,14 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.protocol.record import to_line
 from arena.protocol.values import Players
-from testkit.browser import PATIENCE, BrowserArena, new_context, run_arena, wait_until, wait_until_live
+from testkit.browser import (
+    PATIENCE_SECONDS,
+    BrowserArena,
+    new_context,
+    run_arena,
+    wait_until,
+    wait_until_live,
+)
 from testkit.forked import ForkedCommand
 from tests.web.test_replay import turned
 
@@ -160,7 +167,7 @@ def test_find_yesterdays_final_in_three(tmp_path: Path, browser: Browser) -> Non
     bots = ("--bot", "greedy", "--bot", "random")
     settings = ("--game", "tictactoe", "--tc", "60/move", "--rounds", "1", "--format", "knockout")
     words = ("ladder", *settings, "--event", "cup", "--db", f"sqlite:///{tmp_path / 'arena.db'}", *bots)
-    assert ForkedCommand(*words, cwd=tmp_path).wait(PATIENCE) == 0
+    assert ForkedCommand(*words, cwd=tmp_path).wait(PATIENCE_SECONDS) == 0
     with run_arena(tmp_path) as running:
         ((final,),) = running.fetch_json("table?event=cup")["bracket"][-1:]
         context = new_context(browser)  # all pages of a context have one clock
@@ -197,4 +204,4 @@ def test_see_how_many_watch(town: BrowserArena, stranger: Stranger) -> None:
             wait_until_live(page)
         return all("watching" in page.locator(".kind").inner_text() for page in pages)
 
-    wait_until(both_watch, 2 * PATIENCE)  # the match may end before the other page shows it
+    wait_until(both_watch, 2 * PATIENCE_SECONDS)  # the match may end before the other page shows it
