@@ -226,7 +226,7 @@ def _make_external_settings(
             raise UsageError(f"--external: a ladder needs at least two bots, not {bot_count}")
         if not is_roster_empty:
             raise UsageError(
-                "--external cannot be combined with --bot or a file: external bots name themselves"
+                "--external cannot be combined with --bot or a file: external bots give their own names"
             )
         return ExternalBotSettings(host, port, bot_count, wait_seconds)
     for name in ("host", "wait"):
