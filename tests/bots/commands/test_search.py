@@ -119,7 +119,7 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
             "jamboree: write form=course",
         ),
         (["analyse", "--engine", "alphabeta:truth=root"], 2, "truth is an option for matches"),
-        (["trace", "HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no features"),
+        (["trace", "HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no evaluation features"),
         (["analyse", "--budget", "100"], 2, "--budget needs --compare"),
         (["analyse", "--svg", "-"], 2, "--svg needs --compare"),
         (

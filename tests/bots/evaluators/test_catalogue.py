@@ -28,7 +28,7 @@ def test_plain_is_the_games_own_estimate_in_hundredths() -> None:
 def test_unknown_evaluators() -> None:
     with pytest.raises(BadSpec, match="no evaluator is called 'x': choose from plain, features, outcomes"):
         evaluator_for(TicTacToe(), "x")
-    with pytest.raises(BadSpec, match="hexapawn has no features"):
+    with pytest.raises(BadSpec, match="hexapawn has no evaluation features"):
         evaluator_for(Hexapawn(), "w.toml")
     with pytest.raises(BadWeights, match="No such file"):
         evaluator_for(TicTacToe(), "nowhere.toml")
