@@ -759,3 +759,6 @@ def test_four_boards_fit_a_window_and_are_equal_on_a_phone(hasty: BrowserArena, 
         if width > 960:
             areas = [each["width"] * each["height"] for each in (first, *others)]
             assert sum(areas) > 0.5 * width * height
+    expect(page.locator(".tv .telling-of a[href]")).to_have_count(1)
+    boards.first.click(position={"x": 20, "y": 20})
+    expect(page).to_have_url(re.compile("/match/"))
