@@ -32,7 +32,7 @@ class Grid:
     def __post_init__(self) -> None:
         if not 1 <= self.columns <= len(LETTERS) or not self.rows >= 1 or self.cells > MAX_CELLS:
             raise ValueError(
-                f"a grid must have 1 to 26 columns and at most {MAX_CELLS} squares, not {self.columns} x {self.rows}"
+                f"a grid must have 1 to 26 columns, at least 1 row and at most {MAX_CELLS} squares, not {self.columns} x {self.rows}"
             )
 
     @property

@@ -163,7 +163,7 @@ def _check_and_freeze(data: object, depth_left: int) -> Any:
     """
     if depth_left < 0:
         raise BadData(f"the data must not be nested deeper than {MAX_DEPTH} levels")
-    if isinstance(data, list | tuple | dict) and len(data) > MAX_LENGTH:
+    if isinstance(data, list | tuple | dict | str) and len(data) > MAX_LENGTH:
         raise BadData(f"a list or a string must have at most {MAX_LENGTH} elements, not {len(data)}")
     if isinstance(data, list | tuple):
         return tuple(_check_and_freeze(item, depth_left - 1) for item in data)
@@ -171,6 +171,6 @@ def _check_and_freeze(data: object, depth_left: int) -> Any:
         return {name: _check_and_freeze(item, depth_left - 1) for name, item in data.items()}
     if data is None or (isinstance(data, bool | int) and abs(data) <= MAX_INTEGER):
         return data
-    if isinstance(data, str) and len(data) <= MAX_LENGTH:
+    if isinstance(data, str):
         return data
     raise BadData(f"the data must be a number, a string or a list of these, not {data!r:.40}")

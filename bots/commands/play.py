@@ -83,7 +83,7 @@ def play(
         raise UsageError(reason)
     reason = find_unusable_table_reason(adjudication, loaded_game)
     if reason is not None:
-        raise UsageError(f"--adjudicate: cannot use the rule table: {reason}")
+        raise UsageError(f"--adjudicate: the rule `table` cannot be used: {reason}")
     if record is not None:
         _check_writable(record)
     match = _open_match(opponent, loaded_game, Player(seat), control, adjudication)

@@ -26,7 +26,7 @@ class GarbageCollector:
     """Garbage collector of this process, paused while any bot thinks. All bots share one instance."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with no bot thinking. `clock` returns a monotonic time in seconds."""
+        """Create the collector's control, at first without a thinking bot. `clock` returns a monotonic time in seconds."""
         self._clock = clock
         self._lock = Lock()
         self._active_count = 0

@@ -31,9 +31,10 @@ from arena.games.core import M, P, Player
 def alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies by alpha-beta in the form of source 001 (docs/search.md), with an unbounded window.
+    """Search `position` to `depth` plies by alpha-beta, with an unbounded window.
 
-    The children are visited one at a time through the source's list view (`bots.search.views`). Raises Stopped if the
+    This is the program of the course's homework (source 001 in docs/search.md): it visits the children one at a time, as
+    a list (`bots.search.views`). Raises Stopped if the
     monitor stops the search.
     """
     monitor = monitor or SearchMonitor()

@@ -126,7 +126,7 @@ def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     for game in starts:
         reason = find_unusable_table_reason(plan.adjudication, game)
         if reason is not None:
-            raise UsageError(f"--adjudicate: cannot use the rule table: {reason}")
+            raise UsageError(f"--adjudicate: the rule `table` cannot be used: {reason}")
 
 
 def _make_openings(plan: LadderPlan, maps: Sequence[str], starts: Sequence[AnyGame]) -> Openings:

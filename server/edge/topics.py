@@ -135,7 +135,7 @@ class Topic:
         `first_number` may be MISSED_MESSAGE or AWAITING_VIEW instead, as in `_followers`.
 
         A follower that reads slowly, or whose address has used up its work budget, misses these messages. Once the
-        follower can receive again, request the whole match for it.
+        follower can receive again, the topic requests the whole match from the core, and sends that instead.
         """
         is_slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
         if self.name == LISTING_TOPIC:
