@@ -64,8 +64,9 @@ CHANCES = f"""async (values) => {{ {FROM}
   const cards = new LiveCards();
   const card = cards.add({{ match: 'm', game: 'riskless', map: 'italy', players: match.players, ply: 9 }});
   card.scoreboard.show(match, match.moves.length);
-  const told = (element) => [...element.querySelectorAll('.share-of')].map((each) => each.textContent.trim()).join('');
-  return {{ bar: told(viewer.scoreboard.element), card: told(card.element), graph: viewer.plot.words.textContent, story: viewer.story.textContent }};
+  const bar = [...viewer.scoreboard.element.querySelectorAll('.share-of')].map((each) => each.textContent.trim()).join('');
+  const small = card.element.querySelector('.tug-bar');
+  return {{ bar, card: small.ariaLabel, part: small.querySelector('.maxie').getAttribute('width'), graph: viewer.plot.words.textContent, story: viewer.story.textContent }};
 }}"""
 
 HEARD = f"""async ([moves, values]) => {{ {FROM}
@@ -317,6 +318,12 @@ def test_a_late_board_does_not_give_the_end_of_its_match_away(timed: Page) -> No
     expect(timed.locator(".badge")).to_contain_text("Final")
     expect(timed.get_by_role("slider")).to_have_attribute("max", "20")
     assert timed.evaluate("viewer.over") is True
+    timed.evaluate(
+        "viewer.review.moves = viewer.match.moves.map((_, n) => ({ mark: n === 4 ? '?' : '', chance: 0.5, chance_lost: n === 4 ? 0.2 : 0, line: [] })); viewer.refresh()"
+    )
+    timed.get_by_role("button", name="First mistake").press("Enter")
+    expect(timed.locator(".counter")).to_have_text("5 / 20")
+    expect(timed.get_by_role("slider")).to_be_focused()  # the button has nowhere to lead any more
     timed.evaluate("viewer.stop()")
 
 
@@ -329,6 +336,7 @@ def test_bar_story_graph_and_card_have_one_chance_for_each_position(timed: Page)
         assert told is not None
         assert found["card"] == found["bar"]
         percent = told[2]
+        assert int(found["part"]) == (int(percent) if told[1] == "ann" else 100 - int(percent))
         assert f"{percent} %" in found["graph"]
         led = re.match("(ann|bob) (takes the lead|leads)", found["story"]) is not None
         assert led == (int(percent) >= 60)
@@ -368,8 +376,15 @@ def test_a_card_has_a_map_from_the_start_and_gives_its_place_to_the_next_match_w
     expect(other.locator(".small-board")).to_be_visible()
     cards = timed.locator(".cards.boards > li")
     expect(cards.first).to_have_attribute("data-match", "m")
+    cards.first.locator("a").focus()
     timed.evaluate("play(6); for (const each of viewer.match.moves) each.thinking = { value: 1e6 }; tell()")
+    expect(cards.last).to_have_attribute("data-match", "n")  # the reader is at the other one
+    cards.first.locator("a").blur()
+    timed.evaluate("tell()")
     expect(cards.last).to_have_attribute("data-match", "m")  # it has been decided for a while
+    timed.evaluate("wall.show([...listed, { ...listed[0], match: 'l' }])")
+    assert cards.evaluate_all("(all) => all.map((each) => each.dataset.match)") == ["n", "l", "m"]
+    timed.evaluate("wall.show(listed)")
     timed.evaluate(
         "play(0, { winner: 'maxie', reason: 'resignation' }); viewer.playback.jump(); tell(); wall.show(listed.slice(1))"
     )
@@ -395,6 +410,7 @@ def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(ti
     )
     timed.clock.run_for(10_000)
     expect(cards.locator(".summary-of")).to_have_text(["wins after 9 movesItaly", "FinishedItaly", "Italy"])
+    expect(cards.nth(1).locator(".summary-of")).not_to_have_attribute("data-owner", re.compile(""))
     assert cards.evaluate_all(places) == before
     timed.evaluate("wall.show([listed[2], { ...listed[0], match: 'p' }])")
     assert cards.evaluate_all(places) == before
@@ -682,7 +698,8 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
     timed.evaluate(FINISHED, make_game_on_map("riskless", "italy").setup())
     timed.clock.run_for(1000)
     stage = timed.locator(".minor")
-    expect(stage.locator(".tug-bar")).to_have_text("ann wins")
+    expect(stage.get_by_role("img", name="ann wins")).to_be_visible()
+    expect(stage.locator(".player > .name").first).to_have_attribute("title", "ann")
     result = stage.locator(".story")
     expect(result).to_have_text(re.compile(r"^ann wins \d+\s:\s\d+$"))
     expect(stage.locator(".latest")).to_have_text(re.compile("^By resignation"))

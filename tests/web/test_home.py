@@ -202,6 +202,10 @@ def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, pa
     expect(page.locator(".card.live .small-board").first).to_be_visible()
     card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|needs \d+ more|wins)")).first
     expect(card.locator(".total")).to_have_text([re.compile(r"^\d+$")] * 2)
+    # A screen reader hears whose chance the bar tells.
+    expect(
+        card.get_by_role("img", name=re.compile(r"^((ann|bob) (\d+ % to win|wins)|Even|Draw)$"))
+    ).to_be_visible()
     page.wait_for_function(f"() => document.querySelector('.small-board') && ({BUSY})()")
 
 

@@ -132,7 +132,12 @@ def test_where_the_match_turned_is_marked_on_graph_and_slider(shown: Page) -> No
     turn = shown.locator(".plot .chief")
     turn.click()
     expect(shown.locator(".story")).to_have_text(turn.get_attribute("title") or "")
+    shown.keyboard.press("End")
     shown.get_by_role("button", name="Play highlights").click()
+    first = int(told[1])  # they begin a little before the first key moment
+    expect(shown.locator(".counter")).to_have_text(
+        re.compile(rf"^({'|'.join(map(str, range(max(0, first - 3), first + 2)))}) / ")
+    )
     expect(shown.get_by_role("button", name="Pause", exact=True)).to_be_visible()
 
 

@@ -68,8 +68,8 @@ export class LiveCards {
     for (const match of fresh) {
       const card = this.add(match);
       const [old] = over.splice(0, 1);
-      if (old) old[1].element.replaceWith(card.element);
-      else this.element.append(card.element);
+      if (old && !old[1].element.dataset.settled) old[1].element.replaceWith(card.element);
+      else this.element.insertBefore(card.element, this.element.querySelector("[data-settled]"));
       if (old) this.drop(...old);
       this.tell(card, match);
     }
@@ -89,14 +89,14 @@ export class LiveCards {
       mark: h("span", { class: "shape", role: "img" }), words: h("span"), place: h("span", { class: "quiet line" }), summary: h("span", { class: "summary-of" }),
       picture: h("span", { class: "picture-of" }), scoreboard: new Scoreboard({ compact: true }), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
-      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false, settled: false,
+      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
       map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose land is to be drawn
     };
     card.link = h("a", { class: "card live", href: matchLink(match.match) },
       card.picture, card.scoreboard.element, card.summary);
     card.summary.append(card.mark, card.words, card.place);
     card.element = h("li", { "data-match": match.match }, card.link);
-    card.scoreboard.show({ players, moves: [], positions: [], judged: [], setup: {}, game: {}, end: null }, 0);
+    card.scoreboard.show({ players, bots: match.players, moves: [], positions: [], judged: [], setup: {}, game: {}, end: null }, 0);
     this.cards.set(match.match, card);
     this.sight.observe(card.element);
     return card;
@@ -128,9 +128,9 @@ export class LiveCards {
       say(card.words, words);
       say(card.place, staged === null ? card.title : "now showing");
     });
-    // Nothing is at stake any more: the others come first.
-    if (!card.settled && !this.keepsPlaces && match.game.told && isSettled(match, ply)) {
-      card.settled = true;
+    // Nothing is at stake any more: the others come first, as soon as the reader is not at this card.
+    if (!card.element.dataset.settled && !this.keepsPlaces && isSettled(match, ply) && !card.element.matches(":hover, :focus-within")) {
+      card.element.dataset.settled = "true";
       this.element.append(card.element);
     }
     if (match.game instanceof Declared) return; // its positions are on the server
@@ -145,6 +145,7 @@ export class LiveCards {
     if (!this.keepsPlaces) this.drop(id, card);
     else if (!card.state?.end) {
       set(card.link, { "data-over": true });
+      set(card.summary, { "data-owner": null });
       say(card.words, "Finished");
     }
   }

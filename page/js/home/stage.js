@@ -29,8 +29,9 @@ export class Stage {
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at
     this.link = compact ? h("a", { class: "stage-board" }, this.place) : h("a", { class: "button plain small" }, "Open match");
     this.words = h("p", { class: "story" });
+    this.owner = compact ? h("p", { class: "unseen" }) : null; // whose a small board's words are, which to the eye a shape tells
     this.latest = h("p", { class: "latest" });
-    const told = h("div", { class: "words-of" }, this.words, this.latest);
+    const told = h("div", { class: "words-of" }, this.owner, this.words, this.latest);
     this.pause = compact ? null : button("", () => {
       this.toggle();
       toggled();
@@ -82,6 +83,7 @@ export class Stage {
     this.scoreboard.show(match, ply);
     const { head = "", words, seat } = this.compact ? summary(match, ply) : sentence(match, story(match, director.continents, ply), ply);
     const { isOver } = this.playback;
+    if (this.owner) say(this.owner, isOver || !seat ? "" : match.players[seat]);
     say(this.words, isOver ? ending(match)[0] : `${head}${words}`);
     set(this.words, { "data-owner": isOver ? match.end.winner : seat });
     this.changed();

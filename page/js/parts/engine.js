@@ -9,10 +9,11 @@ export const isBuiltIn = async (match) => (await known(match)) !== null;
 // Returns true if guests may ask the engine about positions of a match: it is on a built-in map.
 export const engineFor = async (match) => Boolean((await known(match))?.guests);
 
-// Return true if guests may ask the engine to review a match: the server knows its game and its map.
+// Return true if guests may ask the engine to review a match: the server knows its game and its map. If what the server knows could not
+// be fetched, the request for the review reports why there is none.
 export async function mayReview({ game, gameName, setup }) {
   const about = await aboutServer();
-  return Boolean(about?.guests && about.games.includes(gameName) && (!game.names || about.maps.includes(setup.map)));
+  return about === null || (about.guests && about.games.includes(gameName) && (!game.names || about.maps.includes(setup.map)));
 }
 
 async function known({ game, setup }) {

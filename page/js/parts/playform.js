@@ -42,7 +42,7 @@ export function playForm(about, opponent, begin) {
   const easiest = Object.values(LEVELS).map(([level]) => level);
   const house = [...about.house].sort((a, b) => easiest.indexOf(levelOf(a)[0]) - easiest.indexOf(levelOf(b)[0]));
   const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who))),
-    h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: "", "aria-label": "Other: another bot, or a person", onchange: () => choose(listed[0]) }),
+    h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: "", "aria-label": "Other: another bot, or a person", onchange: () => choose(listed[0] ?? "") }),
       h("strong", null, "Other"), h("span", { class: "quiet" }, "Another bot, or a person")));
   const picture = h("div", { class: "chosen-map" });
   const showMap = (map) => picture.replaceChildren(mapPicture(map));

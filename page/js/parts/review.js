@@ -107,7 +107,7 @@ export class Review {
       this.moves = moves;
       match.judged = moves.map(({ chance }) => chance);
       for (const seat of SEATS) if (players[seat]) this.accuracy[seat] = Math.round(players[seat].accuracy);
-      set(this.told, { class: "unseen" }); // the players' cards show it
+      set(this.told, { class: "unseen" }); // the scoreboard shows it
       this.tell(`Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${this.accuracy[seat]} %`).join(", ")}`, this.ranked[0]);
     } catch (error) {
       this.asking = false;

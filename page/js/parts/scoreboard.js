@@ -11,7 +11,7 @@ export const SHORT_MS = 20_000; // left on the reader's own clock
 
 export class Scoreboard {
   // title: what stands between the players. own: the reader's seat, null for a spectator. `compact`: names, armies and the bar alone, without
-  // links and without words on the bar.
+  // links, and with the words of the bar for a screen reader only.
   constructor({ title = /** @type {HTMLElement | null} */ (null), own = /** @type {string | null} */ (null), compact = false } = {}) {
     this.own = own;
     this.compact = compact;
@@ -21,9 +21,9 @@ export class Scoreboard {
     this.players = Object.fromEntries(SEATS.map((seat) => [seat, this.makePlayer(seat)]));
     this.leaders = SEATS.map(() => h("span", { class: "name" }));
     this.shares = SEATS.map(() => h("span"));
-    this.labels = SEATS.map((seat, n) => h("strong", { class: "share-of", "data-owner": seat }, this.leaders[n], " ", this.shares[n]));
+    this.labels = compact ? [] : SEATS.map((seat, n) => h("strong", { class: "share-of", "data-owner": seat }, this.leaders[n], " ", this.shares[n]));
     this.part = svg("rect", { class: "maxie", width: 50, height: 4 });
-    this.bar = h("p", { class: "tug-bar", "data-unknown": true },
+    this.bar = h("p", { class: "tug-bar", "data-unknown": true, role: compact && "img" },
       svg("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "minnie", width: 100, height: 4 }), this.part),
       this.labels);
     this.element = h("div", { class: compact ? "scoreboard compact" : "scoreboard" },
@@ -32,7 +32,7 @@ export class Scoreboard {
 
   makePlayer(seat) {
     const name = h(this.compact ? "span" : "a", { class: "name" });
-    const [armies, goal] = [h("strong"), h("span", { class: "goal-of" })];
+    const [armies, goal] = [h("strong"), this.compact ? null : h("span", { class: "goal-of" })];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const [accuracy, places] = ["accuracy", "places-of"].map((each) => h("span", { class: each }));
     const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
@@ -52,12 +52,16 @@ export class Scoreboard {
     const score = match.setup.armies_to_win && match.game.score?.(match.positions[ply]);
     set(this.bar, { "data-unknown": share === null, title: end ? null : "Chance of winning" });
     set(this.part, { width: chances.maxie });
-    SEATS.forEach((seat, n) => {
-      this.showPlayer(seat, score, accuracy[seat]);
-      this.labels[n].style.maxWidth = `${Math.max(50, chances[seat])}%`; // on its own part of the bar
-      say(this.leaders[n], share === null || seat !== ahead ? "" : this.nameOf(seat));
-      say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : end ? this.result(end) : ahead ? `${chances[seat]} % to win` : "Even");
+    const leader = ahead ? this.nameOf(ahead) : "";
+    const told = end ? this.result(end) : ahead ? `${chances[ahead]} % to win` : "Even";
+    if (this.compact) set(this.bar, { "aria-label": `${leader} ${told}`.trim() });
+    this.labels.forEach((label, n) => {
+      const seat = SEATS[n];
+      label.style.maxWidth = `${Math.max(50, chances[seat])}%`; // on its own part of the bar
+      say(this.leaders[n], share === null || seat !== ahead ? "" : leader);
+      say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : told);
     });
+    for (const seat of SEATS) this.showPlayer(seat, score, accuracy[seat]);
     if (this.timer) this.tick();
   }
 
@@ -65,10 +69,10 @@ export class Scoreboard {
     const { match, players: { [seat]: player } } = this;
     say(player.name, this.nameOf(seat));
     say(player.armies, score ? String(score[seat].armies) : "");
-    if (this.compact) return;
     const bot = match.bots[seat];
-    // The page's own example is of bots that have no page.
-    set(player.name, { title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}`, href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) });
+    set(player.name, { title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` });
+    if (this.compact) return;
+    set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
     say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
     say(player.accuracy, accuracy === undefined ? "" : `${accuracy} % accuracy`);
     const lead = score && score[seat].armies - score[other(seat)].armies;

@@ -23,8 +23,14 @@ export function ratings(rows) {
   return standing(rows, "Rating", ends, ({ middle, provisional }) => [whole(middle), provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")], (row) => ratingBar(row, scale));
 }
 
-// The shares of the points of an event.
-export const scores = (rows) => standing(rows, "Score", h("span", { class: "scale-of" }, "Won, drawn, lost"), ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`, recordBar);
+// The results of an event: the points of a Swiss, of other formats the shares of the points.
+export function scores(rows) {
+  const ends = h("span", { class: "scale-of" }, "Won, drawn, lost");
+  if (rows.some(isSwiss)) return standing(rows, "Points", ends, ({ points }) => points, recordBar); // they rank, and a bye has some
+  return standing(rows, "Score", ends, ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`, recordBar);
+}
+
+const isSwiss = ({ buchholz }) => typeof buchholz === "number";
 
 // Standings: the figure of each bot, its bar below `ends`, and its results. A column of noughts is left out.
 function standing(rows, what, ends, figure, bar) {
@@ -56,11 +62,10 @@ const RESULTS = [
   { heading: "Crashes", value: ({ crash }) => crash },
 ];
 
-// Columns that only some formats have: points for a Swiss, and the round reached for a knockout.
+// Columns that only some formats have: Buchholz for a Swiss, and the round reached for a knockout.
 function formatColumns(rows) {
-  if (rows.some(({ buchholz }) => typeof buchholz === "number")) {
+  if (rows.some(isSwiss)) {
     return [
-      { heading: "Points", value: ({ points }) => points },
       { heading: "Buchholz", value: ({ buchholz }) => buchholz ?? "" },
       { heading: "Byes", value: ({ byes }) => byes },
     ];

@@ -54,7 +54,7 @@ export class Viewer {
     this.trackWidth = 0;
     this.board = /** @type {any} */ (makeBoard(match.game, (n) => this.spot(n), { whole, seat }));
     this.picker = new Picker(this.board);
-    this.review = new Review(match, { changed: (ply) => this.showReview(ply), go: (ply) => this.go(ply), of: reviewed });
+    this.review = new Review(match, { changed: (ply) => this.showReview(ply), go: (ply) => this.goToMistake(ply), of: reviewed });
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move), () => this.refreshSoon());
     this.engines = new EngineDetails(match);
@@ -346,6 +346,7 @@ export class Viewer {
         return dot;
       }));
       mark.style.left = `${((100 * ply) / last).toFixed(1)}%`;
+      mark.style.width = `calc(1.5rem + ${(((group[group.length - 1].ply - ply) * width) / last).toFixed(1)}px)`; // up to its last dot
       return mark;
     }));
   }
@@ -374,6 +375,11 @@ export class Viewer {
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
     if (focused && button.hidden) this.slider.focus(); // with the button the focus of the keyboard would be lost
+  }
+
+  goToMistake(ply) {
+    this.go(ply);
+    if (this.review.next.hidden) this.slider.focus(); // with the button of the only mistake the focus of the keyboard would be lost
   }
 
   // Show the rest of the graph and of the moves.
