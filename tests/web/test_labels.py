@@ -15,7 +15,7 @@ from testkit.browser import BrowserArena, evaluate_large
 from tests.web.screenshots import made_up
 from tests.web.test_map import show_replay
 
-SIZES = [(390, 780), (768, 1024), (1440, 900)]
+SIZES = [(390, 780), (768, 1024), (1920, 1080)]
 BESIDE_PX = 12
 """Distance of a name from its land above which a line joins them."""
 BEARING_PX = 2
@@ -107,14 +107,17 @@ def test_all_names_lie_on_their_land_or_are_joined_to_it_and_overlap_nothing_or_
 ) -> None:
     for width, height in SIZES:
         show(table, name, width, height)
-        for zoom in range(3):
+        for zoom in range(5):
             found = evaluate_large(table, MEASURED)
             assert misplaced(found, name) == [], f"at zoom {zoom} of {width} x {height}"
             shown = table.locator(
                 ".place:not([data-crowded])"
             ).count()  # also below the numbers of the last move
             assert shown in {0, len(found["places"])}, f"at zoom {zoom} of {width} x {height}"
-            assert shown or (width < 1440 and zoom < 2), f"at zoom {zoom} of {width} x {height}"
+            # the states of the east are too small for names, and too far from the sea
+            assert shown or ((width < 1920 or name == "usa") and zoom < 4), (
+                f"at zoom {zoom} of {width} x {height}"
+            )
             larger = table.get_by_role("button", name="Zoom in")
             larger.press("Enter")
 

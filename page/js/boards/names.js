@@ -5,7 +5,7 @@ import { RADIUS, box, overlap, touches } from "./geometry.js";
 export const LINE_HEIGHT = 11; // height of a line of names
 export const NAME_GAP = 2; // between a mark and a name
 const [SEARCH_STEP, SEA_STEP] = [3, 5]; // between two places that are tried, on land and on the sea
-const MAX_LEADER = 15 * RADIUS; // distance of a name on the sea from the middle of its mark: a longer line would look like a road
+const MAX_LEADER = 12 * RADIUS; // distance of a name on the sea from the middle of its mark: a longer line would look like a road
 const DIRECTIONS = Array.from({ length: 48 }, (_, n) => [Math.sin((n * Math.PI) / 24), Math.cos((n * Math.PI) / 24)]); // the first is down
 const PASSING_SHARE = 1.4; // width of what a line passes of a mark, relative to the distance of names from its middle
 const MAX_TRIES = 8; // to find room for all names, after each with the one first that had none
@@ -85,7 +85,7 @@ export class NameSpace {
   // The shorter the line, the better.
   onSea(ways, v) {
     const [x, y] = this.at[v];
-    for (let far = this.beside; far < MAX_LEADER * this.size; far += SEA_STEP * this.size) {
+    for (let far = this.beside; far < MAX_LEADER; far += SEA_STEP * this.size) {
       for (const { lines, width: wide } of ways) {
         const [width, height] = [wide * this.size, lines.length * LINE_HEIGHT * this.size];
         for (const [dx, dy] of DIRECTIONS) {
