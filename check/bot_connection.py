@@ -96,13 +96,10 @@ class BotConnection:
 
         Raises ProtocolFault if no message arrives in time.
         """
-        message = await self.receive_within(
-            expectation, self.patience_seconds if seconds is None else seconds
-        )
+        seconds = self.patience_seconds if seconds is None else seconds
+        message = await self.receive_within(expectation, seconds)
         if message is None:
-            raise ProtocolFault(
-                f"the bot must send {expectation} within {self.patience_seconds if seconds is None else seconds:g} s"
-            )
+            raise ProtocolFault(f"the bot must send {expectation} within {seconds:g} s")
         return message
 
     async def receive_within(self, expectation: str, seconds: float) -> tuple[ClientMessage, float] | None:

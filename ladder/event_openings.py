@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from arena.games.core import AnyGame
-from arena.games.riskless import Riskless
 from arena.maps.openings_file import find_shipped_openings_file, read_openings
 from arena.match.openings import Opening, make_random_opening
 from arena.rating.pairing import shuffle
@@ -90,7 +89,7 @@ def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: i
 
 
 def _load_built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
-    path = find_shipped_openings_file(name) if game.name == Riskless.name else None
+    path = find_shipped_openings_file(name, game.name)
     if path is None:
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.

@@ -37,10 +37,14 @@ def compute_map_fingerprint(map: RisklessMap) -> str:
     return hashlib.sha256(json.dumps(rule_values).encode()).hexdigest()[:16]
 
 
-def find_shipped_openings_file(name: str) -> Path | None:
-    """Return the openings file of a built-in map; None for other maps, and for a map on which no opening is worth playing."""
+def find_shipped_openings_file(name: str, game: str = Riskless.name) -> Path | None:
+    """Return the openings file of a built-in map; None for other maps, and for a map on which no opening is worth playing.
+
+    game: name of the game to play; None is returned for any other game than Riskless, also for a variant of it, in which
+    these openings may be illegal
+    """
     path = OPENINGS_FOLDER / f"{name}.txt"
-    return path if name in list_map_names() and path.is_file() else None
+    return path if game == Riskless.name and name in list_map_names() and path.is_file() else None
 
 
 class BadOpenings(ValueError):

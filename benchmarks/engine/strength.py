@@ -24,6 +24,7 @@ from pathlib import Path
 
 from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import HELD_OUT_MAPS, load_variant
+from arena.ladder.reports.standings import FORFEIT_COLUMNS
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import find_shipped_openings_file
 from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, estimate_elo_difference
@@ -32,8 +33,6 @@ from benchmarks.kit.results import make_parser
 ROOT = Path(__file__).parents[2]
 RANDOM_PLIES = 6
 """Number of random plies that begin a match on a map without built-in openings."""
-FORFEIT_REASONS = ("crash", "time", "illegal", "gone", "other")
-"""Fields in the JSON output of `arena match` that count forfeits, one field for each reason."""
 
 
 def map_to_toml(map: RisklessMap) -> str:
@@ -96,18 +95,8 @@ def play_pairs(
             map_name = str(path)
         openings = "shipped" if find_shipped_openings_file(map) else str(RANDOM_PLIES)
         command = [
-            *(
-                sys.executable,
-                "-m",
-                "arena",
-                "match",
-                first_engine,
-                second_engine,
-                "--name-a",
-                "one",
-                "--name-b",
-                "other",
-            ),
+            *(sys.executable, "-m", "arena", "match", first_engine, second_engine),
+            *("--name-a", "one", "--name-b", "other"),
             *("--map", map_name, "--openings", openings, "--tc", time_control),
             *("--rounds", str(rounds), "--concurrency", str(concurrency)),
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
@@ -115,7 +104,7 @@ def play_pairs(
         subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         data = json.loads(table.read_text(encoding="utf-8"))
     return PairScore(
-        tuple(data["pairs"]), sum(row[fault] for row in data["table"] for fault in FORFEIT_REASONS)
+        tuple(data["pairs"]), sum(row[column] for row in data["table"] for column in FORFEIT_COLUMNS)
     )
 
 

@@ -111,10 +111,8 @@ async def replace_sample_records(engine: AsyncEngine, names: Sequence[str]) -> N
     query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)
     async with engine.begin() as connection:
         for row in (await connection.execute(query.where(columns.match.in_(names)))).all():
-            sample, players = (
-                make_sample_match(PLIES_PER_MATCH, row.number % SAMPLE_COUNT),
-                Players(row.maxie, row.minnie),
-            )
+            sample = make_sample_match(PLIES_PER_MATCH, row.number % SAMPLE_COUNT)
+            players = Players(row.maxie, row.minnie)
             fields = {"match": row.match, "event": row.event, "players": players}
             terms, record = replace(sample.terms, **fields), replace(sample.record, **fields)
             packed = pack_match(MatchData(to_line(record), to_json(terms), sample.rows))

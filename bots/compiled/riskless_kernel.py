@@ -27,6 +27,7 @@ from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
 from arena.bots.compiled.riskless_network import NETWORK_SUFFIX, make_network, make_network_words
 from arena.bots.evaluators.network import Network, NetworkTables
 from arena.bots.evaluators.riskless import FEATURE_NAMES
+from arena.games.graph import list_edges
 from arena.games.riskless import Armies, Riskless
 
 PLANES = (4, 6, 8)
@@ -101,11 +102,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
         return None
     map = game.map
     planes = count_planes(game)
-    roads = [
-        (territory, neighbour)
-        for territory, neighbours in enumerate(map.neighbours)
-        for neighbour in neighbours
-    ]
+    roads = list_edges(map.neighbours)
 
     def pack(position: Armies) -> Words:
         return _pack_position(position, planes)

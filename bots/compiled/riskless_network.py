@@ -18,6 +18,7 @@ from arena.bots.compiled.kernel import Words
 from arena.bots.evaluators.network import FRACTION_BITS, KIND_COUNT, UNIT_COUNT, NetworkTables, Rows
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.riskless_map import RisklessMap
+from arena.maps.layout import list_roads
 
 UNITS_PER_WORD = 4
 WORDS_PER_ROW = UNIT_COUNT // UNITS_PER_WORD
@@ -37,12 +38,7 @@ KIND_OF = ROAD_ROWS + KIND_COUNT * KIND_COUNT * WORDS_PER_ROW
 
 def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:
     """Return the network as words, which follow those of the rules and are read by the function of `make_network`."""
-    roads = [
-        (territory, neighbour)
-        for territory, near in enumerate(map.neighbours)
-        for neighbour in near
-        if territory < neighbour
-    ]
+    roads = list_roads(map)
     head = np.zeros(KIND_OF, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
     head[OUTPUT : OUTPUT + UNIT_COUNT] = tables.output

@@ -33,8 +33,10 @@ import numpy.typing as npt
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import clamp_estimate
+from arena.games.graph import list_edges
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
+from arena.maps.layout import list_roads
 
 LEVEL_COUNT = 12
 """Number of steps into which the armies of a territory are divided, up to the map's cap."""
@@ -105,13 +107,7 @@ def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.flo
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
     levels = armies * (LEVEL_COUNT / cap)
     kinds = _classify_territories(levels)
-    sources, targets = np.array(
-        [
-            (territory, neighbour)
-            for territory, neighbours in enumerate(map.neighbours)
-            for neighbour in neighbours
-        ]
-    ).T
+    sources, targets = np.array(list_edges(map.neighbours)).T
     pairs = kinds[:, sources] * KIND_COUNT + kinds[:, targets]
     parts = [
         _compute_step_shares(levels + LEVEL_COUNT, KIND_COUNT),
@@ -205,13 +201,7 @@ class NetworkTables:
 def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
     """Return the evaluator that applies a network to positions on the game's map."""
     tables = NetworkTables.of(network, game.map)
-    roads = [
-        (territory, neighbour)
-        for territory, near in enumerate(game.map.neighbours)
-        for neighbour in near
-        if territory < neighbour
-    ]
-    sources, targets = np.array(roads, np.int64).T
+    sources, targets = np.array(list_roads(game.map), np.int64).T
 
     def evaluate(position: Armies) -> int:
         sign = game.player(position).sign

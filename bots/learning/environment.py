@@ -20,6 +20,7 @@ from arena.bots.learning.pictures import (
 )
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import Game, Outcome
+from arena.games.graph import list_edges
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import MARKS, TicTacToe
 from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
@@ -209,5 +210,5 @@ def _list_all_moves(game: Game[Any, Any]) -> tuple[Any, ...]:
     Empty if the game has no move indices.
     """
     if isinstance(game, Riskless):
-        return tuple((source, target) for source, near in enumerate(game.map.neighbours) for target in near)
+        return tuple(list_edges(game.map.neighbours))
     return tuple(range(9)) if isinstance(game, TicTacToe) else ()

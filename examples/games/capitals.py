@@ -94,16 +94,15 @@ def _choose_capitals(map) -> dict[Player, int]:
     maxies = [territory for territory, armies in enumerate(map.start) if armies > 0]
     minnies = [territory for territory, armies in enumerate(map.start) if armies < 0]
 
-    def unfairness(pair: tuple[int, int]) -> tuple[int, int, int]:
-        maxie, minnie = (distances[territory] for territory in pair)
-        dead_ends = sum(len(map.neighbours[territory]) == 1 for territory in pair)
-        return abs(maxie[pair[1]] - CAPITAL_DISTANCE), dead_ends, abs(sum(maxie) - sum(minnie))
+    named = NAMED_CAPITALS.get(map.name)
 
-    pairs = [(a, b) for a in maxies for b in minnies]
-    named = [
-        (a, b) for a, b in pairs if NAMED_CAPITALS.get(map.name) == (map.territories[a], map.territories[b])
-    ]
-    maxie, minnie = min(named or pairs, key=unfairness)
+    def unfairness(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
+        maxie, minnie = (distances[territory] for territory in pair)
+        is_named = tuple(map.territories[territory] for territory in pair) == named
+        dead_ends = sum(len(map.neighbours[territory]) == 1 for territory in pair)
+        return not is_named, abs(maxie[pair[1]] - CAPITAL_DISTANCE), dead_ends, abs(sum(maxie) - sum(minnie))
+
+    maxie, minnie = min(((a, b) for a in maxies for b in minnies), key=unfairness)
     return {MAXIE: maxie, MINNIE: minnie}
 
 

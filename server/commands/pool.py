@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, GameError
-from arena.games.riskless import Riskless
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
@@ -100,7 +99,7 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
     if openings == NO_OPENINGS:
         return ((),)
     if openings == SHIPPED_OPENINGS:
-        path = find_shipped_openings_file(map) if game.name == Riskless.name else None
+        path = find_shipped_openings_file(map, game.name)
         return (
             _choose_fallback_openings(game)
             if path is None

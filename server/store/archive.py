@@ -25,7 +25,12 @@ from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL, SAVE_RECORD, make_summary_columns
+from arena.server.store.finished_matches import (
+    IS_FINISHED,
+    NEXT_ARRIVAL_SQL,
+    SAVE_RECORD,
+    make_summary_columns,
+)
 from arena.server.store.packing import MatchData, pack_match, unpack_record
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
@@ -76,7 +81,7 @@ async def export_lines(
     bots: only matches that at least one of these bots played; empty for all matches
     """
     query = sa.select(records.c.packed, matches.c.finished, matches.c.rated)
-    query = query.join(matches, matches.c.number == records.c.number).where(matches.c.finished.is_not(None))
+    query = query.join(matches, matches.c.number == records.c.number).where(IS_FINISHED)
     if event is not None:
         query = query.where(matches.c.event == event)
     if bots:

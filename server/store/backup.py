@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.server.store import database, lease, migrations, schema, sqlite
 from arena.server.store.database import Engine, StoreError, make_engine
 from arena.server.store.files import replace_on_success
+from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.schema import matches, metadata, tokens
 
 ROWS_PER_COPY = 500
@@ -173,6 +174,6 @@ async def _count_rows(connection: AsyncConnection) -> StoreCounts:
     matches_query = sa.select(sa.func.count()).select_from(matches)
     return StoreCounts(
         matches=await execute_count(matches_query),
-        finished=await execute_count(matches_query.where(matches.c.finished.is_not(None))),
+        finished=await execute_count(matches_query.where(IS_FINISHED)),
         tokens=await execute_count(sa.select(sa.func.count()).select_from(tokens)),
     )

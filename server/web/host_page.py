@@ -31,7 +31,7 @@ from arena.server.store.directives import (
 from arena.server.store.owners import check_owner, load_owners
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
-from arena.server.store.tokens import is_valid_name
+from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.renames import Rename, RenameQueue
 from arena.server.web.routes import BadRequest
@@ -144,10 +144,7 @@ class HostPage:
         if form.get("owner"):
             subject = "owner", form["owner"]
         elif form.get("name"):
-            if not is_valid_name(form["name"]):
-                raise BadRequest(
-                    "the name of a bot must have 1 to 64 printable characters, without a space at either end"
-                )
+            _require_valid_name("a bot", form["name"])
             subject = parse_subject(form["name"])
         if action == "lift" or (action == "notice" and not text):
             await lift_directive(self._engine, *subject)
@@ -215,7 +212,13 @@ def _check_form(form: Mapping[str, str]) -> None:
     if given_parameters not in forms:
         wanted_text = " or ".join(" and ".join(sorted(names)) or "no other parameter" for names in forms)
         raise BadRequest(f"do={form['do']} must be sent with {wanted_text}")
-    if not is_valid_name(form.get("owner") or "-"):
+    if form.get("owner"):
+        _require_valid_name("an owner", form["owner"])
+
+
+def _require_valid_name(kind: str, name: str) -> None:
+    """Raise BadRequest if the name of a bot or an owner is invalid. `kind`: "a bot" or "an owner"."""
+    if not is_valid_name(name):
         raise BadRequest(
-            "the name of an owner must have 1 to 64 printable characters, without a space at either end"
+            f"the name of {kind} must have 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
         )

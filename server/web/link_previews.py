@@ -33,15 +33,13 @@ from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
 from arena.server.web.maps import require_built_in_map
-from arena.server.web.routes import MATCH_ID, NotFound, make_match_not_found_error
+from arena.server.web.routes import MATCH_ID, MAX_NAME_PARAMETER_LENGTH, NotFound, make_match_not_found_error
 from arena.server.web.static_files import CACHE_ONE_DAY
 
 WIDTH, HEIGHT = 1200, 630
 """Size of a picture, in pixels."""
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply in a page address."""
-MAX_NAME_LENGTH = 128
-"""Maximum length of a name in a page address, in characters. A longer name gets a general preview."""
 # URL paths of pictures: of a match, with a ply or without one, of a film of a match, and of a map, a bot or an event.
 _MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
@@ -81,7 +79,7 @@ class LinkPreviews:
         live_match: spectators' view of the match on this page; None if no match on the page is in progress
         """
         view, parts = _split_address(path, query)
-        if not parts or view == "tv" or len(parts[0]) > MAX_NAME_LENGTH:
+        if not parts or view == "tv" or len(parts[0]) > MAX_NAME_PARAMETER_LENGTH:
             return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
         match view:
             case "embed" if parts[0] == "event" and len(parts) > 1:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 MAX_TARGET_LENGTH = 2048
 """Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
-MAX_NAME_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
+MAX_NAME_PARAMETER_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
 """Maximum lengths of query parameters, in characters: names, positions, and moves (about a thousand short ones)."""
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
@@ -42,7 +42,7 @@ class Route(NamedTuple):
     """
     parameters: str | None = None
     """Query parameters by name, separated by spaces; `!` marks a required one. None to leave the query unparsed."""
-    max_value_length: int = MAX_NAME_LENGTH
+    max_value_length: int = MAX_NAME_PARAMETER_LENGTH
     """Maximum length of the value of a query parameter, in characters."""
     max_seconds: float = 10.0
     """Time limit for a response that is not from memory, in seconds."""

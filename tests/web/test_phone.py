@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, box_of, wait_until
+from testkit.browser import BrowserArena, box_of, middle_of, wait_until
 from tests.web.screenshots import made_up
 from tests.web.test_director import FROM, HURRIED
 from tests.web.test_labels import DRAWN
@@ -190,7 +190,7 @@ def test_the_graph_of_a_match_is_its_slider_and_the_moves_have_the_rest_of_the_w
     assert graph["height"] >= 44
     for sign in (".plot svg", ".controls", ".story"):
         expect(page.locator(sign)).to_be_in_viewport(ratio=0.99)
-    page.mouse.click(graph["x"] + graph["width"] / 2, graph["y"] + graph["height"] / 2)
+    page.mouse.click(*middle_of(page.locator(".plot svg")))
     expect(slider).to_have_value("30")
     if width < height:
         assert box_of(page.locator(".title"))["height"] <= 48, "the title is in the header"

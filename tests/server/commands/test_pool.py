@@ -41,16 +41,20 @@ def test_openings_can_be_played_and_differ(openings: str) -> None:
         assert course.game.outcome(find_position_after(course.game, opening)) is None
 
 
-@pytest.mark.parametrize(("game", "map"), [("riskless", "grid:3x3"), ("tictactoe", ""), ("hexapawn", "")])
-def test_a_map_without_openings_begins_with_random_plies(game: str, map: str) -> None:
-    (course,) = make_pool_games(pool(game, map, "1+0", "shipped"))
-    assert len(course.openings) >= SUFFICIENT_OPENINGS
-    assert {len(opening) for opening in course.openings} <= set(FALLBACK_PLIES)
-
-
-def test_a_variant_of_riskless_begins_with_random_plies(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("game", "map"),
+    [
+        ("riskless", "grid:3x3"),
+        (str(EXAMPLES / "capitals.py"), "italy"),
+        ("tictactoe", ""),
+        ("hexapawn", ""),
+    ],
+)
+def test_a_match_without_shipped_openings_begins_with_random_plies(
+    monkeypatch: pytest.MonkeyPatch, game: str, map: str
+) -> None:
     forget_games(monkeypatch)
-    (course,) = make_pool_games(pool(str(EXAMPLES / "capitals.py"), "italy", "1+0", "shipped"))
+    (course,) = make_pool_games(pool(game, map, "1+0", "shipped"))
     assert len(course.openings) >= SUFFICIENT_OPENINGS
     assert {len(opening) for opening in course.openings} <= set(FALLBACK_PLIES)
 
