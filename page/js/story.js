@@ -1,7 +1,7 @@
 // The events of a match, each in a sentence: large battles, continents that are won and lost, who takes the lead.
 
 import { estimateAt, percentages } from "./chances.js";
-import { SEATS, other, plural } from "./text.js";
+import { SEATS, other, outcome, plural } from "./text.js";
 
 const KEY_MOMENTS = 5;
 const LARGE_BATTLE_SHARE = 0.2; // of all armies of a player, in one battle
@@ -84,8 +84,7 @@ export function sentence(match, told, ply) {
 export function summary(match, ply) {
   const { end, game, moves, setup } = match;
   if (end && ply === moves.length) {
-    const words = end.winner ? "wins" : end.reason === "server_fault" ? "Void" : "Draw";
-    return { words: `${words} after ${plural(ply, "move")}`, seat: end.winner };
+    return { words: `${outcome(end)} after ${plural(ply, "move")}`, seat: end.winner };
   }
   if (!setup.armies_to_win || !game.score) return { words: "", seat: null };
   const seat = leader(estimateAt(match, ply));

@@ -97,6 +97,13 @@ export function result(end, players, wins = "wins") {
   return `${end.winner ? `${players[end.winner]} ${wins}` : "Draw"}${how(end, players)}`;
 }
 
+// Return the result of a match in one word, which follows the winner's name. `seat`: the reader's seat; null for a spectator.
+export function outcome({ winner, reason: word }, seat = /** @type {string | null} */ (null)) {
+  if (word === "server_fault") return "Void";
+  if (!winner) return "Draw";
+  return winner === seat ? "win" : "wins";
+}
+
 // Return the rule by which a match was adjudicated, or the error of the server; empty for other ends.
 const detailOf = ({ reason: word, detail }) => (["adjudicated", "server_fault"].includes(word) ? (detail ?? "").replace(/^repetition: /, "") : "");
 

@@ -103,9 +103,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
     values = [find_latest_value(hero_match.moves, side) for side in (0, 1)]
-    leads = [value / 100 for value in values if value is not None] or [
-        army_sums["maxie"] - army_sums["minnie"]
-    ]
+    leads = [value / 100 for value in values if value is not None] or [sum(armies)]
     chance = sum(compute_winning_chance(lead, name, game.map.armies_to_win) for lead in leads) / len(leads)
     percent = round_half_up(100 * max(0.01, min(0.99, chance)))
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]

@@ -113,6 +113,7 @@ export class MapBoard {
     this.leaders = /** @type {any} */ (null); // from names on the sea to their marks
     this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for each, where there is no room for all
     this.letters = 1; // their scale
+    this.placedFor = ""; // what their places depend on, when they were placed last
     this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map has none
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
@@ -230,7 +231,12 @@ export class MapBoard {
     this.hatch.fit(this.zoom.scale, layout.width);
     const { beside } = this.zoom;
     layout.room = roomFor(layout.width, layout.height, beside);
-    if (!this.zoom.resting || !this.placed.length) this.placeNames(); // too slow for each frame of a gesture
+    const placedFor = [this.zoom.scale, size, markSize, beside, this.isNameless].join(" ");
+    // Too slow for each frame of a gesture, and the same in a frame of another height.
+    if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
+      [this.placed, this.letters] = this.placeNames();
+      this.placedFor = placedFor;
+    }
     const { placed, letters } = this;
     const reach = this.isSmall ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
     placed.forEach((name, v) => {
@@ -246,23 +252,19 @@ export class MapBoard {
     this.showOutcomes();
   }
 
-  // Find the place of each name, and the scale of their letters: as large as leaves room for all, or no name where the least letters leave none.
+  // Return the place of each name, and the scale of their letters: as large as leaves room for all, or no name where the least letters leave none.
+  /** @returns {[any[], number]} */
   placeNames() {
     const { size, markSize, layout, zoom } = this;
     const least = Math.min(size, MIN_NAME_SCALE / (zoom.scale || 1));
     const placeAll = (letters) => new NameSpace(layout, this.land.regions, letters, (RADIUS + this.gap) * markSize).placeAll(this.ways);
     const smallest = this.isNameless ? null : placeAll(least);
-    if (!smallest) return this.keepNames(this.ways.map(() => null), size);
+    if (!smallest) return [this.ways.map(() => null), size];
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
       const placed = placeAll(letters);
-      if (placed) return this.keepNames(placed, letters);
+      if (placed) return [placed, letters];
     }
-    return this.keepNames(smallest, least);
-  }
-
-  keepNames(placed, letters) {
-    this.placed = placed;
-    this.letters = letters;
+    return [smallest, least];
   }
 
   // Return the boxes of the names on the map.

@@ -76,10 +76,30 @@ export class NameSpace {
     return null;
   }
 
+  // As near to the mark as possible.
   onLand(ways, v) {
-    const land = this.regions[v];
-    const found = this.find(ways, v, land.bounds, (each) => land.encloses(grown(each, BORDER_GAP * this.size)));
-    return found && { ...found, ground: "land", leader: null };
+    const [land, [x, y]] = [this.regions[v], this.at[v]];
+    const { bounds } = land;
+    const covered = [...this.marks, ...this.taken].filter((each) => overlap(each, bounds));
+    for (const { lines, width: wide } of ways) {
+      const [width, height] = [wide * this.size, lines.length * LINE_HEIGHT * this.size];
+      let [best, least] = [/** @type {any} */ (null), Infinity];
+      const across = nearestFirst(steps(bounds.x1, bounds.x2 - width, x - width / 2, SEARCH_STEP * this.size), x - width / 2);
+      const down = nearestFirst(steps(bounds.y1, bounds.y2 - height, y + this.beside, SEARCH_STEP * this.size), y - height / 2);
+      for (const left of across) {
+        if (ASIDE_COST * Math.abs(left + width / 2 - x) >= least) break;
+        for (const top of down) {
+          const each = { x1: left, x2: left + width, y1: top, y2: top + height };
+          const cost = distance([x, y], each) + ASIDE_COST * Math.abs(left + width / 2 - x);
+          if (cost >= least || !within(each, this.room) || covered.some((other) => overlap(other, each)) || !land.encloses(grown(each, BORDER_GAP * this.size))) continue;
+          [best, least] = [each, cost];
+        }
+      }
+      if (!best) continue;
+      this.taken.push(grown(best, this.size));
+      return { lines, box: best, ground: "land", leader: null };
+    }
+    return null;
   }
 
   // The shorter the line, the better.
@@ -122,31 +142,6 @@ export class NameSpace {
   isFree(line, v) {
     return !line || !(this.cores.some((mark, w) => w !== v && touches(line, mark)) || this.taken.some((name) => touches(line, name))
       || this.lines.some((other) => cross(line, other)));
-  }
-
-  // Return the lines and the box of a name within `bounds` that `fits` and covers nothing, as near to its mark as possible.
-  find(ways, v, bounds, fits) {
-    const [x, y] = this.at[v];
-    const covered = [...this.marks, ...this.taken].filter((each) => overlap(each, bounds));
-    for (const { lines, width: wide } of ways) {
-      const [width, height] = [wide * this.size, lines.length * LINE_HEIGHT * this.size];
-      let [best, least] = [/** @type {any} */ (null), Infinity];
-      const across = nearestFirst(steps(bounds.x1, bounds.x2 - width, x - width / 2, SEARCH_STEP * this.size), x - width / 2);
-      const down = nearestFirst(steps(bounds.y1, bounds.y2 - height, y + this.beside, SEARCH_STEP * this.size), y - height / 2);
-      for (const left of across) {
-        if (ASIDE_COST * Math.abs(left + width / 2 - x) >= least) break;
-        for (const top of down) {
-          const each = { x1: left, x2: left + width, y1: top, y2: top + height };
-          const cost = distance([x, y], each) + ASIDE_COST * Math.abs(left + width / 2 - x);
-          if (cost >= least || !within(each, this.room) || covered.some((other) => overlap(other, each)) || !fits(each)) continue;
-          [best, least] = [each, cost];
-        }
-      }
-      if (!best) continue;
-      this.taken.push(grown(best, this.size));
-      return { lines, box: best };
-    }
-    return null;
   }
 }
 

@@ -4,7 +4,7 @@
 import { addressOf } from "../router.js";
 import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SIDES, botOf, clock, other, plural } from "../text.js";
+import { SEATS, SIDES, botOf, clock, other, outcome, plural } from "../text.js";
 
 const LOW_MS = 5000;
 export const SHORT_MS = 20_000; // left on the reader's own clock
@@ -53,7 +53,7 @@ export class Scoreboard {
     set(this.bar, { "data-unknown": share === null, title: end ? null : "Chance of winning" });
     set(this.part, { width: chances.maxie });
     const leader = ahead ? this.nameOf(ahead) : "";
-    const told = end ? this.result(end) : ahead ? `${chances[ahead]} % to win` : "Even";
+    const told = end ? outcome(end, this.own) : ahead ? `${chances[ahead]} % to win` : "Even";
     if (this.compact) set(this.bar, { "aria-label": `${leader} ${told}`.trim() });
     this.labels.forEach((label, n) => {
       const seat = SEATS[n];
@@ -81,13 +81,6 @@ export class Scoreboard {
 
   nameOf(seat) {
     return seat === this.own ? "You" : this.match.players[seat];
-  }
-
-  // Return the result of a match in words that follow the winner's name.
-  result({ winner, reason }) {
-    if (reason === "server_fault") return "Void";
-    if (!winner) return "Draw";
-    return winner === this.own ? "win" : "wins";
   }
 
   // Show the clocks, which run by themselves, until `stop`.

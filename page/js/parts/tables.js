@@ -27,8 +27,11 @@ export function ratings(rows) {
 export function scores(rows) {
   const ends = h("span", { class: "scale-of" }, "Won, drawn, lost");
   if (rows.some(isSwiss)) return standing(rows, "Points", ends, ({ points }) => points, recordBar); // they rank, and a bye has some
-  return standing(rows, "Score", ends, ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`, recordBar);
+  return standing(rows, "Score", ends, pointShare, recordBar);
 }
+
+// Return the share of the points of all matches, as in "52 %".
+export const pointShare = ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`;
 
 const isSwiss = ({ buchholz }) => typeof buchholz === "number";
 

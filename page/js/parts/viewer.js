@@ -22,7 +22,7 @@ import { Scoreboard } from "./scoreboard.js";
 import { sound } from "./sound.js";
 import { Tabs } from "./tabs.js";
 
-const [OPENINGS_TAB, WORDS_TAB] = [1, 3]; // places among the tabs
+const [OPENINGS_TAB, ENGINES_TAB, WORDS_TAB] = [1, 2, 3]; // places among the tabs
 const MARK_WIDTH = 25; // pixels between marks, one more than a target needs, because places are rounded
 
 export class Viewer {
@@ -237,7 +237,7 @@ export class Viewer {
     this.tabs.offer(OPENINGS_TAB, (this.openings.builtIn || this.links.hasChildNodes()) && !this.own);
     this.openings.show(this.openings.builtIn && this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.review.show(this.over, at);
-    this.engines.show(at);
+    if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at);
     this.showStudy();
     this.scoreboard.show(match, at, { behind: playback.behind > 0, accuracy: this.review.accuracy });
     // A small frame of another site has nothing else that tells the result.

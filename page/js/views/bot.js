@@ -9,7 +9,7 @@ import { facts, failed, head, loneCard, page } from "../parts/cards.js";
 import { against, matchLink } from "../parts/matchlist.js";
 import { keyed } from "../parts/keyed.js";
 import { pastRow } from "../parts/pastrow.js";
-import { inWords, rated, recordBar, scrolling } from "../parts/tables.js";
+import { inWords, pointShare, rated, recordBar, scrolling } from "../parts/tables.js";
 import { onListing } from "../spectator.js";
 import { GAME_NAMES, SIDES, botTitle, gameTitle, other, plural, presence, reason, when, whole } from "../text.js";
 
@@ -64,12 +64,12 @@ export class BotView {
 }
 
 function standing(each, history) {
-  const { game, matches, won, drawn } = each;
+  const { game, matches } = each;
   const { middle, error, provisional } = rated(each);
   return h("section", null, h("h2", null, GAME_NAMES[game] ?? game),
     facts([
       [provisional ? "Rating (provisional)" : "Rating", whole(middle), h("span", { class: "quiet" }, ` ± ${error.toFixed(0)}`)],
-      ["Rated matches", matches], ["Points", `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`],
+      ["Rated matches", matches], ["Points", pointShare(each)],
     ]),
     recordBar(each),
     h("p", { class: "quiet" }, inWords(each)),
