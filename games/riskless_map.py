@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import cos, pi, sin
 
 from arena.games.core import BadData, Plain, require_integer
-from arena.games.graph import find_reachable
+from arena.games.graph import find_reachable, list_edges
 
 MAX_TERRITORIES = 1000
 """Maximum number of territories of a map."""
@@ -220,6 +220,11 @@ class RisklessMap:
             start=tuple(_parse_start_entry(entry) for entry in _require_list(data, "start")),
             places=tuple(_parse_place(place) for place in places),
         )
+
+
+def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
+    """Return every road once, as the numbers of its two territories, the lower first."""
+    return [(source, target) for source, target in list_edges(map.neighbours) if source < target]
 
 
 def _find_name_fault(name: str, number: int, other_names: Collection[str]) -> str:

@@ -41,16 +41,6 @@ def compute_map_extent(file: MapFile) -> Extent:
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 
-def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
-    """Return every road once, as the numbers of its two territories, the lower first."""
-    return [
-        (source, target)
-        for source, targets in enumerate(map.neighbours)
-        for target in targets
-        if source < target
-    ]
-
-
 def compute_road_lines(file: MapFile, source: int, target: int) -> list[Line]:
     """Return the road between territories `source` and `target` as one straight line, or as two if it wraps around the picture."""
     west, east = sorted((file.map.places[source], file.map.places[target]))

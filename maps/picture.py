@@ -14,9 +14,9 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
-from arena.games.riskless_map import RisklessMap
+from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries, load_shipped_marks
-from arena.maps.layout import Line, Point, find_smallest_distance, list_roads
+from arena.maps.layout import Line, Point, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from arena.games.riskless_map import RisklessMap
+from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.layout import (
     Point,
     compute_map_extent,
     compute_road_lines,
     find_smallest_distance,
-    list_roads,
 )
 from arena.maps.map_file import MapFile
 

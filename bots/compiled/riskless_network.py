@@ -17,8 +17,7 @@ from arena.bots.compiled.intrinsics import bit_column, get, put
 from arena.bots.compiled.kernel import Words
 from arena.bots.evaluators.network import FRACTION_BITS, KIND_COUNT, UNIT_COUNT, NetworkTables, Rows
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.games.riskless_map import RisklessMap
-from arena.maps.layout import list_roads
+from arena.games.riskless_map import RisklessMap, list_roads
 
 UNITS_PER_WORD = 4
 WORDS_PER_ROW = UNIT_COUNT // UNITS_PER_WORD

@@ -35,8 +35,7 @@ from arena.bots.search.problem import Evaluator
 from arena.bots.search.search_values import clamp_estimate
 from arena.games.graph import list_edges
 from arena.games.riskless import Armies, Riskless
-from arena.games.riskless_map import RisklessMap
-from arena.maps.layout import list_roads
+from arena.games.riskless_map import RisklessMap, list_roads
 
 LEVEL_COUNT = 12
 """Number of steps into which the armies of a territory are divided, up to the map's cap."""

@@ -19,8 +19,8 @@ from arena.console import (
     write_json,
     write_text,
 )
+from arena.games.riskless_map import list_roads
 from arena.lab.commands.measure import measure_command
-from arena.maps.layout import list_roads
 from arena.maps.loader import MapError, MapFile, list_map_names, load_map_file
 from arena.maps.svg import draw_svg
 from arena.maps.text_map import draw_map

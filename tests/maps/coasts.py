@@ -19,8 +19,9 @@ from shapely.affinity import scale
 from shapely.geometry.base import BaseGeometry
 from shapely.ops import polylabel
 
+from arena.games.riskless_map import list_roads
 from arena.maps.cells import CELLS_FOLDER, Ring
-from arena.maps.layout import compute_road_lines, find_smallest_distance, list_roads
+from arena.maps.layout import compute_road_lines, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 

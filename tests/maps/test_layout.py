@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.games.riskless_map import RisklessMap
+from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.generators import make_grid_map
 from arena.maps.layout import (
     OVERHANG_SHARE,
     compute_map_extent,
     compute_road_lines,
     find_smallest_distance,
-    list_roads,
 )
 from arena.maps.map_file import MapFile
 from tests.games.strategies import riskless_maps

@@ -11,8 +11,9 @@ import pytest
 
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless import Riskless
+from arena.games.riskless_map import list_roads
 from arena.lab.balance import StartBalancer
-from arena.maps.layout import compute_road_lines, find_smallest_distance, list_roads
+from arena.maps.layout import compute_road_lines, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map, load_map_file
 from arena.maps.map_file import MapFile
 from tests.games.setups import random_match

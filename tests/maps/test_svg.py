@@ -5,9 +5,9 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from arena.games.riskless_map import RisklessMap
+from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.cells import load_shipped_cells
-from arena.maps.layout import compute_road_lines, list_roads
+from arena.maps.layout import compute_road_lines
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 from arena.maps.picture import make_map_picture
