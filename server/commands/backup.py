@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from io import BufferedIOBase
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -24,7 +25,7 @@ from arena.console import (
     register_games,
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_file, run_on_store
-from arena.server.store.archive import export_lines, import_lines, read_lines
+from arena.server.store.archive import ImportResult, add_matches, export_lines, parse_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.files import replace_on_success
@@ -169,15 +170,21 @@ def import_command(
     Example: arena import --trust old/matches-000000000001-000000001000.jsonl.gz
     """
     register_games(game)
+    counts = ImportResult()
     try:
-        with _open_records(file) as lines:  # before a missing store is created
-            counts = run_on_store(
-                db,
-                lambda engine: import_lines(engine, read_lines(lines), counts_rated_matches=trust),
-                create=True,
-            )
-    except (OSError, EOFError, zlib.error) as error:
-        raise CommandError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
+        with _open_records(file) as lines:
+            _require_readable(lines, file)
+            matches = parse_lines(read_lines(lines), counts)
+            if (first := next(matches, None)) is not None:  # before a missing store is created
+                run_on_store(
+                    db,
+                    lambda engine: add_matches(
+                        engine, chain([first], matches), counts, counts_rated_matches=trust
+                    ),
+                    create=True,
+                )
+    except OSError as error:
+        raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
     rejected = sorted(counts.rejected.items())
     for number, why in rejected[:MAX_BAD_LINES]:
         err.print(f"{file}, line {number}: {why}")
@@ -199,6 +206,20 @@ def _open_records(file: Path) -> BufferedIOBase:
             "or restore a backup with `arena restore`"
         )
     return gzip.open(file) if first_bytes.startswith(GZIP_MAGIC) else file.open("rb")
+
+
+def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
+    """Read a file of records to its end, and return to its start. Raises CommandError if it is damaged or cut off."""
+    line_count = 0
+    try:
+        for _ in read_lines(file_object):
+            line_count += 1
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise CommandError(
+            f"cannot read {file} after line {line_count:,}: {why}; nothing is imported"
+        ) from None
+    file_object.seek(0)
 
 
 def _format_counts(counts: StoreCounts) -> str:

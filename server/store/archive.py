@@ -108,10 +108,21 @@ async def import_lines(
     Each transaction imports at most MATCHES_PER_TRANSACTION matches, so after an error the store may have some of them.
     """
     counts = ImportResult()
-    for chunk in database.split_into_chunks(_parse_lines(lines, counts), MATCHES_PER_TRANSACTION):
+    await add_matches(engine, parse_lines(lines, counts), counts, counts_rated_matches=counts_rated_matches)
+    return counts
+
+
+async def add_matches(
+    engine: Engine,
+    parsed_matches: Iterable[tuple[int, ArchivedMatch]],
+    counts: ImportResult,
+    *,
+    counts_rated_matches: bool,
+) -> None:
+    """Add the matches from `parse_lines` to the store, as `import_lines` does, and their outcomes to `counts`."""
+    for chunk in database.split_into_chunks(parsed_matches, MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
             await _add_chunk(connection, chunk, counts, counts_rated_matches=counts_rated_matches)
-    return counts
 
 
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
@@ -127,7 +138,8 @@ def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
         yield line
 
 
-def _parse_lines(lines: Iterable[bytes], counts: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
+def parse_lines(lines: Iterable[bytes], counts: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
+    """Yield the number of each valid line, counted from 1, with its match. Add the other lines to `counts.rejected`."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -95,27 +97,36 @@ async def _finish_copy(copy: Engine) -> StoreCounts:
 
 
 async def restore(url: str, path: Path) -> StoreCounts:
-    """Copy a backup into an empty store, in one transaction.
+    """Check a whole backup, and copy it into an empty store, in one transaction. After any error, the store is as before.
 
-    url: database URL of the store, which is created if the backup can be read; it must have no matches and no tokens
+    url: database URL of the store; a missing SQLite file is created. It must have no matches and no tokens
     path: file of the backup, which is not changed
 
-    Return the numbers of matches and tokens in the store afterwards. Raises StoreError if the file is not a store, or if
-    the target store cannot be used, is not empty, or is used by a running server, and OSError if the file cannot be read.
+    Return the numbers of matches and tokens in the store afterwards. Raises StoreError if the file is damaged or is not a
+    backup, or if the target store cannot be used, is not empty, or is used by a running server, and OSError if the file
+    cannot be read.
     """
+    log_file = path.with_name(f"{path.name}-wal")
+    if log_file.is_file() and log_file.stat().st_size:
+        raise StoreError(
+            f"{path} is not a backup, because some of its data are in {log_file.name}: make one with"
+            f" `arena backup --db sqlite:///{path} FILE`"
+        )
     # Opening a store may change its file, so a copy of the backup is opened.
-    with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
+    with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder, _remove_new_file_on_failure(url):
         copied_file = Path(folder) / path.name
         shutil.copyfile(path, copied_file)
-        source_engine = make_engine(f"sqlite:///{copied_file}")
+        source_engine, engine = make_engine(f"sqlite:///{copied_file}"), make_engine(url)
         try:
             # Errors name the backup, which the user knows, not its copy.
             await _require_store(source_engine, path)
+            await _require_intact(source_engine, path)
             await database.prepare_store(source_engine, str(path))
             async with (
-                database.open_store(url) as engine,
+                database.convert_database_errors(engine),
                 database.open_exclusive_transaction(engine) as target,
             ):
+                await target.run_sync(database.create_or_migrate)
                 await _require_empty(target)
                 async with (
                     database.convert_database_errors(source_engine, str(path)),
@@ -126,12 +137,34 @@ async def restore(url: str, path: Path) -> StoreCounts:
                 return await _count_rows(target)
         finally:
             await database.close_engine(source_engine)
+            await database.close_engine(engine)
+
+
+@contextmanager
+def _remove_new_file_on_failure(url: str) -> Iterator[None]:
+    """Remove the SQLite file of `url` if the block creates it and then raises an exception."""
+    file = database.parse_sqlite_path(url)
+    is_missing = file is not None and not file.exists()
+    try:
+        yield
+    except BaseException:
+        if file is not None and is_missing:
+            file.unlink(missing_ok=True)
+        raise
 
 
 async def _require_store(engine: Engine, path: Path) -> None:
     async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
         if await connection.run_sync(migrations.read_schema_version) is None:
             raise StoreError(f"{path} is not a store: it has no tables")
+
+
+async def _require_intact(engine: Engine, path: Path) -> None:
+    """Raise StoreError if a page of an SQLite store is damaged or missing."""
+    async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
+        fault = (await connection.exec_driver_sql("PRAGMA integrity_check(1)")).scalar_one()
+        if fault != "ok":
+            raise StoreError(f"{path} is damaged: {fault.splitlines()[-1]}: restore another backup")
 
 
 async def _require_empty(target: AsyncConnection) -> None:

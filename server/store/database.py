@@ -244,10 +244,11 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
                 f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
             )
             await connection.exec_driver_sql(longer_timeout)
-        await connection.run_sync(_create_or_migrate)
+        await connection.run_sync(create_or_migrate)
 
 
-def _create_or_migrate(connection: sa.Connection) -> None:
+def create_or_migrate(connection: sa.Connection) -> None:
+    """Create the tables of a store, or migrate them, in the caller's transaction. Raises what `prepare_store` raises."""
     version = migrations.read_schema_version(connection)
     if version is None:
         migrations.create_tables(connection)

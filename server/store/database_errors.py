@@ -7,7 +7,7 @@ import sqlite3
 
 SQLITE_REASONS = {
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened: check that this user may read and write it and its folder",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged: restore a backup with `arena restore`",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged: restore an intact backup with `arena restore`",
     sqlite3.SQLITE_FULL: "the disk is full: free some space",
     sqlite3.SQLITE_IOERR: "the disk cannot be read or written: look for its errors in the system's log",
     sqlite3.SQLITE_NOTADB: "the file is not a database: name another file",

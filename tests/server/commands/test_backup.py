@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 
 from arena.protocol.record import read_records, to_line
 from arena.server.store import tokens
+from arena.server.store.archive import MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
 from tests.bots.command_line import arena, fails
 from tests.server.matches import record
@@ -100,7 +102,19 @@ def test_a_missing_store_or_file_is_reported_in_one_line(tmp_path: Path, command
     assert list(tmp_path.iterdir()) == [], "no store may appear"
 
 
-def test_a_file_that_gzip_did_not_end_is_said_in_one_line(database: str, tmp_path: Path) -> None:
-    file = tmp_path / "cut.jsonl.gz"
-    file.write_bytes(gzip.compress(b"x" * 1000)[:-9])
-    fails(f"cannot read {file}: ", 1, "import", str(file), "--db", database)
+def test_of_a_damaged_compressed_file_nothing_is_imported(tmp_path: Path) -> None:
+    file, folder = tmp_path / "cut.jsonl.gz", tmp_path / "stores"
+    folder.mkdir()
+    records = [to_line(record(f"{number:032}")) for number in range(MATCHES_PER_TRANSACTION + 1)]
+    whole = gzip.compress("".join(f"{each}\n" for each in records).encode())
+    damaged = whole[:-8] + bytes(4) + whole[-4:]  # a wrong checksum
+    for content in (whole[:-9], damaged, gzip.compress(b"x" * 1000)[:-9]):
+        file.write_bytes(content)
+        code, _, err = arena("import", str(file), "--db", f"sqlite:///{folder / 'arena.db'}")
+        assert code == 1
+        assert re.fullmatch(rf"arena: cannot read {file} after line \d+: .+; nothing is imported\n", err)
+    file.write_bytes(b"nonsense\n")
+    code, _, err = arena("import", str(file), "--db", f"sqlite:///{folder / 'arena.db'}")
+    assert code == 1
+    assert err.endswith("arena: 0 matches are new, 0 were there already, 1 lines are bad\n")
+    assert list(folder.iterdir()) == [], "no store may appear"

@@ -170,6 +170,57 @@ async def test_a_file_that_is_no_backup_is_not_restored(tmp_path: Path, content:
     assert names_in(tmp_path) == {"backup.db"}, "no store may appear"
 
 
+async def tables_in(engine: AsyncEngine) -> list[str]:
+    async with engine.connect() as connection:
+        return await connection.run_sync(lambda each: sorted(sa.inspect(each).get_table_names()))
+
+
+async def test_of_a_damaged_backup_nothing_is_restored(other_database: str, tmp_path: Path) -> None:
+    backup_folder, target_folder = tmp_path / "backups", tmp_path / "targets"
+    backup_folder.mkdir()
+    target_folder.mkdir()
+    file, source_url = backup_folder / "backup.db", f"sqlite:///{backup_folder / 'arena.db'}"
+    async with open_store(source_url) as engine:
+        await fill(engine)
+        await backup(source_url, file)
+    whole = file.read_bytes()
+    with closing(sqlite3.connect(file)) as found:
+        page_bytes = found.execute("PRAGMA page_size").fetchone()[0]
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'tokens' AND type = 'table'"
+        page = found.execute(query).fetchone()[0]
+    start = (page - 1) * page_bytes
+    zeroed = whole[:start] + bytes(page_bytes) + whole[start + page_bytes :]
+    new_url = f"sqlite:///{target_folder / 'new.db'}"
+    empty = database.make_engine(other_database)
+    for content in (whole[: len(whole) // 2 + 7], whole[:-page_bytes], zeroed):
+        file.write_bytes(content)
+        for url in (new_url, other_database):
+            with pytest.raises(StoreError, match=rf"{file}( is|: the file is) damaged: .*restore an"):
+                await restore(url, file)
+        assert names_in(target_folder) == set()
+        assert await tables_in(empty) == []
+    file.write_bytes(whole)
+    with closing(sqlite3.connect(file)) as found:
+        found.execute("DROP TABLE sessions")
+    for url in (new_url, other_database):
+        with pytest.raises(StoreError, match=f"cannot use {file}: no such table: sessions"):
+            await restore(url, file)
+    assert names_in(target_folder) == set()
+    assert await tables_in(empty) == []
+    await database.close_engine(empty)
+
+
+async def test_the_file_of_a_store_in_use_is_no_backup(tmp_path: Path) -> None:
+    url, new_url = f"sqlite:///{tmp_path / 'arena.db'}", f"sqlite:///{tmp_path / 'new.db'}"
+    async with open_store(url) as engine:
+        await fill(engine)
+        with pytest.raises(
+            StoreError, match=r"is not a backup, because some of its data are in arena\.db-wal"
+        ):
+            await restore(new_url, tmp_path / "arena.db")
+    assert names_in(tmp_path) == {"arena.db"}
+
+
 async def test_a_copy_of_a_store_in_use_can_be_served_from_at_once(database: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     async with open_store(database) as engine, open_journal(engine, "north") as journal:

@@ -298,7 +298,9 @@ async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
     data = bytearray(file.read_bytes())
     data[4096:] = b"\xff" * (len(data) - 4096)
     file.write_bytes(data)
-    with pytest.raises(StoreError, match=r"the file is damaged: restore a backup with `arena restore`$"):
+    with pytest.raises(
+        StoreError, match=r"the file is damaged: restore an intact backup with `arena restore`$"
+    ):
         async with open_store(f"sqlite:///{file}") as engine, engine.connect() as connection:
             await connection.execute(sa.select(schema.tokens))
 
