@@ -21,6 +21,7 @@ from arena.bots.api.engine_spec import (
 )
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.maps.game_on_map import DEFAULT_MAP
+from arena.match.openings import MAX_OPENING_PLIES
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import FORMATS
@@ -32,9 +33,6 @@ MAX_EVENT_NAME_LENGTH = 100
 
 MAX_THREADS = 1024
 """Maximum number of search threads of a bot."""
-
-MAX_OPENING_PLIES = 100
-"""Maximum number of random plies of an opening."""
 
 DEFAULT_TIME_CONTROL = "0.01/move"
 DEFAULT_ROUNDS = 10

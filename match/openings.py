@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from arena.games.core import Game, M, P
 from arena.protocol.values import Data
 
+MAX_OPENING_PLIES = 100
+"""Maximum number of random plies of an opening."""
+
 Opening = tuple[Data, ...]
 """Moves from the start of a game, as plain data; none of them ends the game."""
 

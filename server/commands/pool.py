@@ -12,7 +12,7 @@ from arena.games.core import AnyGame, GameError
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
-from arena.match.openings import Opening, make_random_opening
+from arena.match.openings import MAX_OPENING_PLIES, Opening, make_random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.server.commands.settings_file import BadSetting
 from arena.server.core.settings import Pool, PoolGame
@@ -22,8 +22,6 @@ T = TypeVar("T")
 
 SHIPPED_OPENINGS, NO_OPENINGS = "shipped", "none"
 """Values of the setting `pool.openings` that are not the name of a file: the built-in openings, and no openings."""
-MAX_OPENING_PLIES = 100
-"""Maximum length of a random opening, in plies."""
 MAX_RANDOM_OPENINGS = 1_000
 """Number of random openings drawn for each game and map."""
 FALLBACK_PLIES = (2, 3, 4, 6, 8)

@@ -133,7 +133,8 @@ SAVE_RECORD = (
 )
 """Statement that stores the packed data of a finished match, unless the match has packed data already."""
 
-_REASONS = {reason.value: reason for reason in EndReason}
+REASONS = {reason.value: reason for reason in EndReason}
+"""End reasons by the word that the column `reason` has for them. Games of users can have further words."""
 
 
 def make_result_from_row(row: Any, detail: str = "") -> Result:
@@ -141,7 +142,7 @@ def make_result_from_row(row: Any, detail: str = "") -> Result:
 
     `winner` is a seat; None or empty if nobody won. `detail`: explanation of the result.
     """
-    return Result(row.winner or None, _REASONS.get(row.reason) or EndReason(row.reason), detail)
+    return Result(row.winner or None, REASONS.get(row.reason) or EndReason(row.reason), detail)
 
 
 def make_finished_match_from_row(row: Any) -> FinishedMatch:

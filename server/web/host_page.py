@@ -34,7 +34,7 @@ from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.renames import Rename, RenameQueue
-from arena.server.web.routes import BadRequest
+from arena.server.web.routes import MAX_LISTED_BOTS, BadRequest
 
 ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
     "kick": ({"name"},),
@@ -51,8 +51,6 @@ ACTION_DEFAULTS = {
     "notice": (3600.0, ""),
 }
 """Duration in seconds and default text of the directive, for each action that issues one."""
-MAX_LISTED_BOTS = 1000
-"""Maximum number of bots that a response lists."""
 
 
 class ConnectedBot(Struct, frozen=True):

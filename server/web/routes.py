@@ -15,6 +15,8 @@ MAX_NAME_PARAMETER_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 60
 """Maximum lengths of query parameters, in characters: names, positions, and moves (about a thousand short ones)."""
 MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
+MAX_LISTED_BOTS = 1000
+"""Maximum number of bots that a response lists."""
 MAX_CACHED_TARGETS = 256
 """Maximum number of entries in the cache of parsed targets, and in that of parsed Accept-Encoding headers."""
 

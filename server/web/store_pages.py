@@ -14,7 +14,6 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import BadData
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, from_line
 from arena.rating.pairing import Pairing
 from arena.rating.standings import to_csv
@@ -23,7 +22,7 @@ from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import PageCursor, find_record, load_record
+from arena.server.store.finished_matches import REASONS, PageCursor, find_record, load_record
 from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import (
     DRAWN,
@@ -48,6 +47,7 @@ from arena.server.web.maps import require_built_in_map
 from arena.server.web.page_messages import LiveData
 from arena.server.web.routes import (
     MATCH_ID,
+    MAX_LISTED_BOTS,
     BadRequest,
     NotFound,
     RouteMatch,
@@ -59,14 +59,10 @@ from arena.solved.move_quality import MoveQuality, classify_moves
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
 """Results that a search for a bot's matches accepts, besides end reasons. Other searches accept RESULTS_WITHOUT_BOT."""
-_REASONS = {reason.value for reason in EndReason}
-"""End reasons, which a search also accepts as a result."""
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 """Pattern of the time in a cursor, which marks a position in a list of matches."""
 MAX_LISTED_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
-MAX_LISTED_BOTS = 1000
-"""Maximum number of bots that a response lists in the plan of an event."""
 MAX_LISTED_DUE_MATCHES = 100
 """Maximum number of matches still to be played that a response lists in the plan of an event."""
 
@@ -151,7 +147,7 @@ class StorePages:
         if parameters.get("opponent") and not parameters.get("bot"):
             raise BadRequest("the parameter 'opponent' needs 'bot': give both")
         results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
-        if result and result not in results and result not in _REASONS:
+        if result and result not in results and result not in REASONS:
             raise BadRequest(
                 f"the parameter 'result' must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
             )
