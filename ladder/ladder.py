@@ -210,6 +210,8 @@ class Ladder:
         if isinstance(plan.openings, Path):
             return compute_short_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
+        # Also for a variant of Riskless, which does not play these openings: without their digest, ladders of variants
+        # that are in a store already could not be resumed.
         texts = [
             path.read_text(encoding="utf-8") if (path := find_shipped_openings_file(name)) else ""
             for name in maps
