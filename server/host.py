@@ -412,7 +412,7 @@ class Host:
             await self.halt()
 
     async def drain(self, seconds: float) -> int:
-        """Begin no new matches except those of `play`, and wait up to `seconds` until no match is in progress.
+        """Begin no new matches, and wait up to `seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """

@@ -134,7 +134,7 @@ class HouseEngineFailed(Struct, frozen=True):
 
 
 class StartDraining(Struct, frozen=True):
-    """Order to begin no more matches except requested ones (`MatchRequested`), because the server is about to stop."""
+    """Order to begin no more matches, because the server is about to stop."""
 
 
 class ApplySettings(Struct, frozen=True):

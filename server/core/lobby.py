@@ -101,7 +101,7 @@ class Lobby:
         self.bots: dict[str, LobbyBot] = {}
         """Bots that are connected, play a match, or may still return to their session, by name."""
         self.is_draining = False
-        """True once only requested matches begin, because the server is about to stop."""
+        """True once no more matches begin, because the server is about to stop."""
         self.change_count = 0
         """Number of changes so far that may alter a listing or concern the matchmaker."""
         self.changed_bots: dict[str, LobbyBot] = {}
@@ -148,7 +148,7 @@ class Lobby:
         return list(changed_bots.values())
 
     def drain(self) -> None:
-        """Begin no more matches from now on, except requested ones (`MatchRequested`)."""
+        """Begin no more matches from now on."""
         self.is_draining = True
 
     def reconfigure(self, settings: CoreSettings) -> None:

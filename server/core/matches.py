@@ -62,7 +62,7 @@ class Matches:
         self._handle_event_match = handler
 
     def request_match(self, terms: Terms) -> None:
-        """Begin a match that an event requested, as soon as both bots accept another match."""
+        """Begin a match that an event requested, as `begin_requested` does, now or later."""
         self._pending_terms.append(terms)
         self.begin_requested()
 
@@ -73,8 +73,11 @@ class Matches:
     def begin_requested(self) -> None:
         """Begin the requested event matches whose bots accept another match. The others wait.
 
-        A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect.
+        A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect. No
+        match begins if the server is about to stop.
         """
+        if self._lobby.is_draining:
+            return
         pending_terms, self._pending_terms = self._pending_terms, []
         for terms in pending_terms:
             names = (terms.players.maxie, terms.players.minnie)

@@ -265,7 +265,7 @@ class Shell:
         self.submit(ApplySettings(settings))
 
     async def drain(self, seconds: float) -> int:
-        """Begin no new matches except those of `play_match`, and wait up to `seconds` until no match is in progress.
+        """Begin no new matches, and wait up to `seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """

@@ -52,6 +52,7 @@ from arena.server.core.inputs import (
     MatchRequested,
     MatchWithdrawn,
     MessageReceived,
+    StartDraining,
     StoreRecovered,
     Tick,
     TurnSent,
@@ -327,6 +328,19 @@ def test_a_match_that_cannot_be_set_up_is_void_and_leaves_nothing() -> None:
 
 
 # asked for by an event
+
+
+def test_no_match_begins_in_a_core_that_drains() -> None:
+    arena = Arena()
+    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
+    first = arena.begin(anna, bert)
+    arena.play(anna, carl)
+    arena.give(StartDraining())
+    arena.play(carl, arena.enter("dora"))
+    anna.say(Resign(first))
+    arena.wait(10)
+    assert [each.terms.match for each in arena.of(OpenMatch)] == [first]
+    assert arena.core.match_count == 0
 
 
 def test_a_match_waits_until_both_bots_can_take_it() -> None:
