@@ -6,10 +6,11 @@ The command modules import this one. `arena.cli` runs a command and turns an err
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import typer
@@ -22,6 +23,9 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
 from arena.toml_file import BadTomlFile
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class CommandError(Exception):
@@ -217,6 +221,24 @@ def write_text(text: str, path: Path) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
+
+
+def get_progress_console() -> Console:
+    """Return the console for a progress bar: standard error, or one that prints nothing if that is not a terminal.
+
+    After a bar, rich prints an empty line even where it shows no bar.
+    """
+    return err if err.is_terminal else Console(quiet=True)
+
+
+@contextmanager
+def hide_progress(bar: Progress) -> Iterator[None]:
+    """Hide a progress bar during the block, which can then print to standard output."""
+    bar.stop()
+    try:
+        yield
+    finally:
+        bar.start()
 
 
 Justify = Literal["left", "right"]

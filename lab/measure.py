@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -342,8 +342,8 @@ def measure_maps(
     strengths: Sequence[int] = DEFAULT_STRENGTHS,
     openings: Sequence[Opening] | None = None,
     progress: Callable[[int], None] = lambda _: None,
-) -> Iterator[MeasuredMap]:
-    """Yield the measurements of each map.
+) -> Generator[MeasuredMap, None, None]:
+    """Yield the measurements of each map. Close the generator to end the matches in progress.
 
     game           spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass
     match_count    number of matches between equal searchers of each strength; half as many pairs are played between the
@@ -353,8 +353,8 @@ def measure_maps(
     openings       openings for a single map, at least one for each match; by default random plies
     progress       called with the number of matches played since the last call
 
-    Raises BadWeights if the evaluator's file is invalid, and ValueError for a Riskless map that is too large for the
-    compiled engines.
+    Raises BadSpec if the evaluator cannot be used with the game, BadWeights if its file is invalid, and ValueError for a
+    Riskless map that is too large for the compiled engines.
     """
     # The longest tasks come first, so that no process waits for one of them at the end.
     strengths_and_counts = [(nodes, nodes, match_count) for nodes in reversed(strengths)] + [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -19,7 +20,7 @@ def map_in_processes(
     """Call `function(*arguments)` for each tuple of arguments, and yield each tuple with the result, in the same order.
 
     The generator takes at most two tuples per process in advance. With `process_count` = 1, the calls are made in the
-    current process. Close the generator to cancel the remaining calls.
+    current process. Close the generator to cancel the remaining calls. Ctrl-C ends the processes without a word.
     """
     if process_count == 1:
         for arguments in argument_tuples:
@@ -27,7 +28,7 @@ def map_in_processes(
         return
     tasks = iter(argument_tuples)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
-    with ProcessPoolExecutor(process_count, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(process_count, get_context("spawn"), _end_on_interrupt) as pool:
         pending: deque[tuple[Arguments, Future[R]]] = deque()
         try:
             while True:
@@ -39,3 +40,7 @@ def map_in_processes(
                 yield arguments, future.result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _end_on_interrupt() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

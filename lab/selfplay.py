@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.compiled.availability import has_compiled_search
+from arena.bots.api.engine_spec import BadSpec
+from arena.bots.compiled.availability import has_compiled_search, has_own_kernel
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
@@ -36,6 +37,8 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
 
     Raises BadSpec if the evaluator cannot be used with the game, and BadWeights if its file is invalid.
     """
+    if has_own_kernel(game) and evaluator != "plain":
+        raise BadSpec(f"the kernel of {game.name} knows only its own estimate: use the evaluator plain")
     if not has_compiled_search(game):
         evaluate = evaluator_for(game, evaluator)
         return PythonSearcher(game, lambda: AlphaBeta(evaluate, table=Table()))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.progress import Progress
 
-from arena.bots.api.engine_spec import ENGINES
+from arena.bots.api.engine_spec import ENGINES, BadSpec
+from arena.bots.compiled.availability import has_own_kernel
 from arena.bots.evaluators.linear import BadWeights
 from arena.console import (
     GameOption,
@@ -18,7 +20,8 @@ from arena.console import (
     ProcessesOption,
     SeedOption,
     UsageError,
-    err,
+    get_progress_console,
+    hide_progress,
     out,
     print_table,
     register_game,
@@ -28,7 +31,6 @@ from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
-from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.game_on_map import has_maps
 from arena.maps.loader import list_map_names
@@ -68,13 +70,13 @@ def measure_command(
         ),
     ] = 100,
     evaluator: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--evaluator",
             metavar="NAME",
-            help="Evaluator of the engines: plain, features, or a weights file.",
+            help=f"Evaluator of the engines: plain, features, or a weights file; default: {DEFAULT_EVALUATOR}.",
         ),
-    ] = DEFAULT_EVALUATOR,
+    ] = None,
     processes: ProcessesOption = 0,
     game: GameOption = Riskless.name,
     openings: Annotated[
@@ -105,9 +107,11 @@ def measure_command(
     With --openings, match i begins with opening i, so each opening is used once.
 
     With --game, a subclass of Riskless is measured. If it has no kernel, its engines search in Python, which is slow, so the
-    matches with 32,000 nodes are left out.
+    matches with 32,000 nodes are left out. If it has one, this kernel has its own estimate, and --evaluator must be plain,
+    which is then the default.
 
-    The same seed gives the same figures on every machine. The table is Markdown if it is not printed on a terminal.
+    The same seed gives the same figures on every machine. The rows of a map are printed once it is measured. They are
+    Markdown if they are not printed on a terminal.
 
     Example: arena maps measure world my_map.toml --matches 200
     """
@@ -119,15 +123,16 @@ def measure_command(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
     boards = [load_compiled_map(name) for name in maps or list_map_names()]
-    fixed_openings = None if openings is None else _read_openings(openings, boards, matches)
-    strengths = list_strengths([cast("type[Riskless]", CATALOGUE.find(name))(board) for board in boards])
+    games = [cast("type[Riskless]", CATALOGUE.find(name))(board) for board in boards]
+    fixed_openings = None if openings is None else _read_openings(openings, games, matches)
+    strengths = list_strengths(games)
     measured: list[MeasuredMap] = []
     try:
-        with Progress(console=err, transient=True) as bar:
+        with Progress(console=get_progress_console(), transient=True) as bar:
             task = bar.add_task("matches", total=count_matches(len(boards), matches, len(strengths)))
-            measured += measure_maps(
+            measurements = measure_maps(
                 boards,
-                evaluator,
+                evaluator or ("plain" if has_own_kernel(games[0]) else DEFAULT_EVALUATOR),
                 game=CATALOGUE.get_spec(name),
                 strengths=strengths,
                 match_count=matches,
@@ -136,31 +141,41 @@ def measure_command(
                 process_count=processes or len(list_usable_cores()),
                 progress=lambda count: bar.advance(task, count),
             )
-    except BadWeights as problem:
+            with closing(measurements):
+                for measurement in measurements:
+                    measured.append(measurement)
+                    if str(json) != "-":
+                        with hide_progress(bar):
+                            _print_rows(make_table_rows(measurement), is_first=len(measured) == 1)
+    except (BadSpec, BadWeights) as problem:
         raise UsageError(f"--evaluator: {problem}") from None
-    if json is not None:
-        write_json(measured, json)
-        if str(json) == "-":
-            return
-    _print_tables([row for measurement in measured for row in make_table_rows(measurement)])
+    finally:
+        # Also after Ctrl-C: measurements take long.
+        if json is not None and measured:
+            write_json(measured, json)
 
 
-def _read_openings(name: str, boards: Sequence[RisklessMap], matches: int) -> list[Opening]:
+def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[Opening]:
     """Return the openings of the file `name`, or for `shipped` those shipped with the map.
 
-    boards   maps to measure, of which there must be only one
+    games    the game on each map to measure, of which there must be only one
     matches  number of openings needed
 
-    Raises UsageError for bad or too few openings.
+    Raises UsageError for bad or too few openings, and for `shipped` if the game is not Riskless itself.
     """
-    if len(boards) != 1:
-        raise UsageError(f"--openings: works with one map only, not with {len(boards)}")
-    [board] = boards
-    path = find_shipped_openings_file(board.name) if name == "shipped" else Path(name)
+    if len(games) != 1:
+        raise UsageError(f"--openings: works with one map only, not with {len(games)}")
+    [game] = games
+    path = find_shipped_openings_file(game.map.name, game.name) if name == "shipped" else Path(name)
+    if path is None and game.name != Riskless.name:
+        raise UsageError(
+            f"--openings: the shipped openings are for riskless, and may be illegal in {game.name}; leave out --openings "
+            "for random plies, or name a file"
+        )
     if path is None:
-        raise UsageError(f"--openings: {board.name} has no shipped openings")
+        raise UsageError(f"--openings: {game.map.name} has no shipped openings")
     try:
-        [map_openings] = read_openings(path, [cast("AnyGame", Riskless(board))])
+        [map_openings] = read_openings(path, [cast("AnyGame", game)])
     except BadOpenings as problem:
         raise UsageError(f"--openings: {problem}") from None
     if len(map_openings) < matches:
@@ -211,7 +226,12 @@ def format_share(mean: EstimatedMean) -> str:
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 
-def _print_tables(rows: Sequence[Sequence[str]]) -> None:
+def _print_rows(rows: Sequence[Sequence[str]], *, is_first: bool) -> None:
+    """Print the rows of one map: tables on a terminal, otherwise rows of one Markdown table, with headings if `is_first`."""
+    if not (out.is_terminal or is_first):
+        for row in rows:
+            out.print(f"| {' | '.join(row)} |")
+        return
     cells = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
     first_table_headings = [heading for heading in HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
     for headings in (first_table_headings, SECOND_TABLE_HEADINGS) if out.is_terminal else (HEADINGS,):

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
 from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, parse_spec
@@ -24,6 +23,7 @@ from arena.console import (
     UsageError,
     check_output_file,
     err,
+    get_progress_console,
     write_text,
 )
 from arena.cores import list_usable_cores
@@ -125,7 +125,7 @@ def make(
 
     Every second opening is one ply longer, so that each player moves first after half of them. The same options give the
     same openings on every machine. The file names the map, and has one opening per line, as numbers of territories. Use it
-    with `arena ladder --openings FILE` or `arena match --openings FILE`.
+    with `arena ladder --openings FILE` or `arena match --openings FILE`. Ctrl-C writes the openings found so far.
 
     Example: arena openings make --map world --plies 8 --count 200 --nodes 20000 --output world.txt
     """
@@ -145,10 +145,9 @@ def make(
         strengths=strength_nodes,
     )
     kept_openings: list[Opening] = []
-    tested_count = 0
+    tested_count, interrupt = 0, None
     try:
-        # Older versions of rich print an empty line after a bar, even if no bar is shown.
-        with Progress(console=err if err.is_terminal else Console(quiet=True), transient=True) as bar:
+        with Progress(console=get_progress_console(), transient=True) as bar:
             task = bar.add_task("openings", total=count)
 
             def report_progress(number: int) -> None:
@@ -171,19 +170,35 @@ def make(
                     bar.advance(task)
     except BadWeights as problem:
         raise UsageError(f"--engine: {problem}") from None
+    except KeyboardInterrupt as error:
+        if not kept_openings:
+            raise
+        interrupt = error
     if not kept_openings:
         raise CommandError(
             f"none of {tested_count:,} openings of {plies} plies on {board.name} passed the tests; try another number of "
             "--plies, or a wider --window"
         )
     # Without the folder of a custom map's file, which differs between machines.
-    options = {"map": Path(map).name, "plies": plies, "count": count, "engine": engine, "nodes": nodes}
+    # After Ctrl-C, with the number of openings, because with it the same command makes the same file.
+    written_count = count if interrupt is None else len(kept_openings)
+    options = {
+        "map": Path(map).name,
+        "plies": plies,
+        "count": written_count,
+        "engine": engine,
+        "nodes": nodes,
+    }
     options |= {"window": f"{window:g}", "gap": f"{gap:g}"}
     options |= {"strengths": ",".join(str(number) for number in strength_nodes), "seed": seed}
     write_text(_format_openings(board, kept_openings, options), path)
     location = "above" if str(path) == "-" else f"in {path}"
-    shortage_text = "" if len(kept_openings) == count else f"; no more were found among {tested_count:,}"
+    shortage_text = (
+        "" if len(kept_openings) == written_count else f"; no more were found among {tested_count:,}"
+    )
     err.print(f"{len(kept_openings)} openings are {location}{shortage_text}")
+    if interrupt is not None:
+        raise interrupt
 
 
 def _parse_engine(engine: str) -> Spec:

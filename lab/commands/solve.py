@@ -14,7 +14,7 @@ import typer
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from arena.console import CommandError, JsonOption, UsageError, err, out, write_json
+from arena.console import CommandError, JsonOption, UsageError, err, get_progress_console, out, write_json
 from arena.cores import list_usable_cores
 from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import load_variant
@@ -135,7 +135,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with Progress(*columns, console=err, transient=True) as bar:
+        with Progress(*columns, console=get_progress_console(), transient=True) as bar:
             Solver(boards, checkpoint, threads, _ProgressBar(bar).update).solve(path)
     except BadCheckpoint as error:
         raise CommandError(
@@ -170,7 +170,7 @@ class _ProgressBar:
 def _verify(table: SolvedTable, threads: int) -> Verification:
     from arena.lab.solving.verify import verify_table  # noqa: PLC0415 - an extra, and slow to load
 
-    with Progress(console=err, transient=True) as bar:
+    with Progress(console=get_progress_console(), transient=True) as bar:
         task = bar.add_task("verify")
         return verify_table(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,12 +12,19 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from arena.bots.api.engine_spec import BadSpec
 from arena.bots.commands.lookup import load_game
 from arena.bots.evaluators.catalogue import get_features
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights
 from arena.bots.evaluators.outcomes import format_outcomes
-from arena.console import SeedOption, UsageError, check_output_file, err, out, write_text
+from arena.console import (
+    SeedOption,
+    UsageError,
+    check_output_file,
+    get_progress_console,
+    hide_progress,
+    out,
+    write_text,
+)
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
@@ -118,8 +126,8 @@ def tune_command(
     --climb then improves the weights by hill climbing. Each round moves the weights in a random direction and in the
     opposite direction, and these two sets of weights play two pairs of matches on each map. A weight of 0 stays 0.
 
-    The same command and seed give the same weights. The default maps do not include those on which this project measures
-    weights.
+    The same command and seed give the same weights. The file is written after each generation, so Ctrl-C loses only the
+    step in progress. The default maps do not include those on which this project measures weights.
 
     Example: arena tune --generations 3 --climb 100 --out mine.toml, then
     arena match alphabeta:evaluator=mine.toml alphabeta:evaluator=plain
@@ -130,54 +138,64 @@ def tune_command(
     """
     from arena.lab.tuning.fit import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
 
+    if game not in WEIGHT_UNITS_COMMENTS:
+        raise UsageError(
+            f"--game: {game} has no features to tune; choose {' or '.join(WEIGHT_UNITS_COMMENTS)}"
+        )
     if game != Riskless.name and maps:
         raise UsageError(f"--map applies only to riskless: {game} has no maps")
     map_names = maps or (TRAINING_MAPS if game == Riskless.name else ())
     games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in map_names] or [
         load_game(game, "")
     ]
-    try:
-        _, feature_names = get_features(games[0])
-    except BadSpec:
-        raise UsageError(f"--game: {game} has no features to tune") from None
+    _, feature_names = get_features(games[0])
     initial_weights = _load_initial_weights(
         initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), feature_names
     )
     if str(output) == "-":
         raise UsageError("--out -: name a file, because the progress is on standard output")
     _check_options(feature_names, initial_weights, generations, rounds, without or (), outcomes=outcomes)
-    command = " ".join(
-        [
+    start_seconds = time.process_time()
+
+    def describe_run(generation_count: int, round_count: int) -> list[str]:
+        """Return the CPU time so far, the command that gives the same result, and the maps, as lines."""
+        command = [
             "arena tune",
             *(["--outcomes"] if outcomes else []),
             *([f"--game {game}"] if game != Riskless.name else []),
             *(f"--map {name}" for name in maps or ()),
-            *([f"--matches {matches}"] if generations else []),
-            *([f"--generations {generations}"] if not outcomes else []),
-            *([f"--climb {rounds}"] if rounds else []),
+            *([f"--matches {matches}"] if generation_count else []),
+            *([f"--generations {generation_count}"] if not outcomes else []),
+            *([f"--climb {round_count}"] if round_count else []),
             *(f"--without {name}" for name in without or ()),
             f"--nodes {nodes} --seed {seed}",
             *([f"--from {initial_weights_file.name}"] if initial_weights_file else []),
         ]
-    )
-    start_seconds = time.process_time()
-    with Progress(console=err, transient=True) as bar:
+        verb = "Counted" if outcomes else "Learned by self-play"
+        end = ", by" if outcomes else "; another search would learn other weights:"
+        lines = [f"{verb} in {time.process_time() - start_seconds:,.0f} s of CPU time{end}"]
+        return [*lines, f"  {' '.join(command)}", *([f"on {', '.join(map_names)}"] if map_names else [])]
+
+    with Progress(console=get_progress_console(), transient=True) as bar:
 
         def add_progress_bar(title: str, total: int) -> Callable[[], None]:
             return partial(bar.advance, bar.add_task(title, total=total))
 
         if outcomes:
-            progress = add_progress_bar("matches", matches * len(games))
             outcomes_by_category = count_outcomes(
                 games,
                 initial_weights,
                 match_count=matches,
                 nodes_per_move=nodes,
                 seed=seed,
-                progress=progress,
+                progress=add_progress_bar("matches", matches * len(games)),
             )
+            comments = [OUTCOMES_COMMENT, *describe_run(generations, rounds)]
+            comments.append(f"in matches of {format_weights(initial_weights)}")
+            write_text(format_outcomes(comments, outcomes_by_category), output)
         else:
-            weights, steps = _learn_weights(
+            steps: list[str] = []
+            for learned in _learn_weights(
                 games,
                 initial_weights,
                 add_progress_bar,
@@ -187,28 +205,19 @@ def tune_command(
                 nodes_per_move=nodes,
                 seed=seed,
                 untrained_features=without or (),
-            )
-    time_text = f"{time.process_time() - start_seconds:,.0f} s of CPU time"
-    map_lines = [f"on {', '.join(map_names)}"] if map_names else []
-    if outcomes:
-        lines = [
-            f"Counted in {time_text}, by",
-            f"  {command}",
-            *map_lines,
-            f"in matches of {format_weights(initial_weights)}",
-        ]
-        _write_file(format_outcomes([OUTCOMES_COMMENT, *lines], outcomes_by_category), output, "outcomes")
-        return
-    lines = [
-        f"Learned by self-play in {time_text}; another search would learn other weights:",
-        f"  {command}",
-        *map_lines,
-        f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
-        *steps,
-    ]
-    _write_file(
-        format_weights_file(feature_names, weights, [WEIGHT_UNITS_COMMENTS[game], *lines]), output, "weights"
-    )
+            ):
+                steps += learned.lines
+                # Written after each step, because Ctrl-C may end the command before the last one.
+                comments = [
+                    WEIGHT_UNITS_COMMENTS[game],
+                    *describe_run(learned.generation_count, learned.round_count),
+                    f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
+                    *steps,
+                ]
+                write_text(format_weights_file(feature_names, learned.weights, comments), output)
+                with hide_progress(bar):
+                    out.print(steps[-1])
+    out.print(f"{'outcomes' if outcomes else 'weights'} in {output}")
 
 
 def _check_options(
@@ -241,11 +250,6 @@ def _check_options(
         )
 
 
-def _write_file(text: str, path: Path, content: str) -> None:
-    write_text(text, path)
-    out.print(f"{content} in {path}")
-
-
 def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str]) -> Mapping[str, int]:
     if initial_weights_file is None:
         return dict.fromkeys(names, 0)
@@ -253,6 +257,21 @@ def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str
         return load_weights(initial_weights_file, names)
     except BadWeights as problem:
         raise UsageError(f"--from: {problem}") from None
+
+
+@dataclass(frozen=True)
+class LearnedWeights:
+    """Weights after one step of `arena tune`: a generation, or the climb.
+
+    lines             lines about this step
+    generation_count  number of generations so far
+    round_count       number of rounds of the climb so far
+    """
+
+    weights: Mapping[str, int]
+    lines: Sequence[str]
+    generation_count: int
+    round_count: int
 
 
 def _learn_weights(
@@ -266,8 +285,8 @@ def _learn_weights(
     nodes_per_move: int,
     seed: int,
     untrained_features: Sequence[str],
-) -> tuple[Mapping[str, int], list[str]]:
-    """Return the weights after all generations and the climb, and a line about each step.
+) -> Iterator[LearnedWeights]:
+    """Yield the weights after each generation, and after the climb.
 
     add_progress_bar    creates the progress bar of one step
     match_count         number of matches of each game in a generation
@@ -278,7 +297,6 @@ def _learn_weights(
     from arena.lab.tuning.climb import climb_weights  # noqa: PLC0415 - an extra, and slow to load
     from arena.lab.tuning.fit import fit_weights, play_training_matches  # noqa: PLC0415
 
-    steps: list[str] = []
     for generation in range(1, generation_count + 1):
         samples = play_training_matches(
             games,
@@ -290,12 +308,12 @@ def _learn_weights(
         )
         fit = fit_weights(samples, list(weights), weights, untrained_features)
         weights = fit.weights
-        steps.append(
+        line = (
             f"generation {generation}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
             f"{fit.loss_before:.3f} -> {fit.loss_after:.3f}, held out {fit.held_out_loss_before:.3f} -> "
             f"{fit.held_out_loss_after:.3f}; {format_weights(weights)}"
         )
-        out.print(steps[-1])
+        yield LearnedWeights(weights, [line], generation, 0)
     if round_count:
         climb = climb_weights(
             games,
@@ -306,13 +324,14 @@ def _learn_weights(
             progress=add_progress_bar("climb", round_count),
         )
         weights, stage_count = climb.weights, len(climb.stages)
-        for number, stage in enumerate(climb.stages, 1):
-            steps.append(f"climb, round {climb.round_count * number // stage_count}: {format_weights(stage)}")
-        steps.append(
+        lines = [
+            f"climb, round {climb.round_count * number // stage_count}: {format_weights(stage)}"
+            for number, stage in enumerate(climb.stages, 1)
+        ]
+        lines.append(
             f"climb: {climb.round_count} rounds, {climb.pair_count:,} pairs; mean of the second half: {format_weights(weights)}"
         )
-        out.print(steps[-1])
-    return weights, steps
+        yield LearnedWeights(weights, lines, generation_count, round_count)
 
 
 def format_weights(weights: Mapping[str, int]) -> str:

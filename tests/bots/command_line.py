@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -38,6 +39,11 @@ Writes a line with `loaded: ` and the loaded packages for each that ends with ex
 def environment(**more: str) -> dict[str, str]:
     """Return a terminal wide enough that no line is broken, and no colour."""
     return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb", **more}
+
+
+def heed_interrupts() -> None:
+    """Restore the handling of Ctrl-C: a shell makes background tests ignore it, and they pass that on to all processes."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Result(NamedTuple):

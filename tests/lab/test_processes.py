@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from arena.lab.processes import map_in_processes
+from tests.bots.command_line import heed_interrupts
 
 PROGRAM = """
 import sys
@@ -35,6 +39,41 @@ def test_results_come_in_the_order_of_the_parts_which_are_taken_as_needed(proces
     in_order, taken = result.stdout.split()
     assert in_order == "True"
     assert int(taken) <= 20 + 2 * processes
+
+
+INTERRUPTED = """
+import sys, time
+from contextlib import closing
+from operator import call
+from pathlib import Path
+from arena.lab.processes import map_in_processes
+
+if __name__ == "__main__":
+    pipe = Path(sys.argv[1])  # the reader and the writer wait for each other, so both processes are running
+    parts = [(pipe.read_text,), (pipe.write_text, "x"), (time.sleep, 1000)]
+    try:
+        with closing(map_in_processes(call, parts, 2)) as done:
+            for _ in done:
+                print("done", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_ctrl_c_ends_all_processes_without_a_word(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    program = subprocess.Popen(
+        [sys.executable, "-P", "-c", INTERRUPTED, tmp_path / "pipe"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509
+    )
+    assert program.stdout is not None
+    assert [program.stdout.readline() for _ in range(2)] == ["done\n"] * 2
+    os.killpg(program.pid, signal.SIGINT)
+    assert program.communicate(timeout=500) == ("interrupted\n", "")
 
 
 def test_there_may_be_no_parts_and_what_a_part_raises_is_raised() -> None:

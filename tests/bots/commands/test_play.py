@@ -1,6 +1,5 @@
 """`arena play`, typed through a real pseudo-terminal."""
 
-import signal
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from arena.match.replay import verify_record
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import read_records
-from tests.bots.command_line import ARENA, environment, fails
+from tests.bots.command_line import ARENA, environment, fails, heed_interrupts
 
 
 def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
@@ -26,11 +25,6 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
         dimensions=(rows, 120),
         preexec_fn=heed_interrupts,
     )
-
-
-def heed_interrupts() -> None:
-    """Restore the handling of Ctrl-C: a shell makes background tests ignore it, and they pass that on to all processes."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_end(terminal: "pexpect.spawn[str]") -> tuple[str, int | None]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from arena.lab import opening_search
+from arena.lab.opening_search import make_openings
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.openings_file import BadOpenings, read_openings
+from arena.match.openings import Opening
 from tests.bots.command_line import arena, fails
 
 QUICK = (
@@ -48,6 +54,23 @@ def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
         "--openings",
         file,
     )
+
+
+def test_openings_that_are_found_before_ctrl_c_are_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make_two(*arguments: Any, **how: Any) -> Iterator[Opening]:
+        yield from islice(make_openings(*arguments, **how), 2)
+        raise KeyboardInterrupt
+
+    how = ("openings", "make", "--map", "m1", *QUICK, "--output")
+    with monkeypatch.context() as patched:
+        patched.setattr(opening_search, "make_openings", make_two)
+        cut = arena(*how, tmp_path / "cut.txt")
+    assert cut.code == 130
+    assert cut.stderr.splitlines()[-2:] == [f"2 openings are in {tmp_path / 'cut.txt'}", "arena: stopped"]
+    assert arena(*how, tmp_path / "two.txt", "--count", "2").code == 0
+    assert (tmp_path / "cut.txt").read_text() == (tmp_path / "two.txt").read_text()
 
 
 def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:

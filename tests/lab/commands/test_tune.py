@@ -1,6 +1,7 @@
 """`arena tune`: the weights file, and mistakes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,10 @@ from arena.bots.evaluators import tictactoe
 from arena.bots.evaluators.linear import load_weights
 from arena.bots.evaluators.outcomes import load_outcomes
 from arena.bots.evaluators.riskless import FEATURE_NAMES
+from arena.lab.tuning import fit
+from arena.lab.tuning.fit import TrainingSamples, play_training_matches
 from tests.bots.command_line import arena
+from tests.games.own import EXAMPLES
 
 
 def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
@@ -39,6 +43,25 @@ def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> No
         files = [word for name in names for word in (name, str(to))]
         result = arena("tune", *options, *files)
         assert result.code == 0, result.stderr
+
+
+def test_generations_that_are_finished_before_ctrl_c_are_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play_one_generation(*arguments: Any, seed: int, **how: Any) -> TrainingSamples:
+        if seed > 3:
+            raise KeyboardInterrupt
+        return play_training_matches(*arguments, seed=seed, **how)
+
+    options = ("tune", "--game", "tictactoe", "--matches", "20", "--nodes", "50", "--seed", "3")
+    with monkeypatch.context() as patched:
+        patched.setattr(fit, "play_training_matches", play_one_generation)
+        cut = arena(*options, "--generations", "2", "--climb", "3", "--out", tmp_path / "cut.toml")
+    assert (cut.code, cut.stderr) == (130, "arena: stopped\n")
+    assert cut.stdout.startswith("generation 1: 20 matches")
+    assert arena(*options, "--generations", "1", "--out", tmp_path / "one.toml").code == 0
+    cut_lines, lines = ((tmp_path / name).read_text().splitlines() for name in ("cut.toml", "one.toml"))
+    assert cut_lines[2:] == lines[2:]  # all but the CPU time
 
 
 def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
@@ -85,7 +108,8 @@ def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
         ),
         (["--map", "ring:12:cap=x"], "cap=x is not cap=N or goal=N"),
         (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),
-        (["--game", "hexapawn"], "hexapawn has no features"),
+        (["--game", "hexapawn"], "hexapawn has no features to tune; choose riskless or tictactoe"),
+        (["--game", str(EXAMPLES / "capitals_kernel.py")], "capitals_kernel.py has no features to tune"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
