@@ -228,7 +228,7 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
     plan = state.plan
     finished_count = table.counted if table is not None else 0
     err.print(
-        f"{plan.event}: {state.phase}, {plan.format}, {_format_start(state)}, {finished_count} matches played"
+        f"{plan.event}: {_format_phase(state)}, {plan.format}, {_format_start(state)}, {finished_count} matches played"
     )
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
@@ -346,15 +346,19 @@ def _make_event_json(state: EventState) -> dict[str, object]:
         "rounds": state.rounds,
         "entries": len(state.bots),
         "withdrawn": state.withdrawn,
+        "cancel_reason": state.cancel_reason,
     }
 
 
+def _format_phase(state: EventState) -> str:
+    return f"{state.phase} ({state.cancel_reason})" if state.cancel_reason else state.phase
+
+
 def _format_start(state: EventState) -> str:
-    return (
-        _format_announced_times(state.plan)
-        if state.phase == "open"
-        else f"began at {format_utc(state.plan.start_time)}"
-    )
+    if state.phase == "open":
+        return _format_announced_times(state.plan)
+    verb = "planned for" if state.phase == "cancelled" else "began at"
+    return f"{verb} {format_utc(state.plan.start_time)}"
 
 
 def _format_announced_times(plan: EventPlan) -> str:

@@ -227,8 +227,11 @@ class Event:
     def end(self) -> None:
         self.state = replace(self.state, phase="over")
 
-    def change_phase(self, action: str) -> None:
-        """Carry out `action`: `pause`, `resume` or `cancel`. Raises EventRefused if the event's phase does not allow it."""
+    def change_phase(self, action: str, cancel_reason: str = "the host has cancelled it") -> None:
+        """Carry out `action`: `pause`, `resume` or `cancel`. Raises EventRefused if the event's phase does not allow it.
+
+        cancel_reason  reason for the action `cancel`
+        """
         phase = self.state.phase
         allowed_phases = {
             "pause": ("running",),
@@ -238,7 +241,8 @@ class Event:
         if phase not in allowed_phases:
             raise EventRefused(f"cannot {action} {self.name}: it is {phase}")
         new_phase = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[action]
-        self.state = replace(self.state, phase=new_phase)
+        cancel_reason = cancel_reason if new_phase == "cancelled" else ""
+        self.state = replace(self.state, phase=new_phase, cancel_reason=cancel_reason)
 
     def _make_schedule(self) -> None:
         plan = self.plan

@@ -83,6 +83,8 @@ class EventState(Struct, frozen=True):
     """Bots that the host or the bot's owner has withdrawn. Only the host or the owner can enter them again."""
     changes: tuple[RosterChange, ...] = ()
     """Changes to the pairings: each includes or excludes a bot from some round on."""
+    cancel_reason: str = ""
+    """Reason why a cancelled event was cancelled; empty for other events, and if an older version cancelled it."""
 
     @property
     def rounds(self) -> int:

@@ -348,7 +348,8 @@ class Events:
                 return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
             case "running":
                 return f"round {event.current_round} of {event.state.rounds}, {len(state.bots)} bots"
-        return f"the event is {state.phase}"
+        reason_text = f": {state.cancel_reason}" if state.cancel_reason else ""
+        return f"the event is {state.phase}{reason_text}"
 
     # progress
 
@@ -403,12 +404,10 @@ class Events:
             name for name in event.state.bots if name in self._house or self._is_available(name)
         ]
         if len(available_bots) < 2:
-            event.change_phase("cancel")
+            event.change_phase("cancel", "fewer than two of its bots were connected at its start")
             self._announce_next(event)
             lobby.effects.append(
-                LogLine(
-                    "warning", f"event {event.name} is cancelled: fewer than two of its bots are connected"
-                )
+                LogLine("warning", f"event {event.name} is cancelled: {event.state.cancel_reason}")
             )
         else:
             self._announce_next(event)
@@ -489,9 +488,17 @@ class Events:
         if len(forfeiting_bots) == 1:
             winner = "minnie" if forfeiting_bots[0] == pairing.maxie else "maxie"
         terms = self._make_terms(event, pairing, event.start_match(pairing))
-        detail = f"{' and '.join(forfeiting_bots)} did not connect in time"
+        detail = ", and ".join(self._describe_absence(event, name) for name in forfeiting_bots)
         self._matches.record_forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
+
+    def _describe_absence(self, event: Event, name: str) -> str:
+        """Return why a bot forfeits a match, such as `NAME did not connect in time`."""
+        if name in event.state.withdrawn:
+            return f"{name} was withdrawn from the event"
+        bot = self._lobby.bots.get(name)
+        is_connected = bot is not None and bot.client is not None
+        return f"{name} {'took no more matches' if is_connected else 'did not connect in time'}"
 
     def _compute_forfeit_time(self, event: Event, name: str, due_time: int) -> int:
         """Return the time until which a match that became due at `due_time` waits for an absent bot, in ns.

@@ -88,6 +88,8 @@ class EventPage(Struct, frozen=True):
     """Number of the event's matches in progress."""
     finished: bool
     """True if the event is over and none of its matches is in progress."""
+    cancel_reason: str
+    """Reason why the event was cancelled; empty for other events."""
 
 
 class StorePages:
@@ -248,7 +250,8 @@ class StorePages:
         if match_count is None and ladder is None and live.progress is None and not live.playing_count:
             raise _make_event_not_found_error(event)
         plan = live.progress or (None if ladder is None else _make_progress_from_plan(event, ladder))
-        if ladder is not None and ladder.plan.get("state", {}).get("phase") in ("running", "paused"):
+        state: Mapping[str, Any] = {} if ladder is None else ladder.plan.get("state", {})
+        if ladder is not None and state.get("phase") in ("running", "paused"):
             pairings = await load_due_matches(self._engine, event, ladder)
             due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_LISTED_DUE_MATCHES]]
             plan = structs.replace(_make_progress_from_plan(event, ladder), due=due)
@@ -256,7 +259,9 @@ class StorePages:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_LISTED_BOTS]))
         is_over = ladder is not None and ladder.finished is not None and not live.playing_count
         return responses.make_json_response(
-            EventPage(event, plan, match_count or 0, live.playing_count, is_over)
+            EventPage(
+                event, plan, match_count or 0, live.playing_count, is_over, state.get("cancel_reason", "")
+            )
         )
 
     async def _load_bot(self, name: str) -> Response:

@@ -189,8 +189,9 @@ function bracket(rounds, champion, matches) {
 
 const title = (format) => capitalized(format).replaceAll("_", " ");
 
-function far({ plan, counted, finished }) {
+function far({ plan, counted, finished, cancel_reason: why }) {
   const played = Math.max(counted, plan?.played ?? 0);
+  if (why) return `Cancelled: ${why}. ${plural(played, "match", "matches")} played.`;
   if (finished) return `Finished: ${plural(played, "match", "matches")} played.`;
   if (!plan) return `${plural(played, "match", "matches")} played.`;
   return plan.matches === null ? `In progress: ${plural(played, "match", "matches")} played.` : `In progress: ${played} of ${plan.matches} matches played.`;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -108,6 +109,14 @@ def test_the_table_has_all_entries_and_says_when_the_event_began(database: str) 
     shown = show(database, plan("arena", minutes=1), bots, [("anna", "bert", events(MAXIE_WINS))])
     assert "cup: running, arena, began at 1970-01-01T00:01:00Z, 1 matches played" in shown.stderr
     assert cells(shown) == [["1", "anna", "1"], ["2", "bert", "0"], ["-", "carl", "0"]]
+
+
+def test_a_cancelled_event_says_why(database: str) -> None:
+    store_event(database, replace(EventState(plan(), "cancelled"), cancel_reason="too few bots"))
+    shown = arena("event", "show", "cup", "--db", database)
+    assert "cup: cancelled (too few bots), swiss, planned for 1970-01-01T00:01:00Z, 0 matches" in shown.stderr
+    (listed,) = json.loads(arena("event", "list", "--db", database, "--json", "-").stdout)
+    assert (listed["state"], listed["cancel_reason"]) == ("cancelled", "too few bots")
 
 
 def test_points_decide_a_round_robin_walkovers_included(database: str) -> None:

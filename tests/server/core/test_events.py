@@ -176,7 +176,8 @@ def test_the_cancellation_of_an_event_is_told_once_although_its_matches_end_late
     arena.wait(60_000)
     assert not arena.core.events
     assert [type(each.content) for each in arena.of(EventNews)].count(EventFinished) == 1
-    assert [each.state for each in anna.all(EventStatus)].count("cancelled") == 1
+    (told,) = [each for each in anna.all(EventStatus) if each.state == "cancelled"]
+    assert told.detail == "the event is cancelled: the host has cancelled it"
 
 
 def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
@@ -252,9 +253,13 @@ def test_who_is_not_there_at_the_beginning_is_not_in_it_and_with_one_alone_there
     assert state(arena).bots == ("anna", "bert")
     arena = Arena()
     ask(arena, AnnounceEvent(plan()))
-    entered(arena, "anna")
+    (anna,) = entered(arena, "anna")
     arena.wait(60_100)
     assert state(arena).phase == "cancelled"
+    assert (
+        anna.all(EventStatus)[-1].detail
+        == "the event is cancelled: fewer than two of its bots were connected at its start"
+    )
 
 
 def test_who_stays_away_loses_a_round_and_after_two_is_withdrawn_until_it_returns() -> None:
@@ -276,6 +281,23 @@ def test_who_stays_away_loses_a_round_and_after_two_is_withdrawn_until_it_return
     assert state(arena).withdrawn == ()
     play_out(arena)
     assert any(isinstance(each, Start) for each in back.heard)
+
+
+def test_a_forfeit_says_why_the_bot_was_not_there() -> None:
+    arena, (_, bert, carl, _) = begun(plan("round-robin", rounds=2), "anna", "bert", "carl", "dora")
+    bert.say(Status(0))
+    carl.leave()
+    ask(arena, ControlEvent("cup", "withdraw", "dora"))
+    for _ in range(4):
+        play_on(arena)
+        arena.wait(PATIENCE_MS + 10_000)
+    details = {each.result.detail for each in arena.records if each.result.reason is EndReason.NO_SHOW}
+    expected = (
+        "bert took no more matches",
+        "carl did not connect in time",
+        "dora was withdrawn from the event",
+    )
+    assert details.issuperset(expected)
 
 
 def test_who_stays_away_loses_all_matches_of_the_round_after_one_wait() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 
+from msgspec.structs import replace
+
 from arena.server.host import Host, open_host
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
 from arena.server.web.page_messages import LiveData
-from arena.server.web.routes import parse_target
-from arena.server.web.store_pages import MAX_LISTED_BOTS, StorePages
+from arena.server.web.routes import MAX_LISTED_BOTS, parse_target
+from arena.server.web.store_pages import StorePages
 from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, keep, keep_event
 from tests.server.web.test_pages import ask, get, play
@@ -79,6 +81,13 @@ async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) ->
             event="cup",
         )
     assert [(each["maxie"], each["minnie"]) for each in await due(host)] == [(second.maxie, second.minnie)]
+
+
+async def test_a_cancelled_event_says_why(host: Host) -> None:
+    state = replace(begin_event("swiss", 4).state, phase="cancelled", cancel_reason="too few bots")
+    await keep_event(host.engine, state)
+    told = await ask(host, "event?name=cup")
+    assert (told["finished"], told["cancel_reason"]) == (True, "too few bots")
 
 
 async def due(host: Host) -> list[dict[str, object]]:
