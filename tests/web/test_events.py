@@ -18,6 +18,17 @@ def test_an_event_without_matches_is_no_error(empty: BrowserArena, page: Page) -
         page.goto(f"{empty.url}event/{name}")
         expect(page.get_by_text("No event with this name has matches yet.")).to_be_visible()
         expect(page.get_by_role("alert").filter(visible=True)).to_have_count(0)
+    told = {
+        "event": OPEN_EVENT,
+        "plan": None,
+        "counted": 0,
+        "playing": 0,
+        "finished": True,
+        "cancel_reason": "too few bots",
+    }
+    page.route("**/api/event?*", lambda route: route.fulfill(json=told))
+    page.reload()
+    expect(page.get_by_text("Cancelled: too few bots. 0 matches played.")).to_be_visible()
 
 
 def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_path: Path, page: Page) -> None:
