@@ -347,6 +347,21 @@ def box_of(element: Locator) -> FloatRect:
     return box
 
 
+CUT_TEXTS_SCRIPT = """(elements) => elements.flatMap((element) => [element, ...element.querySelectorAll('*')]).filter((each) => (
+  each.clientWidth > 1 && each.checkVisibility() && (getComputedStyle(each).overflowX !== 'visible' && each.scrollWidth > each.clientWidth
+    || getComputedStyle(each).webkitLineClamp !== 'none' && each.scrollHeight > each.clientHeight + 1)
+)).map((each) => each.textContent)"""
+
+
+def find_cut_texts(elements: Locator) -> list[str]:
+    """Return the texts in `elements` of which only a part is shown, such as those that end with an ellipsis.
+
+    A part of a line that is left out whole is no cut text.
+    """
+    texts: list[str] = elements.evaluate_all(CUT_TEXTS_SCRIPT)
+    return texts
+
+
 def middle_of(element: Locator) -> tuple[float, float]:
     """Return the centre of an element's bounding box, in viewport coordinates."""
     box = box_of(element)

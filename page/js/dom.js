@@ -36,6 +36,9 @@ export function on(target, type, take) {
 // Return a line with a capital at its start, as a sentence on the page has.
 export const capitalized = (line) => line.charAt(0).toUpperCase() + line.slice(1);
 
+// Return one line of several parts. Where they have no room, the last ones are left out whole.
+export const parts = (/** @type {string[]} */ texts, name = "") => h("span", { class: `parts ${name}` }, texts.map((each, n) => h("span", null, n ? ` · ${each}` : each)));
+
 // Set the text only if it changes, because a screen reader would read it again.
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;

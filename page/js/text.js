@@ -18,6 +18,13 @@ const LARGE_MAPS = ["italy", "world", "usa", "poland"]; // in the order in which
 // Return names of maps in the order in which they are offered: the large maps first, then the others as given.
 export const inMapOrder = (names) => [...LARGE_MAPS.filter((each) => names.includes(each)), ...names.filter((each) => !LARGE_MAPS.includes(each))];
 
+// Return what a reader chooses a map by. The length is the median of matches between equal engines, rounded.
+export function mapFacts({ territories, armies_to_win: goal, measured }) {
+  const moves = parseFloat(measured[Math.floor(measured.length / 2)]?.plies);
+  const about = moves < 30 ? Math.round(moves) : 10 * Math.round(moves / 10);
+  return [plural(territories, "territory", "territories"), `first to ${goal} armies`, moves ? `about ${about} moves` : ""].filter(Boolean).join(", ");
+}
+
 // A bot's name as a title: the server's own house-alphabeta is House AlphaBeta, all others keep their names.
 export function botTitle(name) {
   const known = /^house-(.+)/s.exec(name)?.[1].replace("alphabeta", "alphaBeta").replaceAll("-", " ");

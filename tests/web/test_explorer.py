@@ -16,9 +16,9 @@ from playwright.sync_api import Locator, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import RecordedMove, to_line
 from arena.server.web.analysis import ENGINE_SECONDS
-from testkit.browser import BrowserArena, box_of, run_arena, wait_until
+from testkit.browser import BrowserArena, box_of, find_cut_texts, run_arena, wait_until
 from tests.match.recorded import random_record
-from tests.web.screenshots import made_up
+from tests.web.screenshots import SIZES, made_up
 
 ANSWER_MS = 1000 * (ENGINE_SECONDS + 10)
 """The longest time in which the server answers a question to an engine."""
@@ -208,7 +208,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     review = served.fetch_json(f"review/{judged}")
     shares = [round(review["players"][seat]["accuracy"]) for seat in ("maxie", "minnie")]
     expect(told).to_have_text(f"Accuracy: Blue {shares[0]} %, Orange {shares[1]} %")
-    expect(page.locator(".player .accuracy")).to_have_text([f"{share} % accuracy" for share in shares])
+    expect(page.locator(".player .accuracy")).to_have_text([f"{share} %" for share in shares])
     marks = [each["mark"] for each in review["moves"]]
     expect(page.locator(".plot .chances")).to_have_attribute("d", re.compile("L.*L"))
     mistake = page.get_by_role("button", name=re.compile("^(Next|First) mistake$"))
@@ -244,9 +244,10 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(study.get_by_role("button", name=re.compile("^(Play out|Find the best move)"))).to_be_visible()
     page.get_by_role("button", name="Back to the match").click()
     expect(page.locator(".told")).to_contain_text(f"Move {ply},")
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 780})
+    for width, height in SIZES.values():
+        page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert not find_cut_texts(page.locator(".scoreboard, .telling, .study")), (width, height)
     for width, height in ((390, 780), (360, 640), (844, 390)):
         page.set_viewport_size({"width": width, "height": height})
         for each in (mistake, play):  # without scrolling

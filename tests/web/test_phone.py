@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, box_of, middle_of, wait_until
+from testkit.browser import BrowserArena, box_of, find_cut_texts, middle_of, wait_until
 from tests.web.screenshots import made_up
 from tests.web.test_director import FROM, HURRIED
 from tests.web.test_labels import DRAWN
@@ -52,8 +52,7 @@ def test_the_board_is_above_its_buttons(empty: BrowserArena, page: Page) -> None
     assert board["y"] + board["height"] <= box_of(page.get_by_role("button", name="Next match"))["y"]
     assert page.evaluate(PLACES_OF_BUTTONS) == 1, "the buttons keep their place when the match ends"
     expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
-    for name in page.locator(".stage .name").all():
-        assert name.evaluate("(name) => name.scrollWidth - name.clientWidth") == 0
+    assert not find_cut_texts(page.locator(".stage .name"))
     assert page.evaluate(WIDER) == 0
 
 
@@ -64,8 +63,7 @@ def test_each_tab_has_a_picture_and_a_name(empty: BrowserArena, page: Page) -> N
     for tab in tabs:
         picture = box_of(tab.locator("svg"))
         assert picture["width"] == picture["height"] >= 20
-        text = tab.evaluate("(tab) => tab.scrollWidth - tab.clientWidth")
-        assert text == 0
+        assert not find_cut_texts(tab)
     page.get_by_role("link", name="Maps").click()
     card, picture = (box_of(page.locator(f".cards.maps {sign}").first) for sign in (".card", ".mini-board"))
     assert card["x"] <= picture["x"]
@@ -138,8 +136,7 @@ def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
     timed.keyboard.press("ArrowLeft")
     timed.clock.run_for(100)
     expect(timed.get_by_role("button", name="Catch up")).to_be_visible()
-    for part in timed.locator(".title > :is(h1, .badge, .status, button):visible").all():
-        assert part.evaluate("(part) => part.scrollWidth - part.clientWidth") == 0
+    assert not find_cut_texts(timed.locator(".title"))
     assert box_of(timed.get_by_role("button", name="Catch up"))["height"] < 40
 
 

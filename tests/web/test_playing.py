@@ -70,18 +70,19 @@ def play_out(page: Page) -> None:
     wait_until(is_over, 3 * PATIENCE_SECONDS)
 
 
-def test_the_large_maps_are_offered_first_and_the_tiles_fill_their_rows(
+def test_the_form_says_of_each_map_how_large_it_is_and_how_long_it_takes(
     fresh: BrowserArena, page: Page
 ) -> None:
     page.goto(f"{fresh.url}play")
     titles = ["Italy", "World", "USA", "Poland", "Ring of six", "Grid of sixteen", "Path of four"]
     expect(page.locator(".maps-of .choice > span:nth-of-type(2)")).to_have_text(titles)
-    first, *others = (box_of(each) for each in page.locator(".maps-of .choice").all())
-    assert len({(round(each["width"]), round(each["height"])) for each in others}) == 1, "equal tiles"
-    assert len({round(each["y"]) for each in (first, *others)}) == 2
-    assert (round(first["x"]), round(others[1]["x"])) == (round(others[2]["x"]), round(others[5]["x"])), (
-        "two whole rows"
-    )
+    tiles = [box_of(each) for each in page.locator(".maps-of .choice").all()]
+    assert len({(round(each["width"]), round(each["height"])) for each in tiles}) == 1, "equal tiles"
+    assert len({round(each["y"]) for each in tiles}) == 2
+    said = page.locator(".chosen-map > figcaption")
+    expect(said).to_have_text("Italy20 territories, first to 220 armies, about 60 moves")
+    page.locator("[name=map][value=usa]").check()
+    expect(said).to_have_text("USA48 territories, first to 980 armies, about 140 moves")
     steps, picture = box_of(page.locator(".steps")), box_of(page.locator(".chosen-map"))
     assert abs(steps["y"] + steps["height"] - picture["y"] - picture["height"]) <= 1, "they end together"
 

@@ -64,7 +64,7 @@ export class Explorer {
     set(this.begin, { hidden: playing || !known || this.active });
     const { suggested } = this;
     const asks = this.active && this.engine && this.match.game.moves(this.position).length > 0;
-    set(this.best, { hidden: suggested === undefined && !asks, disabled: this.thinking });
+    set(this.best, { hidden: suggested === undefined && !asks, disabled: this.thinking, "data-asks": suggested === undefined });
     say(this.best, suggested !== undefined ? `Play out ${this.match.game.text(suggested)}` : "Find the best move");
     set(this.undo, { hidden: !this.active, disabled: !this.steps.length });
     set(this.leave, { hidden: !this.active });

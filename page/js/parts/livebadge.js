@@ -21,7 +21,7 @@ export class LiveBadge {
     const behind = `${plural(moves, "move")} behind`;
     set(this.element, { "data-state": state, hidden: state === "replay" });
     if (this.jump) set(this.jump, { hidden: !moves || (state !== "delayed" && state !== "paused") });
-    say(this.state, { live: "Live", delayed: `${behind} live`, paused: moves ? `Paused, ${behind}` : "Paused", over: "Final", replay: "" }[state]);
+    say(this.state, { live: "Live", delayed: `${behind} live`, paused: moves ? behind : "Paused", over: "Final", replay: "" }[state]);
   }
 }
 

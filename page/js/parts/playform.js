@@ -1,7 +1,8 @@
 // The form for a new match. Every field has a default, so that one click starts it.
 
-import { h, set } from "../dom.js";
-import { GAME_NAMES, botTitle, inMapOrder, timeTitle } from "../text.js";
+import { fetchOnce } from "../api.js";
+import { h, say, set } from "../dom.js";
+import { GAME_NAMES, botTitle, inMapOrder, mapFacts, mapTitle, timeTitle } from "../text.js";
 import { mapPicture, mapThumb } from "./mappicture.js";
 
 const TIMES = ["300+3", "60+1", "900+10", "30/move"];
@@ -26,7 +27,7 @@ function levelOf(name) {
 function levelChoice(bot, choose) {
   const [level, title, words] = levelOf(bot);
   return h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: bot, "aria-label": `${level}: ${title}`, onchange: () => choose(bot) }),
-    h("strong", null, level), h("span", { class: "quiet" }, `${title} ${words}`));
+    h("strong", null, level), h("span", { class: "quiet" }, h("span", { class: "bot-of" }, `${title} `), words));
 }
 
 export function playForm(about, opponent, begin) {
@@ -44,8 +45,14 @@ export function playForm(about, opponent, begin) {
   const levels = h("div", { class: "choices-of opponents" }, house.map((bot) => levelChoice(bot, (who) => choose(who))),
     h("label", { class: "choice" }, h("input", { type: "radio", name: "level", value: "", "aria-label": "Other: another bot, or a person", onchange: () => choose(listed[0] ?? "") }),
       h("strong", null, "Other"), h("span", { class: "quiet" }, "Another bot, or a person")));
-  const picture = h("div", { class: "chosen-map" });
-  const showMap = (map) => picture.replaceChildren(mapPicture(map));
+  const picture = h("figure", { class: "chosen-map" });
+  const showMap = async (map) => {
+    const told = h("span");
+    picture.replaceChildren(mapPicture(map), h("figcaption", null, h("strong", null, mapTitle(map)), told));
+    const known = await fetchOnce("maps").catch(() => []); // without them the map has its name alone
+    const found = known.find(({ name: each }) => each === map);
+    if (found) say(told, mapFacts(found));
+  };
   const maps = h("fieldset", null, h("legend", null, "Map"), h("div", { class: "choices-of maps-of" }, inMapOrder(about.maps).map((each) => (
     h("label", { class: "choice" }, h("input", { type: "radio", name: "map", value: each, checked: each === about.map, onchange: () => showMap(each) }), mapThumb(each))))));
   showMap(about.map);

@@ -17,6 +17,7 @@ const MARK_PX = 6; // from the middle of a mark to where the pointer no longer f
 const TICKS = [0.9, 0.7, 0.5, 0.3, 0.1].map((chance) => ({
   share: 2 * chance - 1, text: percent(Math.max(chance, 1 - chance)), seat: chance === 0.5 ? null : chance > 0.5 ? "maxie" : "minnie",
 }));
+const FOLDED_SHARE = 1 / 3; // of the match: as long as less of it was seen, the curve is not worth its room
 const MIN_VISIBLE_LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
 
 export class Plot {
@@ -97,6 +98,7 @@ export class Plot {
     const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
     set(this.element, { hidden: !hasChances(match) || (atOnce && !(end || led || judged)) });
     set(this.rest, { hidden: seen >= known });
+    set(this.element, { "data-folded": seen < FOLDED_SHARE * known });
     this.rest.style.left = `${((100 * seen) / this.most).toFixed(1)}%`;
     if (this.points.length) this.draw(judged);
     this.rule();

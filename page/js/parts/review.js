@@ -84,7 +84,7 @@ export class Review {
     const { match, ranked: [largest] } = this;
     if (!largest) return ["Neither player made a mistake."];
     if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
-    return [h("strong", null, match.game.text(match.moves[ply - 1].move), " ", h("span", { class: "mark" }, this.mark(ply))), h("span", null, this.loss(ply))];
+    return [h("strong", null, `${match.game.text(match.moves[ply - 1].move)} `, h("span", { class: "mark" }, this.mark(ply))), h("span", null, this.loss(ply))];
   }
 
   // Return { words, seat }, the sentence about the mistake that led to a ply; null if it was none.

@@ -9,6 +9,7 @@ export function share(id, ply, { over }) {
   const link = h("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => link.select() });
   const code = h("input", { type: "text", readonly: true, "aria-label": "Embed in your page", onfocus: () => code.select() });
   const picture = h("a", { class: "button plain", download: `${id}.png` }, "Picture");
+  const preview = h("img", { class: "shared", alt: "", width: 1200, height: 630 });
   const files = [picture,
     over && h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlights"),
     over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(id)}?download` }, "Moves")];
@@ -20,9 +21,11 @@ export function share(id, ply, { over }) {
     const at = ply();
     link.value = location.origin + addressOf("match", id, at);
     code.value = `<iframe src="${location.origin}${addressOf("embed", id, at)}" width="800" height="640" title="A match on Riskless Arena"></iframe>`;
-    set(picture, { href: `/picture${addressOf("match", id, at)}.png` });
+    const shot = `/picture${addressOf("match", id, at)}.png`;
+    set(picture, { href: shot });
+    set(preview, { src: shot });
     set(more, { open: false });
-    openDialog("share-box", at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start", link, copyLink, more);
+    openDialog("share-box", at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start", preview, link, copyLink, more);
   };
   return h("button", { type: "button", class: "button plain", "aria-haspopup": "dialog", onclick: open }, "Share");
 }

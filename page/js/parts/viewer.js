@@ -4,7 +4,7 @@ import { hasChances } from "../chances.js";
 import { makeBoard } from "../boards/index.js";
 import { loadMapData } from "../boards/mapdata.js";
 import { isStill } from "../preferences.js";
-import { h, say, set, svg } from "../dom.js";
+import { h, parts, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { describeMove, keyMoments, nextMoment, sentence, story } from "../story.js";
@@ -111,15 +111,14 @@ export class Viewer {
       step("Previous move", "‹", () => this.go(this.at - 1)),
       this.runButton,
       step("Next move", "›", () => this.go(this.at + 1)),
-      step(this.live ? "Newest move" : "Last move", "»", () => this.go(null)),
+      step(this.live ? "Newest move" : "Last move", "»", () => this.go(null), this.live ? "" : "extra"),
       h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"));
-    const names = !this.seat ? h("span", { class: "names-of-title" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
-    const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)]
-      .filter(Boolean).map((each) => each.replaceAll(" ", "\u00a0")).join(" · "); // broken between its parts alone
+    const names = !this.seat ? h("span", { class: "unseen" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
+    const more = [match.control, eventTitle(match.event), match.started && dateOf(match.started)].filter(Boolean);
     const title = h("div", { class: "title" },
-      h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more ? h("span", { class: "more-of-title" }, more) : null),
+      h("h1", { class: "quiet", tabindex: -1 }, names, gameTitle(match.gameName, match.setup.map), more.length ? parts(more, "more-of-title") : null),
       this.badge.element, this.seat ? null : this.status, this.aloud);
     this.scoreboard = new Scoreboard({ title, own: this.seat });
     const { best, begin, leave, undo } = this.explorer;
@@ -127,7 +126,7 @@ export class Viewer {
     this.study = h("section", { class: "study", "aria-label": "Analysis" }, this.review.element, this.explorer.element, this.doing);
     this.plot.head.append(this.highlights);
     this.links = h("p", { class: "links" });
-    const panel = (name, ...parts) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...parts);
+    const panel = (name, ...content) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...content);
     const panels = [panel("Moves", this.moves.element), panel("Openings", this.openings.element, this.links),
       ...[panel("Engines", this.engines.element), panel("In words", this.words)].map((each) => set(each, { tabindex: 0 }))]; // text alone, which a keyboard scrolls, too
     this.tabs = new Tabs("About the match", panels.map(({ ariaLabel }) => ariaLabel), (n) => {

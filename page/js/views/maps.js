@@ -7,7 +7,7 @@ import { facts, failed, head, page } from "../parts/cards.js";
 import { mapPicture } from "../parts/mappicture.js";
 import { PagedList } from "../parts/paged.js";
 import { table } from "../parts/tables.js";
-import { SEATS, SEAT_NAMES, SIDES, inMapOrder, mapTitle, plural } from "../text.js";
+import { SEATS, SEAT_NAMES, SIDES, inMapOrder, mapFacts, mapTitle, plural } from "../text.js";
 
 export class MapsView {
   constructor(main, [name]) {
@@ -50,19 +50,18 @@ const forReaders = (text) => SEATS.reduce((said, seat) => said.replaceAll(SEAT_N
 function card(map) {
   return h("li", null, h("a", { class: "card", href: addressOf("maps", map.name) },
     h("strong", null, mapTitle(map.name), map.default ? h("span", { class: "quiet" }, " · the default map") : null),
-    mapPicture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, numbers(map)),
+    mapPicture(map.name), h("span", null, map.description), h("span", { class: "quiet" }, mapFacts(map)),
     map.solved ? h("span", { class: "outcome" }, `Solved: ${forReaders(map.solved.start)}`) : null));
 }
 
 function whole(map) {
-  const titled = (title, ...content) => h("section", null, h("h2", null, title), content);
   const latest = new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.");
   return page(mapPicture(map.name), [
-    titled(numbers(map), facts([["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]),
+    h("section", null, h("h2", null, numbers(map)), facts([["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]),
       h("p", null, map.solved
         ? forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`)
-        : "Not solved yet: nobody knows who wins with perfect play.")),
-    ...(map.measured.length ? [titled("Matches between equal engines", measured(map.measured))] : []),
+        : "Not solved yet: nobody knows who wins with perfect play."),
+      map.measured.length ? h("details", null, h("summary", null, "Matches between equal engines"), measured(map.measured)) : null),
   ], h("section", null, h("h2", null, "Latest matches"), latest.element));
 }
 

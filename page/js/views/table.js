@@ -54,10 +54,10 @@ export class TableView {
   // The ratings of a game. `listed`: the events, which stand beside the ratings.
   ratings(game, { standings, crosses }, listed, latest) {
     const rows = standings.filter((each) => each.game === game).map(rated);
-    const unsure = rows.some((row) => row.provisional) ? " A rating with a question mark is provisional." : "";
+    const unsure = rows.some((row) => row.provisional) ? " A question mark means provisional: too few matches yet." : "";
     const { parts, isWide } = headToHead(rows, crosses[game] ?? []);
     const section = parts.length ? h("section", null, parts) : null;
-    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), ratings(rows), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches.${unsure}`)),
+    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), ratings(rows), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches. Each line shows where a rating lies with 95 % certainty.${unsure}`)),
       [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
   }
 

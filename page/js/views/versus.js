@@ -3,7 +3,7 @@
 import { navigate, addressOf } from "../router.js";
 import { fetchJson } from "../api.js";
 import { h } from "../dom.js";
-import { facts, failed, head, loneCard } from "../parts/cards.js";
+import { facts, failed, loneCard } from "../parts/cards.js";
 import { PagedList } from "../parts/paged.js";
 import { inWords, recordBar } from "../parts/tables.js";
 import { GAME_NAMES, botTitle, plural } from "../text.js";
@@ -18,8 +18,7 @@ export class VersusView {
     this.matches = h("section", { hidden: true }, h("h2", null, "Matches"), // not moved by the scores
       new PagedList(`search?bot=${encodeURIComponent(bot)}&opponent=${encodeURIComponent(opponent)}`, "They have not played against each other yet.").element);
     main.replaceChildren(
-      head(h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))), null,
-        ...[bot, opponent].map((each) => h("a", { class: "button plain", href: addressOf("play", each) }, `Play ${botTitle(each)}`))),
+      h("h1", null, h("a", { href: addressOf("bot", bot) }, botTitle(bot)), " against ", h("a", { href: addressOf("bot", opponent) }, botTitle(opponent))),
       this.scores, this.matches);
     this.load(bot, opponent);
   }
