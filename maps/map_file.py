@@ -30,6 +30,7 @@ class TerritoryTable(Struct, frozen=True, kw_only=True):
     """Keys of a [[territory]] table."""
 
     name: Text
+    short: Text | None = None
     place: tuple[Coordinate, Coordinate]
     roads: tuple[int | str, ...]
     continent: Text | None = None
@@ -73,14 +74,16 @@ class UnknownMap(MapError):
 class MapFile:
     """A map with additional data for people and pictures.
 
-    continents  names with the numbers of their territories; may be empty, and a territory is in at most one
-    wraps       True if the picture wraps around: a road longer than half the width of the picture leaves it on one side
-                and enters on the other
+    continents   names with the numbers of their territories; may be empty, and a territory is in at most one
+    short_names  short form of each territory's name, empty where there is none; empty for a generated map
+    wraps        True if the picture wraps around: a road longer than half the width of the picture leaves it on one side
+                 and enters on the other
     """
 
     map: RisklessMap
     description: str = ""
     continents: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    short_names: tuple[str, ...] = ()
     wraps: bool = False
 
 
@@ -128,7 +131,29 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
         map,
         file.parse(["description"], _check_line, table.description),
         tuple((name, tuple(numbers)) for name, numbers in continents.items()),
+        _read_short_names(file, table.territory),
         table.wraps,
+    )
+
+
+def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> tuple[str, ...]:
+    """Return the short form of each territory's name, empty where the file gives none.
+
+    Raises BadTomlFile for a short form that is not shorter than the name, or that another territory has.
+    """
+    names_by_short: dict[str, str] = {}
+
+    def check(territory: TerritoryTable) -> str:
+        short = _check_line(territory.short or "")
+        if len(short) >= len(territory.name):
+            raise ValueError(f"must be shorter than the name {territory.name!r:.60}")
+        if short and names_by_short.setdefault(short, territory.name) != territory.name:
+            raise ValueError(f"{names_by_short[short]} has the same short form {short!r:.40}")
+        return short
+
+    return tuple(
+        file.parse(["territory", number, "short"], check, territory)
+        for number, territory in enumerate(territories)
     )
 
 

@@ -164,6 +164,7 @@ def answer_map_request(name: str) -> Response:
         "cells": load_shipped_cells(name),
         "ferries": load_shipped_ferries(name),
         "marks": load_shipped_marks(name),
+        "short_names": file.short_names,
         "setup": file.map.to_data(),
     }
     return responses.make_json_response(map_data)

@@ -35,6 +35,7 @@ place = [20, 0]
 roads = ["Strait"]
 continent = "Islands"
 start = ["minnie", 3]
+short = "East"
 """
 
 BROKEN = [
@@ -117,14 +118,24 @@ BROKEN = [
     (
         'name = "Strait"',
         'name = "Strait"\n"a\\nb" = 1',
-        ":15: territory.a\\nb: unknown key; choose from name, place, roads, continent, start",
+        ":15: territory.a\\nb: unknown key; choose from name, short, place, roads, continent, start",
     ),
     (
         'name = "Strait"',
         f'name = "Strait"\n{"k" * 1000} = 1',
-        f":15: territory.{'k' * 40}: unknown key; choose from name, place, roads, continent, start",
+        f":15: territory.{'k' * 40}: unknown key; choose from name, short, place, roads, continent, start",
     ),
     ('name = "Strait"', 'nam = "Strait"', ':14: territory.nam: unknown key; did you mean "name"?'),
+    (
+        'name = "Strait"',
+        'name = "Strait"\nshort = "Narrow"',
+        ":15: territory.short: must be shorter than the name 'Strait'",
+    ),
+    (
+        'name = "Strait"',
+        'name = "Strait"\nshort = "East"',
+        ":25: territory.short: Strait has the same short form 'East'",
+    ),
     ('name = "Strait"', 'name = "EAST ISLAND"', ":9: territory.roads: no territory is called 'Strait'"),
     ("place = [10, 4.5]\n", "", ":13: territory: the key place is missing"),
     ("place = [10, 4.5]", "place = [10]", ":15: territory.place: expected a list of length 2, got 1"),
@@ -228,7 +239,7 @@ def write_map(folder: Path, text: str, name: str = "broken.toml") -> Path:
 
 def test_the_good_file_is_good(tmp_path: Path) -> None:
     file = read_map_file(write_map(tmp_path, GOOD, "strait.toml"))
-    assert file == MapFile(file.map, "Two islands and a strait", (("Islands", (0, 2)),), wraps=False)
+    assert file == MapFile(file.map, "Two islands and a strait", (("Islands", (0, 2)),), ("", "", "East"))
     assert file.map.name == "strait"
     assert file.map.territories == ("West Island", "Strait", "East Island")
     assert file.map.neighbours == ((1,), (0, 2), (1,))

@@ -11,7 +11,7 @@ import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, plac
 import { Hatch } from "./hatch.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
-import { LINE_HEIGHT, NAME_GAP, NameSpace, allSpellings } from "./names.js";
+import { LINE_HEIGHT, NAME_GAP, allSpellings, placeName } from "./names.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
@@ -25,12 +25,11 @@ const BADGE_HEIGHT = 18;
 const PLUS_DISTANCE = RADIUS + 4; // from the middle of a mark to that of its "+1"
 const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
 const MIN_MARK_PX = 17; // diameter of a mark at least
-const MIN_PLACE_PX = 19; // between two places at least, for a mark at each: otherwise the number alone tells the armies
+const MAX_SIZE_WITH_NAMES = 2.8; // from this scale of names on, few fit anywhere
+const NEAR_PX = 19; // between two places: marks so near to each other nearly touch
 const MARK_SHARE = 0.55; // diameter of a mark, relative to the least distance of two places
-const MIN_FIGURE = 0.91; // size of a number of armies at least, relative to that in the largest mark
+const MIN_FIGURE = 0.83; // size of a number of armies at least, relative to that in the largest mark
 const MAX_SIZE_WITH_TEXT = 1.5; // from this scale of names on there is no room for text beside marks
-const MAX_SIZE_WITH_NAMES = 2.8; // from this scale of names on, a distant map names only the territory that is pointed at
-const NUMBER_SIZE = 0.7; // radius of a number without its mark, relative to a mark
 const MIN_LINE_DISTANCE = 1.6 * RADIUS; // distance of a badge from its place from which on a line joins them
 const MAX_BADGE_DISTANCE = 5 * RADIUS; // the same from which on the numbers of a battle are left out: the words below the board have them
 const [FIGURE_WIDE, FIGURE_HIGH] = [20, 14]; // room for a number of armies
@@ -40,10 +39,9 @@ const CLASH_MS = 320;
 const WAVES = 5; // in which "+1" appears, from left to right: all at once would cover the board
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
-const BARE_TIP_SIZE = 0.7; // size of the tip of an arrow between numbers without marks
+const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
-const BESIDE_RING = 6; // from a mark to a name, so that there is room for a ring
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
@@ -101,7 +99,6 @@ export class MapBoard {
     this.tapped = /** @type {number[]} */ ([]); // territories of which the last tap may have meant each
     // Buttons that name what may be chosen, as large as a finger, for maps whose territories are smaller.
     this.offers = h("div", { class: "offers", role: "group", "aria-label": "Choose a territory" });
-    this.gap = whole ? NAME_GAP : BESIDE_RING; // from a mark to a name
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
     this.travelled = /** @type {any} */ (null);
@@ -110,11 +107,10 @@ export class MapBoard {
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
     this.ways = /** @type {any[]} */ ([]); // of writing each name
-    this.leaders = /** @type {any} */ (null); // from names on the sea to their marks
-    this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for each, where there is no room for all
+    this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for those that their land has no room for
     this.letters = 1; // their scale
     this.placedFor = ""; // what their places depend on, when they were placed last
-    this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map has none
+    this.tag = /** @type {any} */ (null); // names of the territory that is pointed at and of the last move, where the map does not write them
     this.pointed = /** @type {number | null} */ (null); // territory below the pointer, or with the focus
     this.move = /** @type {any} */ (null);
     this.lead = /** @type {any} */ (null); // from a battle to its numbers, where these are far off
@@ -148,9 +144,8 @@ export class MapBoard {
     this.land = new Land(layout, extra, (type, v) => (type === "click" ? this.onSpot(v) : this.point(v, type === "enter")));
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
-    this.leaders = this.names.map(() => svg("path", { class: "leader" }));
     this.placed = [];
-    this.ways = allSpellings(setup.territories, widthIn(NAME_FONT));
+    this.ways = allSpellings(setup.territories, extra.short_names, widthIn(NAME_FONT));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
     this.better = ["better-ground", "better"].map((name) => svg("path", { class: name }));
@@ -171,7 +166,7 @@ export class MapBoard {
       ...this.better,
       ...this.order.map((v) => this.spots[v].group),
       ...this.options,
-      ...this.names.flatMap((name, v) => [name, this.leaders[v]]),
+      ...this.names,
       this.tag,
       this.outcomes,
       this.training,
@@ -210,14 +205,9 @@ export class MapBoard {
     return this.zoom.isDistant && this.size > MAX_SIZE_WITH_TEXT;
   }
 
-  // Return true if figures alone tell the armies, because there is no room for marks.
-  get isBare() {
-    return this.zoom.isDistant && MIN_DISTANCE * this.zoom.scale < MIN_PLACE_PX;
-  }
-
-  // Return true if the names of all territories would cover the picture.
-  get isNameless() {
-    return this.zoom.isDistant && this.size > MAX_SIZE_WITH_NAMES;
+  // Return true if marks nearly touch: the arrow between them is thin.
+  get isDense() {
+    return this.zoom.isDistant && MIN_DISTANCE * this.zoom.scale < NEAR_PX;
   }
 
   // Place marks and names with as little overlap as possible at this zoom.
@@ -225,13 +215,12 @@ export class MapBoard {
     if (!this.names) return;
     const { size, markSize, markScale, layout } = this;
     const figure = Math.max(MIN_FIGURE, markScale) / markScale;
-    set(this.picture, { "data-bare": this.isBare });
+    set(this.picture, { "data-dense": this.isDense });
     this.picture.style.setProperty("--size", size.toFixed(2));
     this.picture.style.setProperty("--figure", figure.toFixed(2));
     this.hatch.fit(this.zoom.scale, layout.width);
-    const { beside } = this.zoom;
-    layout.room = roomFor(layout.width, layout.height, beside);
-    const placedFor = [this.zoom.scale, size, markSize, beside, this.isNameless].join(" ");
+    layout.room = roomFor(layout.width, layout.height, this.zoom.beside);
+    const placedFor = [this.zoom.scale, size, markSize].join(" ");
     // Too slow for each frame of a gesture, and the same in a frame of another height.
     if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
       [this.placed, this.letters] = this.placeNames();
@@ -241,8 +230,6 @@ export class MapBoard {
     const reach = this.isSmall ? Math.min(PRESS_RADIUS, MIN_DISTANCE / 2 / size) : PRESS_RADIUS; // where marks would overlap, land is pressed instead
     placed.forEach((name, v) => {
       write(this.names[v], name, letters);
-      set(this.names[v], { "data-ground": name?.ground });
-      set(this.leaders[v], { d: name?.leader ? arrow(name.leader, 0, 0) : null });
       this.names[v].style.fontSize = `${(11 * letters).toFixed(1)}px`;
       set(this.spots[v].group, { transform: `translate(${layout.at[v][0].toFixed(1)} ${layout.at[v][1].toFixed(1)}) scale(${markSize.toFixed(2)})` });
       set(this.spots[v].reach, { r: (reach / markScale).toFixed(1) });
@@ -252,17 +239,19 @@ export class MapBoard {
     this.showOutcomes();
   }
 
-  // Return the place of each name, and the scale of their letters: as large as leaves room for all, or no name where the least letters leave none.
+  // Return the place of each name that its land has room for, and the scale of all letters: as large as leaves none out that smaller ones let in.
   /** @returns {[any[], number]} */
   placeNames() {
     const { size, markSize, layout, zoom } = this;
     const least = Math.min(size, MIN_NAME_SCALE / (zoom.scale || 1));
-    const placeAll = (letters) => new NameSpace(layout, this.land.regions, letters, (RADIUS + this.gap) * markSize).placeAll(this.ways);
-    const smallest = this.isNameless ? null : placeAll(least);
-    if (!smallest) return [this.ways.map(() => null), size];
+    const beside = (RADIUS + NAME_GAP) * markSize;
+    const marks = layout.at.map(([x, y]) => box(x, y, 2 * beside, 2 * beside));
+    const placeAll = (letters) => this.ways.map((ways, v) => placeName(ways, layout.at[v], this.land.regions[v], marks, letters));
+    if (least > MAX_SIZE_WITH_NAMES) return [this.ways.map(() => null), least];
+    const smallest = placeAll(least);
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
       const placed = placeAll(letters);
-      if (placed) return [placed, letters];
+      if (placed.every((name, v) => name?.isShort === smallest[v]?.isShort)) return [placed, letters];
     }
     return [smallest, least];
   }
@@ -290,7 +279,7 @@ export class MapBoard {
       const [[x1, y1], [x2, y2]] = line;
       const end = n === parts.length - 1 ? (RADIUS + 4) * markSize : 0;
       const start = Math.min(n ? 0 : RADIUS * markSize, Math.hypot(x2 - x1, y2 - y1) - end - SHORTEST * size);
-      return arrow(line, start, end, head * (this.isBare ? BARE_TIP_SIZE : 1) * size);
+      return arrow(line, start, end, head * (this.isDense ? NEAR_TIP_SIZE : 1) * size);
     }).join("");
   }
 
@@ -407,9 +396,9 @@ export class MapBoard {
     this.ring(null);
   }
 
-  // Ring the target of the last move, and keep its arrow off the number of its source; null for none.
-  ring(target, source = null) {
-    this.spots.forEach(({ group }, v) => set(group, { "data-last": v === target, "data-from": v === source }));
+  // Ring the target of the last move; null for none.
+  ring(target) {
+    this.spots.forEach(({ group }, v) => set(group, { "data-last": v === target }));
   }
 
   showMove(move, before) {
@@ -425,7 +414,7 @@ export class MapBoard {
   showFight(move, { what, came, stood }, parts) {
     this.drawMove(this.arrows(parts));
     if (this.isSmall) {
-      this.ring(move[1], move[0]);
+      this.ring(move[1]);
       return;
     }
     if (what !== "won" && what !== "lost") return;
@@ -439,7 +428,7 @@ export class MapBoard {
     const { size, markScale, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const { selected = null, targets = null } = this.marked ?? {};
-    const radius = (/** @type {number} */ n) => (this.isBare ? (n ? NUMBER_SIZE : 0) : markScale * (n ? 1 : EMPTY_MARK_SIZE)) * RADIUS;
+    const radius = (/** @type {number} */ n) => markScale * (n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
     const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING * markScale : radius(n)));
     const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
     if (covers && !always) return svg("g");
@@ -461,7 +450,8 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Name the territory that is pointed at and, on a map without names, where there is room, those of the choice or else of the last move.
+  // Write the whole name of the territory that is pointed at and, where there is room, of the chosen one or else of those of the last move, if
+  // the map does not, and the names of the targets that have none.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;
@@ -470,13 +460,16 @@ export class MapBoard {
     const taken = [...this.fought, ...this.foretold];
     for (const v of new Set([...(pointed === null ? [] : [pointed]), ...choice, ...last])) {
       const isPointed = v === pointed;
-      if (this.placed[v] && !(isPointed && this.names[v].matches("[data-fought], [data-foretold]"))) continue;
+      const own = this.placed[v];
+      const isTarget = !isPointed && choice.includes(v, 1);
+      if (own && (isTarget || !own.isShort) && !(isPointed && this.names[v].matches("[data-fought], [data-foretold]"))) continue;
       const place = this.layout.at[v];
       const lead = svg("path", { class: "lead" });
-      const others = isPointed ? taken : [...taken, ...this.boxes];
+      const others = isPointed ? taken : [...taken, ...this.boxes.filter((each) => each !== own?.box)];
       const line = last.includes(v) ? this.layout.lines(...last).at(-1) : [place, place];
-      this.tag.append(lead, this.badge(this.game.names[v], v, line, { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed }));
-      if (isPointed) set(this.names[v], { "data-tagged": true });
+      const badge = this.badge(this.game.names[v], v, line, { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed });
+      this.tag.append(lead, badge);
+      if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
     }
   }
 

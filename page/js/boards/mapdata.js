@@ -2,8 +2,8 @@
 
 import { fetchOnce } from "../api.js";
 
-export const PLAIN = { continents: [], wraps: false, cells: null, ferries: [], marks: null };
-const UNKNOWN = { continents: [], wraps: false, cells: undefined, ferries: [], marks: null };
+export const PLAIN = { continents: [], wraps: false, cells: null, ferries: [], marks: null, short_names: [] };
+const UNKNOWN = { continents: [], wraps: false, cells: undefined, ferries: [], marks: null, short_names: [] };
 
 const generated = (setup) => !setup.map || setup.map.includes(":");
 

@@ -13,7 +13,6 @@ const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and name
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
-const COVER_SHARE = 1.13; // of the least scale, at least, where the picture covers the frame: two territories are then 36 pixels apart
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
@@ -78,15 +77,9 @@ export class Zoom {
     return Math.max(MIN_HEIGHT_PX, lowest, window.innerHeight - top - below);
   }
 
-  // Return how the frame is filled, by the style: "room" for a frame as high as its room, "land" for one that a picture too small for a
-  // finger covers, too. Otherwise the frame is as high as the picture.
-  get fill() {
-    return getComputedStyle(this.place).getPropertyValue("--fill").trim();
-  }
-
-  // Return true if the picture begins larger than the frame.
-  get isCovering() {
-    return this.fill === "land" && this.isSmall;
+  // Return true if the frame is as high as its room, by the style. Otherwise it is as high as the picture.
+  get fills() {
+    return getComputedStyle(this.place).getPropertyValue("--fill").trim() === "room";
   }
 
   // Return the scale at which the whole picture is visible.
@@ -109,9 +102,8 @@ export class Zoom {
     const { room } = this;
     if (!this.place.clientWidth || !room) return;
     const { whole } = this;
-    const height = Math.ceil(this.fill ? room : Math.min(room, this.size[1] * Math.max(whole, this.factor ?? whole))) + 2;
+    const height = Math.ceil(this.fills ? room : Math.min(room, this.size[1] * Math.max(whole, this.factor ?? whole))) + 2;
     const scale = Math.max(whole, Math.min(this.factor ?? this.ownScale(height), MAX_SCALE));
-    set(this.element, { "data-small": this.isSmall });
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
@@ -132,14 +124,12 @@ export class Zoom {
     return window.innerWidth <= HANDHELD_PX && this.whole < MIN_SHARE_WITH_MARKS * this.least;
   }
 
-  // Return the scale at which all points of a choice are in sight in a frame of this height, or without a choice the one at which the picture
-  // covers the frame, if it is to; 0 for the whole picture.
+  // Return the scale at which all points of a choice are in sight in a frame of this height, if the picture is small; 0 for the whole picture.
   ownScale(height) {
-    const { place: { clientWidth: width }, near, size } = this;
-    if (!this.isSmall || !(near.length || this.isCovering)) return 0;
+    const { place: { clientWidth: width }, near } = this;
+    if (!this.isSmall || !near.length) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
-    const scale = near.length ? Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high) : Math.max(width / size[0], height / size[1], COVER_SHARE * this.least);
-    return Math.min(scale, MAX_CHOICE_SHARE * this.least);
+    return Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
   }
 
   // Zoom in on the points of a choice where the whole picture is too small for a finger; without points, back to the whole picture. A scale
@@ -183,7 +173,7 @@ export class Zoom {
   refit() {
     const { scale } = this;
     this.fit();
-    if (this.isCovering && this.scale !== scale) this.movedAt = performance.now(); // a phone's address bar came or went below the finger
+    if (this.revealed && this.scale !== scale) this.movedAt = performance.now(); // a phone's address bar came or went below the finger
     if (!this.isDragged) this.reveal(this.sought);
   }
 
@@ -193,9 +183,9 @@ export class Zoom {
     return [picture.left - frame.left, picture.top - frame.top];
   }
 
-  // Zoom by a button. Between the whole picture and the least scale there is no step, and between the whole picture and its own scale there is one.
+  // Zoom by a button. Between the whole picture and the least scale there is no step, and between the whole picture and a choice there is one.
   step(larger) {
-    if ((this.near.length ? this.isSmall : this.isCovering) && (!larger || this.factor === 0)) {
+    if (this.near.length && this.isSmall && (!larger || this.factor === 0)) {
       this.glide(this.near, larger ? null : 0);
       return;
     }

@@ -261,6 +261,7 @@ async def test_the_map_and_what_the_server_is(host: Host) -> None:
     world = await ask(host, "map/world")
     assert world["wraps"] is True
     assert len(world["continents"]) == 6
+    assert (await ask(host, "map/usa"))["short_names"][:2] == ["AL", "AZ"]
 
 
 async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Host) -> None:
