@@ -745,13 +745,13 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     page.wait_for_function("() => window.premove === null")
     page.set_viewport_size({"width": 390, "height": 600})
     page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
-    own = page.locator("[data-source] .reach").first
-    expect(own).to_be_visible()
+    source = page.locator("[data-source] .reach").first
+    expect(source).to_be_visible()
     before = page.evaluate(SCALE)
     page.set_viewport_size({"width": 390, "height": 660})
     wait_until(lambda: page.evaluate(SCALE) > before)
     page.evaluate("clicks = 0")
-    page.touchscreen.tap(*middle_of(own))
+    page.touchscreen.tap(*middle_of(source))
     page.wait_for_function("() => clicks === 1")
     expect(selected).to_have_count(0)  # the map has grown below the finger
     context.close()
