@@ -6,8 +6,9 @@
 
 With --checkout the second engine comes from another checkout, created with `git worktree add ../earlier COMMIT`. Both
 engines then run as separate processes, so that both have the cost of a pipe. `arena match` plays the matches on each
-map, with its built-in openings if there are any, otherwise with RANDOM_PLIES random plies. A third repetition is a
-draw. The table shows Elo with 95 % intervals, for each map and for all pairs.
+map, with its built-in openings if there are any, otherwise with random openings that `arena openings make` finds even: after
+uneven ones, the same seat wins both matches of a pair, whichever engine is stronger. A third repetition is a draw. The
+table shows Elo with 95 % intervals, for each map and for all pairs.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from arena.rating.pentanomial import SCORE_CLASSES, PairCounts, estimate_elo_dif
 from benchmarks.kit.results import make_parser
 
 ROOT = Path(__file__).parents[2]
-RANDOM_PLIES = 6
-"""Number of random plies that begin a match on a map without built-in openings."""
+OPENING_SETTINGS = ("--plies", "6", "--nodes", "8000", "--gap", "0", "--strengths", "2000")
+"""Settings of `arena openings make` for maps without built-in openings."""
 
 
 def map_to_toml(map: RisklessMap) -> str:
@@ -80,6 +81,12 @@ class PairScore:
         return f"{sum(self.pairs)} | {elo.elo:+.0f} ({interval}) | {self.forfeits}"
 
 
+def run_arena(*arguments: str) -> None:
+    """Run a command of `arena` without its output. Raises CalledProcessError if it fails."""
+    command = [sys.executable, "-m", "arena", *arguments]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def play_pairs(
     map: str, first_engine: str, second_engine: str, time_control: str, rounds: int, concurrency: int
 ) -> PairScore:
@@ -93,15 +100,27 @@ def play_pairs(
             path = Path(folder) / "variant.toml"
             path.write_text(map_to_toml(load_variant(map)), encoding="utf-8")
             map_name = str(path)
-        openings = "shipped" if find_shipped_openings_file(map) else str(RANDOM_PLIES)
-        command = [
-            *(sys.executable, "-m", "arena", "match", first_engine, second_engine),
+        openings = "shipped"
+        if find_shipped_openings_file(map) is None:
+            openings = str(Path(folder) / "openings.txt")
+            run_arena(
+                "openings",
+                "make",
+                "--map",
+                map_name,
+                "--count",
+                str(rounds),
+                *OPENING_SETTINGS,
+                "--output",
+                openings,
+            )
+        run_arena(
+            *("match", first_engine, second_engine),
             *("--name-a", "one", "--name-b", "other"),
             *("--map", map_name, "--openings", openings, "--tc", time_control),
             *("--rounds", str(rounds), "--concurrency", str(concurrency)),
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
-        ]
-        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        )
         data = json.loads(table.read_text(encoding="utf-8"))
     return PairScore(
         tuple(data["pairs"]), sum(row[column] for row in data["table"] for column in FORFEIT_COLUMNS)
