@@ -80,7 +80,7 @@ async function route() {
 function titleOf(name, /** @type {any} */ [what, other]) {
   if (NAMED.has(name) && !what) return "Page not found · Riskless Arena";
   const words = {
-    match: "Match", file: "Record file", play: "Play", tv: "Arena TV", table: eventTitle(what) || "Tables", event: eventTitle(what), bot: botTitle(what ?? ""),
+    match: "Match", file: "Record file", play: "Play", tv: "Arena TV", table: eventTitle(what) || "Ratings", event: eventTitle(what), bot: botTitle(what ?? ""),
     versus: other ? `${botTitle(what)} against ${botTitle(other)}` : "Two bots", search: "Search", join: "Invitation", me: "Your bots", host: "Host", maps: what ? mapTitle(what) : "Maps",
   };
   return Object.hasOwn(words, name) ? `${words[name]} · Riskless Arena` : "Riskless Arena: watch and play";

@@ -58,7 +58,7 @@ class LinkPreview(Struct, frozen=True):
 
 GENERAL_PREVIEW = LinkPreview("Riskless Arena", "Watch bots play, play against them, read the table.")
 _VIEW_PREVIEWS = {
-    "table": LinkPreview("Tables", "Ratings with their errors, and who scored what against whom."),
+    "table": LinkPreview("Ratings", "Ratings with their errors, and who scored what against whom."),
     "search": LinkPreview("Search", "Finished matches by bot, opponent, map, game, result and opening."),
     "maps": LinkPreview("Maps", "The Riskless maps, with what was measured and what was solved."),
     "tv": LinkPreview("Arena TV", "The matches most worth watching, one after another."),

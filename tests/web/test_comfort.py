@@ -207,7 +207,7 @@ def test_every_view_has_a_title_of_its_own(played: BrowserArena, page: Page) -> 
     titles = {
         "": "Riskless Arena: watch and play",
         "#/play": "Play · Riskless Arena",
-        "#/table": "Tables · Riskless Arena",
+        "#/table": "Ratings · Riskless Arena",
         "#/table/serve": "Open pool · Riskless Arena",
         "#/bot/greedy": "greedy · Riskless Arena",
         "#/file": "Record file · Riskless Arena",

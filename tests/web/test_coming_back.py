@@ -101,7 +101,7 @@ def test_back_links_and_the_bar_lead_away_and_back(idle: BrowserArena, page: Pag
     bar = page.get_by_role("region", name="Your match")
     expect(bar).to_contain_text("Your match against random is still on: your turn")
     expect(page.get_by_role("button", name="Start the match")).to_be_disabled()
-    for view in ("Tables", "Watch", "Search"):
+    for view in ("Ratings", "Watch", "Search"):
         page.get_by_role("link", name=view, exact=True).click()
         expect(bar.get_by_role("link", name="Back to the match")).to_be_visible()
     page.reload()  # on another view than the match's
@@ -371,7 +371,7 @@ def test_a_page_that_would_lose_a_file_says_that_it_is_an_old_one_and_stays(
     page.evaluate("window.stays = true")
     page.context.set_offline(True)
     try:
-        page.get_by_role("link", name="Tables", exact=True).click()
+        page.get_by_role("link", name="Ratings", exact=True).click()
         expect(page.get_by_text("The server does not answer. Reconnecting…")).to_be_visible()
     finally:
         page.context.set_offline(False)
@@ -397,14 +397,14 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
         running.kill_server()
         away = page.get_by_text("The server does not answer. Reconnecting…")
         expect(away).to_be_visible()
-        for view in ("Tables", "Play", "Search"):
+        for view in ("Ratings", "Play", "Search"):
             page.get_by_role("link", name=view, exact=True).click()
             # a view that this browser already has is shown, with what it could not load
             expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(f"Not loaded yet|{view}"))
-        page.get_by_role("link", name="Tables", exact=True).click()
+        page.get_by_role("link", name="Ratings", exact=True).click()
         running.start_server()
         expect(away).to_be_hidden()
-        expect(page.get_by_role("heading", level=1)).to_have_text("Tables")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Ratings")
         expect(page.get_by_text("No rated match has finished yet.")).to_be_visible()
 
 

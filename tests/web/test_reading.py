@@ -57,7 +57,7 @@ VIEWS = {
     "versus/greedy/random": ".record-bar",
     "search?map=path4": ".card",
     "maps": ".maps svg",
-    "maps/path4": "table",
+    "maps/path4": ".card",
     "me": "form",
     "host": "form",
     "file": "input",

@@ -90,7 +90,7 @@ def test_an_older_address_leads_to_what_it_meant(
 def test_links_within_the_page_load_nothing_anew(played: BrowserArena, page: Page) -> None:
     page.goto(played.url)
     page.evaluate("window.stays = true")
-    page.get_by_role("link", name="Tables", exact=True).click()
+    page.get_by_role("link", name="Ratings", exact=True).click()
     page.locator("table.standing").get_by_role("link", name="greedy").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("greedy")
     assert page.evaluate("window.stays")

@@ -177,7 +177,7 @@ def test_find_yesterdays_final_in_three(tmp_path: Path, browser: Browser) -> Non
         expect(page.locator(".past h3").first).to_have_text("Yesterday")
         expect(page.locator(".past .card").first).to_contain_text("cup · Tic-tac-toe")
         stranger = Stranger(page)
-        stranger.click("Tables", "link")
+        stranger.click("Ratings", "link")
         stranger.click(page.locator(".events .card", has_text="cup"))
         stranger.click("Watch the final", "link")
         page.wait_for_url("**/match/*")

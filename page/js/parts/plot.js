@@ -51,7 +51,7 @@ export class Plot {
     });
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
     this.chief = h("button", { type: "button", class: "chief", onclick: () => go(this.chiefPly) });
-    this.rest = h("button", { type: "button", class: "veil", hidden: true, onclick: reveal }, h("span", null, "The rest is hidden", h("span", null, ": show")));
+    this.rest = h("button", { type: "button", class: "veil", hidden: true, onclick: reveal }, h("span", null, "Show the rest"), h("span", null, "The rest is hidden"));
     this.element = h("figure", { class: "plot" }, this.head,
       h("div", { class: "scaled" }, h("div", { class: "axis", "aria-hidden": "true" }, this.axis), h("div", { class: "drawn" }, this.svg, this.chief, this.rest, this.plies)), this.words);
   }

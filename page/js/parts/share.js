@@ -1,15 +1,17 @@
 // Ways to share a match, in a dialog: a link, code to embed it, and files to download.
 
-import { addressOf } from "../router.js";
+import { Thumbnail } from "../boards/thumbnail.js";
 import { h, say, set } from "../dom.js";
+import { addressOf } from "../router.js";
+import { gameTitle } from "../text.js";
 import { openDialog } from "./dialog.js";
+import { against } from "./matchlist.js";
 
-// Return the button that opens the dialog. ply() returns the reader's ply; null for the newest. A match in progress has no film yet.
-export function share(id, ply, { over }) {
+// Return the button that opens the dialog, about the position where the reader of `viewer` is. A match in progress has no film yet.
+export function share(id, viewer, { over }) {
   const link = h("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => link.select() });
   const code = h("input", { type: "text", readonly: true, "aria-label": "Embed in your page", onfocus: () => code.select() });
   const picture = h("a", { class: "button plain", download: `${id}.png` }, "Picture");
-  const preview = h("img", { class: "shared", alt: "", width: 1200, height: 630 });
   const files = [picture,
     over && h("a", { class: "button plain", href: `/film/${encodeURIComponent(id)}.gif`, download: `${id}.gif` }, "Highlights"),
     over && h("a", { class: "button plain", href: `/api/record/${encodeURIComponent(id)}?download` }, "Moves")];
@@ -18,16 +20,27 @@ export function share(id, ply, { over }) {
     h("label", null, "Embed in your page", h("span", { class: "copied" }, code, copyButton(code, "Copy HTML"))),
     h("div", { class: "files", role: "group", "aria-label": "Download" }, h("span", null, "Download"), files));
   const open = () => {
-    const at = ply();
+    const at = viewer.ply;
     link.value = location.origin + addressOf("match", id, at);
     code.value = `<iframe src="${location.origin}${addressOf("embed", id, at)}" width="800" height="640" title="A match on Riskless Arena"></iframe>`;
-    const shot = `/picture${addressOf("match", id, at)}.png`;
-    set(picture, { href: shot });
-    set(preview, { src: shot });
+    set(picture, { href: `/picture${addressOf("match", id, at)}.png` });
     set(more, { open: false });
-    openDialog("share-box", at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start", preview, link, copyLink, more);
+    const board = preview(viewer);
+    const dialog = openDialog("share-box", at === null ? "Share this match" : at ? `Share move ${at}` : "Share the start", board.element, link, copyLink, more);
+    dialog.addEventListener("close", board.stop);
   };
   return h("button", { type: "button", class: "button plain", "aria-haspopup": "dialog", onclick: open }, "Share");
+}
+
+// Return what the link shows: the position, the players and the map.
+function preview({ match, at }) {
+  const board = new Thumbnail(match.game);
+  board.show(match.positions[at], at ? match.moves[at - 1].move : null);
+  return {
+    element: h("div", { class: "shared" }, h("span", { class: "picture-of" }, board.element),
+      h("p", null, against(match.players), h("span", { class: "quiet" }, gameTitle(match.gameName, match.setup.map)))),
+    stop: () => board.stop(),
+  };
 }
 
 // A text to copy, with its button.

@@ -5,16 +5,18 @@ import { fetchJson } from "../api.js";
 import { h, say, set } from "../dom.js";
 import { facts, failed, head, page } from "../parts/cards.js";
 import { mapPicture } from "../parts/mappicture.js";
-import { PagedList } from "../parts/paged.js";
+import { pastRow } from "../parts/pastrow.js";
 import { table } from "../parts/tables.js";
 import { SEATS, SEAT_NAMES, SIDES, inMapOrder, mapFacts, mapTitle, plural } from "../text.js";
+
+const LATEST = 3; // matches that have room beside a map
 
 export class MapsView {
   constructor(main, [name]) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.line = h("p", null, name ? "" : "Choose a map to see how it plays, or to play on it.");
     const query = `map=${encodeURIComponent(name ?? "")}`;
-    this.actions = name ? [h("a", { class: "button plain", href: `/search?${query}` }, "All matches"), h("a", { class: "button", href: `/play?${query}` }, "Play")] : [];
+    this.actions = name ? [h("a", { class: "button", href: `/play?${query}` }, "Play")] : [];
     main.replaceChildren(head(h("h1", null, name ? mapTitle(name) : "Maps"), this.line, ...this.actions), this.place);
     this.load(name);
   }
@@ -55,14 +57,26 @@ function card(map) {
 }
 
 function whole(map) {
-  const latest = new PagedList(`search?map=${encodeURIComponent(map.name)}`, "No matches on this map yet. Press Play to begin the first one.");
   return page(mapPicture(map.name), [
     h("section", null, h("h2", null, numbers(map)), facts([["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]),
       h("p", null, map.solved
         ? forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`)
         : "Not solved yet: nobody knows who wins with perfect play."),
       map.measured.length ? h("details", null, h("summary", null, "Matches between equal engines"), measured(map.measured)) : null),
-  ], h("section", null, h("h2", null, "Latest matches"), latest.element));
+    latest(map.name),
+  ]);
+}
+
+// The latest matches on a map, beside its picture, and the way to all.
+function latest(name) {
+  const query = `search?map=${encodeURIComponent(name)}`;
+  const list = h("ul", { class: "cards rows" });
+  const told = h("p", { class: "quiet" }, "Loading…");
+  fetchJson(`${query}&limit=${LATEST}`).then(({ matches }) => {
+    list.append(...matches.map(pastRow));
+    told.replaceChildren(matches.length ? h("a", { href: `/${query}` }, "All matches") : "None yet. Press Play to begin the first one.");
+  }, ({ message }) => say(told, message));
+  return h("section", null, h("h2", null, "Latest matches"), list, told);
 }
 
 function measured(rows) {

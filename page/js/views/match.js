@@ -75,7 +75,7 @@ export class MatchView {
   offer() {
     if (this.view === "embed") return;
     const { over } = this.viewer;
-    this.viewer.actions.replaceChildren(share(this.id, () => this.viewer.ply, { over }));
+    this.viewer.actions.replaceChildren(share(this.id, this.viewer, { over }));
     if (over) this.viewer.links.replaceChildren(h("a", { href: `/search?like=${encodeURIComponent(this.id)}` }, "Matches with the same opening"));
   }
 

@@ -175,7 +175,7 @@ export class SeatView {
     this.viewer.actions.replaceChildren(...[
       asked && h("button", { type: "button", class: "button", onclick: () => this.rematch(asked) }, "Rematch"),
       h("a", { class: "button plain again", href: addressOf("play", asked?.opponent) }, "New match"),
-      share(this.id, () => this.viewer.ply, { over: true }),
+      share(this.id, this.viewer, { over: true }),
       this.told].filter(Boolean));
   }
 

@@ -13,7 +13,7 @@ export class TableView {
   constructor(main) {
     this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
     this.choices = h("div", { class: "filters" });
-    main.replaceChildren(head(h("h1", null, "Tables"), null, this.choices), this.place);
+    main.replaceChildren(head(h("h1", null, "Ratings"), null, this.choices), this.place);
     this.load();
   }
 
@@ -51,14 +51,14 @@ export class TableView {
     ].filter(Boolean));
   }
 
-  // The ratings of a game. `listed`: the events, which stand beside the ratings.
+  // The ratings of a game. `listed`: the events, which stand below the ratings.
   ratings(game, { standings, crosses }, listed, latest) {
     const rows = standings.filter((each) => each.game === game).map(rated);
     const unsure = rows.some((row) => row.provisional) ? " A question mark means provisional: too few matches yet." : "";
     const { parts, isWide } = headToHead(rows, crosses[game] ?? []);
     const section = parts.length ? h("section", null, parts) : null;
-    return page(h("section", null, h("h2", null, GAME_NAMES[game] ?? game), ratings(rows), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches. Each line shows where a rating lies with 95 % certainty.${unsure}`)),
-      [isWide ? null : section, listed].filter(Boolean), isWide ? section : null, latest);
+    return page(h("section", null, ratings(rows), h("p", { class: "quiet" }, `Glicko-2 ratings from rated matches. Each line shows where a rating lies with 95 % certainty.${unsure}`), listed),
+      [isWide ? null : section].filter(Boolean), isWide ? section : null, latest);
   }
 
   stop() {}

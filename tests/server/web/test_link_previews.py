@@ -81,7 +81,7 @@ TITLES = [
     ("/maps/world", "World"),
     ("/maps/..%2fworld", "Maps"),
     ("/versus/anna/bert", "anna against bert"),
-    ("/table", "Tables"),
+    ("/table", "Ratings"),
     ("/tv/4", "Arena TV"),
 ]
 
