@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from arena.protocol.record import BadRecord, Record, from_line, to_line
 
+RECORD_START = b'{"format":"arena-record/'
+"""Beginning of each line of a record file."""
+
 
 class RecordFile:
     """Record file, open for appending. Closing it deletes the file if it is empty.
 
     Opening removes an incomplete last line, left by a full disk or a power loss. Opening and writing raise OSError if
-    they fail.
+    they fail. Opening a file that does not begin with a record raises FileExistsError, and does not change the file.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         # Unbuffered: a line is one write, so that a killed ladder leaves complete lines.
         self._file = path.open("a+b", buffering=0)
-        self._truncate_partial_line()
+        try:
+            self._require_records()
+            self._truncate_partial_line()
+        except BaseException:
+            self._file.close()
+            raise
 
     def write(self, record: Record) -> None:
         """Append the record of a match."""
@@ -49,6 +58,20 @@ class RecordFile:
         self._file.close()
         if is_empty:
             self._path.unlink(missing_ok=True)
+
+    def _require_records(self) -> None:
+        self._file.seek(0)
+        first_line, line_end, _ = self._file.read().partition(b"\n")
+        # The first line may be incomplete too.
+        if (
+            _find_match_id(first_line)
+            if line_end
+            else RECORD_START.startswith(first_line[: len(RECORD_START)])
+        ):
+            return
+        raise FileExistsError(
+            errno.EEXIST, "the file has something other than records: name another file", str(self._path)
+        )
 
     def _truncate_partial_line(self) -> None:
         file_size = self._file.seek(0, os.SEEK_END)

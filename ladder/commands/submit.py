@@ -86,6 +86,8 @@ def add(
         raise UsageError(
             f"--name: {name!r:.80} is not valid; use 1 to 48 letters, digits, _ . and -, beginning with a letter or digit"
         )
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--folder: {folder} is not a folder")
     target = folder / f"{name}.zip"
     _read_start_command(file)
     try:

@@ -56,6 +56,8 @@ def backup_command(
 
     Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
     """
+    if str(file) == "-":
+        raise UsageError("FILE: name a file, because a backup is a database")
     url = db or DEFAULT_DATABASE_URL
     require_file(url)
     try:

@@ -31,7 +31,7 @@ from arena.rating.formats import ARENA, FORMATS
 from arena.server.commands.directives import parse_duration_option
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.core.calendar import (
     INTERVAL_DAYS,
     BadStartTime,
@@ -40,6 +40,7 @@ from arena.server.core.calendar import (
     find_zone,
     format_utc,
     make_event_name,
+    plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
@@ -53,6 +54,8 @@ from arena.server.store.tokens import is_valid_name, load_known_names
 
 MAX_OPENINGS = 64
 """Maximum number of openings for each game, map and time control of an event."""
+MAX_SECONDS_AHEAD = 10 * 366 * 24 * 3600
+"""Maximum time from the announcement of an event to its start, in seconds: about ten years."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
@@ -147,6 +150,13 @@ def new(
         raise UsageError(f"--format: must be one of {', '.join((*FORMATS, ARENA))}, not {format!r:.40}")
     if every and every not in INTERVAL_DAYS:
         raise UsageError(f"--every: must be day or week, not {every!r:.40}")
+    if "-" in closes:
+        raise UsageError(f"--closes: write a time of day, such as 19:55, not {closes!r:.40}")
+    invited = tuple(bot.strip() for bot in invite.split(",") if bot.strip())
+    if invite and not invited:
+        raise UsageError("--invite: name at least one bot, or leave it out to invite all")
+    for bot in invited:
+        require_name(bot)
     now = int(time.time())
     option_name = "--zone"
     try:
@@ -159,6 +169,8 @@ def new(
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:
         raise UsageError(f"--at: {start} is in the past; give a later time")
+    if start_time > now + MAX_SECONDS_AHEAD:
+        raise UsageError(f"--at: {start} is more than ten years ahead; give an earlier time")
     starts = _parse_starts(game, map, tc)
     if is_option_given(context, "map"):
         require_maps(game, type(starts[0].game))
@@ -176,10 +188,12 @@ def new(
         margin_ms=margin_ms,
         rated=rated,
         hold_pool=hold_pool,
-        invited=tuple(bot.strip() for bot in invite.split(",") if bot.strip()),
+        invited=invited,
         ratings=_parse_ratings(rating),
         recurrence=recurrence,
     )
+    if recurrence is not None and plan_next_event(plan, now) is None:
+        raise UsageError('--every: --at must give no date; write --at "Fri 20:00" or --at 20:00')
 
     async def announce_event(engine: Engine) -> RequestAnswer | None:
         if (conflict := await find_name_conflict(engine, plan)) is not None:

@@ -67,7 +67,8 @@ def invite_command(
         raise UsageError(f"name 1 to {MAX_NEW_OWNERS} owners, as arguments or in a --roster")
     try:
         days = expires.removesuffix("d")
-        seconds = 86_400.0 * int(days) if days != expires and days.isdecimal() else parse_duration(expires)
+        is_in_days = days != expires and days.isdecimal() and int(days) > 0
+        seconds = 86_400.0 * int(days) if is_in_days else parse_duration(expires)
         codes = run_on_store(
             db, lambda engine: create_invitations(engine, owners, bots, seconds), create=True
         )
@@ -84,7 +85,10 @@ def _read_roster(roster: Path) -> list[str]:
         raise UsageError(f"--roster: cannot read {roster}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"--roster: {roster} is not UTF-8 text") from None
-    names = [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
+    try:
+        names = [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
+    except csv.Error as error:
+        raise UsageError(f"--roster: {roster} is not CSV: {error}") from None
     return names[1:] if names and names[0].casefold() in HEADER_WORDS else names
 
 

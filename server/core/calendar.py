@@ -81,17 +81,20 @@ def find_last_time_before(local_time: str, zone: str, before_time: int) -> int:
 
 
 def plan_next_event(plan: EventPlan, after_time: int) -> EventPlan | None:
-    """Return the plan of the event that follows `plan` in its series; None if `plan` does not repeat.
+    """Return the plan of the event that follows `plan` in its series.
 
-    The next event begins after the event of `plan`, and after Unix time `after_time`, in seconds.
+    Return None if `plan` does not repeat, or if its repetition gives a full date, which clocks show only once. The next event begins after the event of `plan`, and after Unix time `after_time`, in seconds.
     """
     if plan.recurrence is None:
         return None
     recurrence, start_time = plan.recurrence, plan.start_time
     while start_time <= max(after_time, plan.start_time):
-        start_time = find_next_start_time(
+        next_time = find_next_start_time(
             recurrence.start_time, recurrence.zone, start_time + (recurrence.days - 1) * 24 * 3600
         )
+        if next_time <= start_time:
+            return None
+        start_time = next_time
     closing_time = start_time
     if recurrence.closing_time:
         closing_time = find_last_time_before(recurrence.closing_time, recurrence.zone, start_time)

@@ -1,6 +1,8 @@
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from arena.ladder.record_file import RecordFile
 from arena.protocol.record import read_records, to_line
 from tests.server.matches import record
@@ -34,6 +36,25 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
     with closing(RecordFile(path)) as file:
         file.write(record("2"))
     assert [each.match for each in read_records(path)] == ["1", "2"]
+
+
+@pytest.mark.parametrize("content", ["precious", "precious\nlines", '{"format": "json"}', "{}\n"])
+def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(FileExistsError, match="something other than records"):
+        RecordFile(path)
+    assert path.read_text(encoding="utf-8") == content
+
+
+def test_a_torn_first_line_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    line = to_line(record("1"))
+    for length in (1, 10, 40):
+        path.write_text(line[:length], encoding="utf-8")
+        with closing(RecordFile(path)) as file:
+            file.write(record("2"))
+        assert [each.match for each in read_records(path)] == ["2"]
 
 
 def test_an_empty_file_goes_again(tmp_path: Path) -> None:

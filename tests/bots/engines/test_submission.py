@@ -169,7 +169,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"none\.zip: No such file or directory"):
         unpack_submission(tmp_path / "none.zip", tmp_path)
-    with pytest.raises(BadSpec, match="Is a directory"):
+    with pytest.raises(BadSpec, match="a folder; name a zip file"):
         unpack_submission(tmp_path, tmp_path)
     (tmp_path / "text.zip").write_text("a bot")
     with pytest.raises(BadSpec, match=r"text\.zip: not a valid zip file: File is not a zip file"):

@@ -42,6 +42,7 @@ def test_a_backup_is_restored_elsewhere_and_rates_the_same(
     assert arena("ratings", "--db", f"sqlite:///{file}")[1] == before
     fails("already has 2 matches and 1 tokens", 1, "restore", str(file), "--db", other_database)
     fails(f"cannot write {file}: the file exists", 1, "backup", str(file), "--db", filled_store)
+    fails("FILE: name a file", 2, "backup", "-", "--db", filled_store)
 
 
 def test_records_go_out_and_in_again(filled_store: str, other_database: str, tmp_path: Path) -> None:

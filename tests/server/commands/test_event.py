@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import anyio
 import pytest
@@ -28,6 +29,13 @@ from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep, keep_eve
         (("--rating", "1800"), "--rating: write 1200-1800, 1500- or -1800, not '1800'"),
         (("--at", "soon"), "'soon' is not a time"),
         (("--at", "2020-01-01 20:00"), "--at: 2020-01-01 20:00 is in the past; give a later time"),
+        (("--at", "9999-12-31 23:59", "--zone", "Pacific/Honolulu"), "is more than ten years ahead"),
+        (
+            ("--closes", "2027-01-01 19:55"),
+            "--closes: write a time of day, such as 19:55, not '2027-01-01 19:55'",
+        ),
+        (("--invite", " , "), "--invite: name at least one bot"),
+        (("--invite", "ada,b\nc"), "'b\\nc' is not a valid name"),
         (("--every", "month"), "--every: must be day or week, not 'month'"),
         (("--zone", "Berlin"), "no time zone is called 'Berlin'"),
         (("--format", "league"), "--format: must be one of"),
@@ -38,6 +46,11 @@ from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep, keep_eve
 def test_what_is_no_event_is_bad_usage(words: tuple[str, ...], why: str) -> None:
     at = () if "--at" in words else ("--at", "20:00")
     fails(why, 2, "event", "new", "cup", *at, *words)
+
+
+def test_a_full_date_is_not_repeated() -> None:
+    at = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d} 20:00"
+    fails("--every: --at must give no date", 2, "event", "new", "cup", "--at", at, "--every", "week")
 
 
 def test_an_unknown_bot_is_not_entered(database: str) -> None:

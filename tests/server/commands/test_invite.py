@@ -30,7 +30,14 @@ async def test_each_person_of_a_roster_has_a_link(database: str, tmp_path: Path)
         ((), "name 1 to 10000 owners"),
         (("--roster", "nowhere.csv"), "--roster: cannot read nowhere.csv"),
         (("ada", "--expires", "soon"), "--expires: 'soon' is not a duration"),
+        (("ada", "--expires", "0d"), "--expires: '0d' is not a duration"),
     ],
 )
 def test_an_invalid_invitation_is_bad_usage(words: tuple[str, ...], why: str) -> None:
     fails(why, 2, "invite", *words)
+
+
+def test_a_roster_that_is_no_csv_is_bad_usage(tmp_path: Path) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text('"' + "x" * 200_000, encoding="utf-8")
+    fails(f"--roster: {roster} is not CSV: field larger than field limit", 2, "invite", "--roster", roster)

@@ -96,3 +96,9 @@ def test_an_invalid_time_is_refused(at: str) -> None:
 def test_an_unknown_zone_is_named() -> None:
     with pytest.raises(BadStartTime, match="no time zone is called 'Berlin'"):
         find_next_start_time("20:00", "Berlin", 0)
+
+
+def test_an_event_on_a_full_date_is_not_repeated() -> None:
+    begins = unix("2026-10-23T20:00")
+    plan = plan_repeated("weekly", Recurrence("2026-10-23 20:00", "", "UTC", 7), begins, begins)
+    assert plan_next_event(plan, begins) is None
