@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -12,19 +13,20 @@ TIMEOUT_SECONDS = 20.0
 """Maximum time to wait for the next byte of a response, in seconds."""
 
 
-def fetch(server: str, request: Request, max_bytes: int) -> bytes:
-    """Return the body of a server's response, cut off after `max_bytes`.
+def fetch(server: str, url: str, max_bytes: int, headers: Mapping[str, str] | None = None) -> bytes:
+    """Return the body of a server's response to a GET of `url` (http or https), cut off after `max_bytes`.
 
-    Raises CommandError if the request fails; the message names `server`.
+    Raises CommandError if the URL is invalid or the request fails; the message names `server`.
     """
     try:
+        request = Request(url, headers=dict(headers or {}))  # noqa: S310 - http or https, as the callers write it
         with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 - http or https, as the callers write it
             body: bytes = response.read(max_bytes)
     except HTTPError as error:
         with error:
             explanation = error.read(1000).decode(errors="replace").strip()
         raise CommandError(f"{server} refused the request with status {error.code}: {explanation}") from None
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:  # ValueError for an invalid host, such as `[`
         reason = getattr(error, "reason", error)
         raise CommandError(
             f"no answer from {server}: {getattr(reason, 'strerror', None) or reason}"

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote, unquote
-from urllib.request import Request
 
 import typer
 from rich.table import Table
@@ -258,8 +257,7 @@ def _fetch_record(address: str) -> Record:
             f"{address!r:.120} is not a match URL: copy it from the page, e.g. http://HOST:PORT/match/ID"
         )
     server, match = url_parts[1], unquote(url_parts[2])
-    request = Request(f"{server}/api/record/{quote(match, safe='')}")  # noqa: S310 - http or https
-    body = fetch(server, request, MAX_RECORD_BYTES + 1)
+    body = fetch(server, f"{server}/api/record/{quote(match, safe='')}", MAX_RECORD_BYTES + 1)
     try:
         return from_line(body)
     except BadRecord as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 from urllib.parse import quote
-from urllib.request import Request
 
 import msgspec
 import typer
@@ -132,20 +131,16 @@ def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
     Raises CommandError if there is no usable answer, and UsageError for an invalid URL or an empty name.
     """
     scheme, colon, server = url.partition("://")
-    invalid_url = UsageError(f"--url: {url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST")
     if scheme not in ("ws", "wss") or not colon or not server:
-        raise invalid_url
+        raise UsageError(f"--url: {url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST")
     if not name:
         raise UsageError("--url also needs --name, and --token if the host issued one")
     log_url = (
         f"{'https' if scheme == 'wss' else 'http'}://{server.rstrip('/')}/api/log/{quote(match, safe='')}"
     )
+    headers = {"Authorization": make_basic_header(name, token)}
     try:
-        request = Request(log_url, headers={"Authorization": make_basic_header(name, token)})  # noqa: S310 - http or https, see above
-    except ValueError:
-        raise invalid_url from None
-    try:
-        return msgspec.json.decode(fetch(url, request, MAX_ANSWER_BYTES), type=MatchLog)
+        return msgspec.json.decode(fetch(url, log_url, MAX_ANSWER_BYTES, headers), type=MatchLog)
     except msgspec.DecodeError as error:
         raise CommandError(f"{url} did not answer with a match log: {error}") from None
 

@@ -86,7 +86,7 @@ def test_logs_that_cannot_be_shown(filled_store: str) -> None:
     fails("database nothere.db does not exist", 1, "log", "aa", "--db", "sqlite:///nothere.db")
     fails("--db cannot be combined with --url", 2, "log", "aa", "--db", filled_store, "--url", "ws://here")
     fails("is not a server URL", 2, "log", "aa", "--url", "http://here", "--name", "anna")
-    fails("--url: 'ws://[' is not a server URL", 2, "log", "aa", "--url", "ws://[", "--name", "anna")
+    fails("no answer from ws://[: Invalid IPv6 URL", 1, "log", "aa", "--url", "ws://[", "--name", "anna")
     fails("--url also needs --name", 2, "log", "aa", "--url", "ws://here")
 
 
