@@ -6,9 +6,9 @@ With option EXACT, the root has the value and the leftmost best move of plain mi
 threads and any content of the table. If the search is stopped, the root's frame holds the best of the moves that were
 searched, and the table holds only correct entries.
 
-Each step of the loop works on the frame at register AT and returns the next step: enter a node, choose its next move,
-begin the move, receive a value, or finish the node. All state is in arrays, and none on the call stack: a recursive
-kernel would pass its arrays, seven words each, at every call, and numba would not find it in its cache.
+Each step of the loop works on the frame at register AT and returns the next step: enter a node, list its moves, choose
+its next move, begin the move, receive a value, or finish the node. All state is in arrays, and none on the call stack:
+a recursive kernel would pass its arrays, seven words each, at every call, and numba would not find it in its cache.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from arena.bots.compiled.table import (
 )
 from arena.bots.search.search_values import INFINITY
 
-ENTER, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(9)
+ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(10)
 _POLL_MASK = 31
 
 
@@ -79,6 +79,7 @@ def make_search(game: Kernel) -> Any:
     )
     selective = SelectivePruning(game)
     find_settled_bound, skips_late_moves = selective.find_settled_bound, selective.skips_late_moves
+    begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
     jamboree = SplitPoints(game, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_move, report_value = jamboree.take_move, jamboree.report_value
@@ -109,6 +110,13 @@ def make_search(game: Kernel) -> Any:
         return ENTER
 
     @inlined
+    def is_depth_enough(mem: Any, node: Any, entry_depth: Any) -> Any:
+        """Return True if a table entry of this depth may decide a node below the root: a deeper one only in ProbCut's search."""
+        depth = get(mem, node + Frame.DEPTH)
+        is_probcut = get(mem, node - frame_words + Frame.WINDOW) == SearchWindow.PROBCUT
+        return entry_depth == depth or (is_probcut and entry_depth > depth)
+
+    @inlined
     def must_stop(mem: Any, shared: Any) -> Any:
         """Add this thread's new nodes to the total of all threads. Return True if the search must stop."""
         new_nodes = get(mem, Register.NODES) - get(mem, Register.COUNTED)
@@ -119,7 +127,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
-        """Count the node, and list its moves, unless a bound or the transposition table already gives its value.
+        """Count the node, and return its value if a bound or the transposition table already gives it.
 
         Return the next step of the loop.
         """
@@ -157,8 +165,8 @@ def make_search(game: Kernel) -> Any:
                 hint = stored_move(packed_entry)
                 value = stored_value(packed_entry, distance)
                 if (
-                    stored_depth(packed_entry) == depth
-                    and distance > 0
+                    distance > 0
+                    and is_depth_enough(mem, node, stored_depth(packed_entry))
                     and get(shared, Option.TABLE) != 0
                     and decides_window(
                         packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)
@@ -166,6 +174,16 @@ def make_search(game: Kernel) -> Any:
                 ):
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
                     return return_value(mem, frame, value)
+        put(mem, node + Frame.HINT, hint)
+        return ENTER if begin_probcut(mem, shared, rules, frame) else LIST
+
+    @inlined
+    def list_node(mem: Any, rules: Any) -> Any:
+        """List the moves of the node at register AT, the table's move first. Return the next step of the loop."""
+        frame = get(mem, Register.AT)
+        node = frame + words
+        distance = get(mem, node + Frame.DISTANCE)
+        hint = get(mem, node + Frame.HINT)
         list_moves(mem, rules, frame, distance)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)
@@ -288,7 +306,24 @@ def make_search(game: Kernel) -> Any:
         return enter_child(mem, frame, depth, threshold, high)
 
     @inlined
-    def receive_value(mem: Any, shared: Any) -> Any:
+    def receive_probcut(mem: Any, shared: Any, table: Any) -> Any:
+        """Leave the node if its shallower search settles it. Otherwise list its moves, with the best move of that search first.
+
+        Return the next step of the loop.
+        """
+        frame = get(mem, Register.AT)
+        node = frame + words
+        value = find_probcut_bound(mem, shared, frame)
+        if value != UNSETTLED:
+            return return_value(mem, frame, value)
+        if get(shared, Option.HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
+            packed_entry = probe(table, get(shared, Option.TABLE_MASK), get(mem, node + Frame.KEY))
+            if packed_entry != 0:
+                put(mem, node + Frame.HINT, stored_move(packed_entry))
+        return LIST
+
+    @inlined
+    def receive_value(mem: Any, shared: Any, table: Any) -> Any:
         """Compare the value of the frame's MOVE with its THRESHOLD.
 
         If a null window gave a value between alpha and beta, search the move again with the full window.
@@ -302,6 +337,8 @@ def make_search(game: Kernel) -> Any:
         beta = get(mem, node + Frame.BETA)
         is_shared = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
         window = get(mem, node + Frame.WINDOW)
+        if window == SearchWindow.PROBCUT:
+            return receive_probcut(mem, shared, table)
         if is_shared:
             report_value(mem, shared, frame, value, window != SearchWindow.FULL)
             return NEXT
@@ -421,9 +458,11 @@ def make_search(game: Kernel) -> Any:
             elif next_step == BEGIN:
                 next_step = begin_move(mem, shared, rules)
             elif next_step == RECEIVE:
-                next_step = receive_value(mem, shared)
+                next_step = receive_value(mem, shared, table)
             elif next_step == ENTER:
                 next_step = enter_node(mem, shared, rules, table)
+            elif next_step == LIST:
+                next_step = list_node(mem, rules)
             elif next_step == FINISH:
                 next_step = finish_node(mem, shared, table, is_helper)
             elif next_step == UNWIND:

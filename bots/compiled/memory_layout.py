@@ -60,7 +60,7 @@ class Frame(IntEnum):
     NEXT = 8  # number of moves whose search has begun
     MOVE = 9  # move being searched
     INDEX = 10  # index of that move at the split point
-    WINDOW = 11  # window with which that move is searched
+    WINDOW = 11  # window with which that move is searched, or PROBCUT before the first move
     THRESHOLD = 12  # value that the move must exceed to be the best one
     KEY = 13
     SPLIT = 14  # split point at this node; valid only if ROLE is not NONE
@@ -93,10 +93,11 @@ class SplitPointRole(IntEnum):
 
 
 class SearchWindow(IntEnum):
-    """Window with which a move is searched."""
+    """Window of the search whose value a frame receives next."""
 
     FULL = 0
     NULL = 1  # null window, to find whether the move is better than the best so far
+    PROBCUT = 2  # null window of a shallower search of the frame's own position
 
 
 class Shared(IntEnum):

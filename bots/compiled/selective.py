@@ -1,5 +1,9 @@
 """Pruning of the selective search, which skips moves that rarely matter.
 
+The estimate of a shallow node settles it if it lies outside the window by a margin (futility pruning). A deeper node is
+settled in the same way by a search of the same position that is PROBCUT_REDUCTION plies shallower (ProbCut; ICCA
+Journal, 1995).
+
 Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
 the end. `calibrate` measures TEMPO, the value of being the player to move, and SPREAD, the standard deviation of the
 further change in value from one ply to the next. A leaf's estimate then includes the tempo. Only null windows are
@@ -11,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import get
+from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.memory_layout import Frame, Option
+from arena.bots.compiled.memory_layout import Frame, Option, Register, SearchWindow, Sizes
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNSETTLED = -3_000_000
@@ -23,12 +27,20 @@ MAX_SHALLOW_DEPTH = 3
 MARGIN_PERCENT = 125
 """Maximum change of an estimate that a search is assumed to make per ply of depth, in hundredths of SPREAD."""
 
+MIN_PROBCUT_DEPTH = 5
+"""Minimum depth of a node that a shallower search of its position may settle."""
+PROBCUT_REDUCTION = 4
+"""Number of plies by which that search is shallower than the search of the node."""
+PROBCUT_MARGIN_PERCENT = 300
+"""Maximum difference that is assumed between the values of the two searches, in hundredths of SPREAD."""
+
 
 class SelectivePruning:
     """Pruning functions for one game."""
 
     def __init__(self, kernel: Kernel) -> None:
         words, estimate = kernel.words, kernel.estimate
+        frame_words = Sizes(words, 0).frame_words
 
         @inlined
         def is_prunable(mem: Any, shared: Any, node: Any) -> Any:
@@ -75,5 +87,50 @@ class SelectivePruning:
                 and is_prunable(mem, shared, node)
             )
 
+        @inlined
+        def begin_probcut(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
+            """Write the shallower search of a node to the next frame, and move register AT there. Return False if it gets none.
+
+            The node's estimate decides whether that search tests a value above beta or one below alpha.
+            """
+            node = frame + words
+            depth = get(mem, node + Frame.DEPTH)
+            if (
+                get(shared, Option.PRUNE_SETTLED) == 0
+                or depth < MIN_PROBCUT_DEPTH
+                or not is_prunable(mem, shared, node)
+            ):
+                return False
+            beta = get(mem, node + Frame.BETA)
+            margin = get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
+            is_above = estimate(rules, mem, frame) + get(shared, Option.TEMPO) >= beta
+            shallow_beta = beta + margin if is_above else beta - margin
+            shallow_node = node + frame_words
+            for i in range(words):
+                put(mem, frame + frame_words + i, get(mem, frame + i))
+            put(mem, shallow_node + Frame.DEPTH, depth - PROBCUT_REDUCTION)
+            put(mem, shallow_node + Frame.DISTANCE, get(mem, node + Frame.DISTANCE))
+            put(mem, shallow_node + Frame.ALPHA, shallow_beta - 1)
+            put(mem, shallow_node + Frame.BETA, shallow_beta)
+            put(mem, node + Frame.WINDOW, SearchWindow.PROBCUT)
+            put(mem, Register.AT, frame + frame_words)
+            return True
+
+        @inlined
+        def find_probcut_bound(mem: Any, shared: Any, frame: Any) -> Any:
+            """Return the bound that a node's finished shallower search gives it, or UNSETTLED. Only wins and losses need no margin."""
+            node = frame + words
+            value = -get(mem, Register.VALUE)
+            margin = get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
+            beta = get(mem, node + Frame.BETA)
+            shallow_beta = get(mem, node + frame_words + Frame.BETA)
+            if value >= shallow_beta >= beta:
+                return value if value > ESTIMATE_LIMIT else value - margin
+            if value < shallow_beta <= beta:
+                return value if value < -ESTIMATE_LIMIT else value + margin
+            return UNSETTLED
+
+        self.begin_probcut = begin_probcut
+        self.find_probcut_bound = find_probcut_bound
         self.find_settled_bound = find_settled_bound
         self.skips_late_moves = skips_late_moves
