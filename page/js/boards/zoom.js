@@ -173,7 +173,7 @@ export class Zoom {
   refit() {
     const { scale } = this;
     this.fit();
-    if (this.revealed && this.scale !== scale) this.movedAt = performance.now(); // a phone's address bar came or went below the finger
+    if (window.innerWidth <= HANDHELD_PX && this.scale !== scale) this.movedAt = performance.now(); // a phone's address bar came or went below the finger
     if (!this.isDragged) this.reveal(this.sought);
   }
 
