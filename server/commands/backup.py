@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import aclosing, contextmanager, nullcontext
 from io import BufferedIOBase
 from itertools import chain
 from pathlib import Path
@@ -126,14 +126,40 @@ def export_command(
         with _open_output(file) if to_file else nullcontext() as stream:
             if owner is not None:
                 owner_data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
-                typer.echo(msgspec.json.encode(owner_data).decode(), file=stream)
-            async for line in export_lines(engine, event, bots):
-                typer.echo(line, file=stream)
-                count += 1
+                _write_line(msgspec.json.encode(owner_data).decode(), stream)
+            async with aclosing(export_lines(engine, event, bots)) as lines:
+                async for line in lines:
+                    _write_line(line, stream)
+                    count += 1
         return count
 
-    count = run_on_store(db, write_records)
+    try:
+        count = run_on_store(db, write_records)
+    except _WriteFailed as failure:
+        if isinstance(failure.reason, BrokenPipeError):
+            raise failure.reason from None  # as in `arena export - | head`, which ends the command without a word
+        output_name = file if to_file else "standard output"
+        raise CommandError(f"cannot write {output_name}: {failure.reason.strerror}") from None
     err.print(f"{count} matches are in {file}" if to_file else f"{count} matches")
+
+
+class _WriteFailed(Exception):
+    """Raised when the output cannot be written. An OSError would count as an error of the database.
+
+    reason: the error
+    """
+
+    def __init__(self, reason: OSError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def _write_line(text: str, stream: TextIO | None) -> None:
+    """Write a line to `stream`; None for standard output."""
+    try:
+        typer.echo(text, file=stream)
+    except OSError as error:
+        raise _WriteFailed(error) from None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ game are not imported.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from io import BufferedIOBase
@@ -72,10 +72,10 @@ class ImportResult:
 
 async def export_lines(
     engine: Engine, event: str | None = None, bots: Sequence[str] = ()
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str, None]:
     """Yield each finished match as one line of JSON, without a line break, from a snapshot of the store.
 
-    The matches are in the order in which the store received them.
+    The matches are in the order in which the store received them. A caller that may stop early closes the generator.
 
     event: only matches of this event; None for all events
     bots: only matches that at least one of these bots played; empty for all matches

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import re
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import anyio
 import pytest
 
+from arena.cli import main
 from arena.protocol.record import read_records, to_line
 from arena.server.store import tokens
 from arena.server.store.archive import MATCHES_PER_TRANSACTION
@@ -81,6 +86,31 @@ def test_a_database_is_no_file_of_records(filled_store: str, tmp_path: Path) -> 
     words = ("import", str(file), "--db", f"sqlite:///{tmp_path / 'copy.db'}")
     fails(f"{file} is a database, not a file of records: ", 2, *words)
     assert not (tmp_path / "copy.db").exists()
+
+
+class FullOutput(StringIO):
+    """Standard output that cannot be written."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def write(self, text: str) -> int:
+        raise OSError(self.number, os.strerror(self.number))
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.EPIPE, ""),
+        (errno.ENOSPC, "arena: cannot write standard output: No space left on device\n"),
+    ],
+)
+def test_an_output_that_fails_is_no_error_of_the_database(filled_store: str, number: int, told: str) -> None:
+    err = StringIO()
+    with redirect_stdout(FullOutput(number)), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main(["export", "-", "--db", filled_store])
+    assert (ended.value.code, err.getvalue()) == (1, told)
 
 
 def test_an_export_into_a_missing_folder_is_refused(filled_store: str, tmp_path: Path) -> None:
