@@ -32,7 +32,7 @@ const VIEWS = new Map(/** @type {[string, (id: string) => Promise<any>][]} */ ([
   ["bot", async () => (await import("./views/bot.js")).BotView],
 ]));
 
-const TABS = { event: "table", bot: "table", versus: "table" }; // of views that have no tab of their own
+const TABS = { tv: "", event: "table", bot: "table", versus: "table" }; // of views that have no tab of their own
 
 const NAMED = new Set(["match", "event", "bot"]); // views of one thing: without its name there is nothing to show
 

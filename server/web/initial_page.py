@@ -112,11 +112,8 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     # Preload the map, which the scripts request first to draw the same match.
     map_url = f"/api/map/{quote(file.map.name, safe='')}" if file else ""
     preload_link = f'<link rel="preload" as="fetch" crossorigin="" href="{map_url}"/>' if map_url else ""
-    link = (
-        f'<a class="button plain small" href="/match/{quote(hero_match.match, safe="")}">Open match</a>'
-        if hero_match.match
-        else ""
-    )
+    address = f' href="/match/{quote(hero_match.match, safe="")}"' if hero_match.match else ""
+    link_name = '<span class="unseen">Open match</span>' if hero_match.match else ""
     label = f"Map, move {len(hero_match.moves)}: " + ", ".join(
         f"{NAMES[seat]} has {army_sums[seat]} armies" for seat in NAMES
     )
@@ -128,10 +125,9 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
         f"{''.join(_render_label(seat, players[seat], percent) for seat in NAMES)}</p></div>"
-        '<div class="stage-board"><div class="stage-place"><div class="zoom"><div class="whole">'
-        f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></div>"
-        '<div class="telling-of"><div class="words-of"><p class="story"></p></div>'
-        f'<div class="stage-actions">{link}</div></div></section><section class="wall"></section></div></div>'
+        f'<a class="stage-board"{address}>{link_name}<div class="stage-place"><div class="zoom"><div class="whole">'
+        f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></a>"
+        '<div class="words-of"><p class="story"></p></div></section><section class="wall"></section></div></div>'
     ).encode()
 
 

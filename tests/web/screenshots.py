@@ -70,6 +70,17 @@ class View:
     leave: Callable[[Page], object] = lambda _page: None
 
 
+OWN_MOVES = (
+    ("Liguria", "Piedmont"),
+    ("Apulia", "Campania"),
+    ("Campania", "Molise"),
+    ("Apulia", "Molise"),
+    ("Campania", "Lazio"),
+    ("Apulia", "Basilicata"),
+)
+"""Moves on italy after which both sides are about even."""
+
+
 def boards_are_drawn(page: Page) -> None:
     page.locator(".card.live .tug-bar:not([data-unknown])").first.wait_for()
     page.wait_for_function("""() => [...document.querySelectorAll('.small-board')].some((board) => (
@@ -102,9 +113,13 @@ def reviewed(page: Page, **_random: Path) -> None:
 
 
 def begun(page: Page) -> None:
-    page.locator("[name=map][value=usa]").check()
+    """Play some moves against the house, whose replies are always the same, and choose a territory for the next one."""
     page.get_by_role("button", name="Start the match").click()
-    page.locator("[data-source]").last.click()
+    for number, names in enumerate(OWN_MOVES, 1):
+        for name, choice in zip(names, ("source", "target"), strict=True):
+            page.locator(f"[data-{choice}][aria-label^='{name}:']").dispatch_event("click")
+        expect(page.locator(".moves li")).to_have_count(2 * number)
+    page.locator("[data-source][aria-label^='Liguria:']").dispatch_event("click")
 
 
 def resigned(page: Page) -> None:

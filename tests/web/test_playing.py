@@ -173,7 +173,7 @@ def test_the_goal_and_the_rules_stand_beside_the_board_until_the_first_move(
         f"Be the first with {goal} armies, or take the last territory of random."
     )
     expect(briefing).to_contain_text("You are Blue and move first. random is Orange.")
-    expect(page.locator(".moves")).to_be_visible()
+    expect(page.locator(".moves")).to_be_hidden()  # until there is one
     back = page.get_by_role("button", name="Previous move")
     expect(back).to_be_hidden()
     told = page.get_by_role("status").and_(page.locator(".told"))

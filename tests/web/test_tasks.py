@@ -194,7 +194,6 @@ def test_read_the_rules_in_one(stranger: Stranger) -> None:
 
 
 def test_see_how_many_watch(town: BrowserArena, stranger: Stranger) -> None:
-    stranger.click("TV", "link")
     other = stranger.page.context.new_page()
     other.goto(f"{town.url}tv")
     pages = (stranger.page, other)

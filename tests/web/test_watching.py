@@ -237,7 +237,8 @@ def test_a_dropped_file_that_cannot_be_shown_is_told(board: BrowserArena, page: 
 
 def test_the_engines_are_shown_live_and_in_the_record(slow: BrowserArena, page: Page) -> None:
     page.goto(f"{slow.url}tv")
-    page.locator(".card.live").first.click()
+    wait_until_live(page)
+    page.get_by_role("link", name="Open match").click()
     engine = page.locator(".engine", has_text=re.compile(r"^alphabeta:depth=.* · 1 thread$"))
     page.get_by_text("Engines", exact=True).click()
     expect(engine).to_be_visible()
@@ -265,7 +266,7 @@ def test_nothing_is_wider_than_a_phone(board: BrowserArena, slow: BrowserArena, 
     phone = context.new_page()
     match = board.fetch_json("records")["matches"][-1]["match"]
     phone.goto(f"{slow.url}tv")
-    phone.locator(".card.live").first.tap()
+    phone.get_by_role("link", name="Open match").tap()
     expect(phone.locator(".viewer .map")).to_be_visible()
     for address in (f"{board.url}#/match/{match}", f"{board.url}#/table", f"{board.url}#/play", board.url):
         phone.goto(address)

@@ -17,11 +17,11 @@ const OVER_MS = 2000; // display time of a match's end, in which the next match 
 const MAX_WATCHED = 48; // matches that are watched at once: a connection may watch 64
 
 export class LiveCards {
-  // plyOnStage(id) returns the ply of a match that a large board of the view shows, null for other matches: where that board is
-  // behind its match, the card does not tell what comes. changed() is called when a card has left. `keepsPlaces`: a match that
-  // is over stays until the next one takes its place.
-  constructor({ plyOnStage = /** @type {(id: string) => number | null} */ (() => null), changed = /** @type {() => void} */ (() => undefined), keepsPlaces = false } = {}) {
-    this.plyOnStage = plyOnStage;
+  // isOnStage(id) returns true for a match that a large board of the view shows, and which therefore has no card. changed() is called when a
+  // card has left. `keepsPlaces`: a match that is over stays until the next one takes its place.
+  constructor({ isOnStage = /** @type {(id: string) => boolean} */ (() => false), changed = /** @type {() => void} */ (() => undefined), keepsPlaces = false } = {}) {
+    this.isOnStage = isOnStage;
+    this.listed = /** @type {any[]} */ ([]);
     this.changed = changed;
     this.keepsPlaces = keepsPlaces;
     this.element = h("ul", { class: "cards boards" });
@@ -58,11 +58,14 @@ export class LiveCards {
     card.picture.replaceChildren(card.board.element);
   }
 
-  // Show these matches. A match that is over gives its place to a new one, or leaves it soon.
-  show(matches) {
+  // Show the listed matches that no large board shows. A match that is over, or on a large board by now, gives its place to a new one, or
+  // leaves it soon.
+  show(listed) {
+    this.listed = listed;
+    const matches = listed.filter((each) => !this.isOnStage(each.match));
     const ids = new Set(matches.map((each) => each.match));
     const fresh = matches.filter((each) => !this.cards.has(each.match));
-    const over = [...this.cards].filter(([id, { state }]) => !ids.has(id) && (!state || this.plyOnStage(id) === null))
+    const over = [...this.cards].filter(([id]) => !ids.has(id))
       .sort(([, a], [, b]) => Number(Boolean(a.state)) - Number(Boolean(b.state))); // first those that were over before they were drawn
     for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
     for (const match of fresh) {
@@ -80,7 +83,8 @@ export class LiveCards {
   tell(card, listed) {
     card.title = gameTitle(listed.game, listed.map);
     set(card.picture, { "data-title": card.title });
-    if (!card.state) say(card.place, card.title);
+    say(card.place, card.title);
+    if (!card.state) say(card.words, "Starting…");
   }
 
   add(match) {
@@ -107,26 +111,23 @@ export class LiveCards {
     this.draw(card);
   }
 
-  // The large board has shown another ply of a match, or another match.
-  drawAgain(id) {
-    const card = this.cards.get(id);
-    if (card?.state) this.draw(card);
+  // A large board shows a match, or no longer shows it.
+  restage(id) {
+    if (this.isOnStage(id) === this.cards.has(id)) this.show(this.listed);
   }
 
   draw(card) {
     const match = card.state;
-    const staged = this.plyOnStage(match.id);
-    const ply = Math.min(match.moves.length, staged ?? Infinity);
-    const over = Boolean(match.end) && ply === match.moves.length;
+    const ply = match.moves.length;
+    const over = Boolean(match.end);
     if (over && !this.keepsPlaces) card.leaving ??= setTimeout(() => this.gone(match.id), OVER_MS);
     batch(card, () => {
       const { words, seat } = summary(match, ply);
       card.scoreboard.show(match, ply);
-      set(card.link, { "data-over": over, "data-staged": staged !== null });
+      set(card.link, { "data-over": over });
       set(card.summary, { "data-owner": seat });
       set(card.mark, { "aria-label": seat && match.players[seat] });
       say(card.words, words);
-      say(card.place, staged === null ? card.title : "now showing");
     });
     // Nothing is at stake any more: the others come first, as soon as the reader is not at this card.
     if (!card.element.dataset.settled && !this.keepsPlaces && isSettled(match, ply) && !card.element.matches(":hover, :focus-within")) {
@@ -141,7 +142,7 @@ export class LiveCards {
 
   gone(id) {
     const card = this.cards.get(id);
-    if (!card || this.plyOnStage(id) !== null) return;
+    if (!card) return;
     if (!this.keepsPlaces) this.drop(id, card);
     else if (!card.state?.end) {
       set(card.link, { "data-over": true });

@@ -3,7 +3,7 @@
 
 import { makeBoard } from "../boards/index.js";
 import { Director, requestFinished } from "../director.js";
-import { capitalized, h, say, set } from "../dom.js";
+import { capitalized, h, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { describeMove, sentence, story, summary } from "../story.js";
 import { SEATS, botTitle, ending, gameTitle, watched, when } from "../text.js";
@@ -26,20 +26,20 @@ export class Stage {
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
     const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
     this.scoreboard = new Scoreboard({ title: compact ? null : title, compact });
-    this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": compact && "true" }); // the board of a link is only looked at
-    this.link = compact ? h("a", { class: "stage-board" }, this.place) : h("a", { class: "button plain small" }, "Open match");
+    this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": "true" }); // the scoreboard and the words tell as much
+    this.name = h("span", { class: "unseen" });
+    this.link = h("a", { class: "stage-board" }, this.name, this.place); // without an address for a match that has none
     this.words = h("p", { class: "story" });
     this.owner = compact ? h("p", { class: "unseen" }) : null; // whose a small board's words are, which to the eye a shape tells
     this.latest = h("p", { class: "latest" });
     const told = h("div", { class: "words-of" }, this.owner, this.words, this.latest);
-    this.pause = compact ? null : button("", () => {
+    this.pause = compact ? null : h("button", { type: "button", onclick: () => {
       this.toggle();
       toggled();
-    });
-    this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.scoreboard.element, compact
-      ? [this.link, told, title]
-      : [h("div", { class: "stage-board", onclick: () => this.element.closest("[data-boards='4']") && this.link.hasAttribute("href") && this.link.click() }, this.place), h("div", { class: "telling-of" }, told,
-        h("div", { class: "stage-actions" }, this.pause, button("Next match", () => this.director.next()), this.link))]);
+    } });
+    this.actions = compact ? null : h("div", { class: "stage-actions" }, this.pause,
+      h("button", { type: "button", onclick: () => this.director.next(), ...named("Next match") }, icon(NEXT)));
+    this.element = h("section", { class: compact ? "stage minor" : "stage" }, this.scoreboard.element, this.link, this.actions, told, compact && title);
     this.changed();
   }
 
@@ -70,7 +70,8 @@ export class Stage {
     this.place.replaceChildren(this.board.element);
     this.board.zoom?.fit(); // at once, and not in the next frame, which has enough to do
     const known = match.event !== "demo"; // the page's own example has no address
-    set(this.link, { href: known && matchLink(match.id), title: known && `Open match: ${paired(match.players)}` });
+    set(this.link, { href: known && matchLink(match.id) });
+    say(this.name, known ? `Open match: ${paired(match.players)}` : "");
     if (match.game instanceof Declared) match.game.addEventListener("known", () => this.playback === playback && this.show(playback.at));
     this.changed();
     if (before) this.moved(before);
@@ -93,7 +94,7 @@ export class Stage {
   // Show the progress of the match, and whether playback continues by itself.
   changed() {
     set(this.element, { hidden: this.director.idle });
-    if (this.pause) say(this.pause, this.director.running ? "Pause" : "Play");
+    if (this.pause) this.showPause();
     if (!this.playback) return;
     const { match, live, at, isOver } = this.playback;
     const { following } = this.director;
@@ -105,10 +106,19 @@ export class Stage {
     say(this.kind, (live ? [game, watched(match)] : ["Replay", game, time]).filter(Boolean).join(" · "));
   }
 
+  // The button that pauses the board, or goes on.
+  showPause() {
+    const name = this.director.running ? "Pause" : "Play";
+    if (this.pause.ariaLabel === name) return;
+    set(this.pause, named(name)).replaceChildren(icon(this.director.running ? PAUSE : PLAY));
+  }
+
   stop() {
     this.director.stop();
   }
 }
 
-const button = (text, onclick) => h("button", { type: "button", class: "small", onclick }, text);
+const [PLAY, PAUSE, NEXT] = ["M7 4l13 8-13 8Z", "M8 5v14M16 5v14", "M5 5l10 7-10 7ZM19 5v14"];
+const named = (name) => ({ "aria-label": name, title: name });
+export const icon = (path) => svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: path }));
 const paired = (players) => SEATS.map((seat) => botTitle(players[seat])).join(" v ");

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { SIDES, gameTitle, other, plural } from "../text.js";
-import { rulesInShort, showRules } from "./rules.js";
+import { rulesInShort } from "./rules.js";
 
 export function briefing({ gameName, setup, players, control }, seat) {
   const { armies_to_win: goal, territories, ply_limit: limit } = setup;
@@ -14,6 +14,5 @@ export function briefing({ gameName, setup, players, control }, seat) {
     goal ? h("p", null, `Be the first with ${goal} armies, or take the last territory of ${players[other(seat)]}.`) : null,
     rules.length ? h("ol", null, rules.map((each) => h("li", null, each))) : null,
     h("p", null, `You are ${SIDES[seat]} and ${order}. ${players[other(seat)]} is ${SIDES[other(seat)]}.`),
-    h("p", { class: "quiet" }, where.filter(Boolean).join(" · ")),
-    rules.length ? h("button", { type: "button", onclick: () => showRules(gameName, setup) }, "Rules in pictures") : null);
+    h("p", { class: "quiet" }, where.filter(Boolean).join(" · ")));
 }

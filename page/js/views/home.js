@@ -7,7 +7,7 @@ import { h, say, set } from "../dom.js";
 import { standingsNow } from "../home/leaders.js";
 import { LiveCards } from "../home/livecards.js";
 import { Primer } from "../home/primer.js";
-import { Stage } from "../home/stage.js";
+import { Stage, icon } from "../home/stage.js";
 import { keyed } from "../parts/keyed.js";
 import { byDay } from "../parts/matchlist.js";
 import { onListing } from "../spectator.js";
@@ -25,8 +25,9 @@ export class Home {
     // The content from the server stays until a match moves.
     const first = main.querySelector(".stage.first");
     this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.moved(id), finished: () => this.loading });
+    this.stage.actions.append(h("a", { class: "button plain", href: "/tv/4", "aria-label": "Four boards", title: "Four boards" }, icon("M4 4h6v6H4ZM14 4h6v6h-6ZM4 14h6v6H4ZM14 14h6v6h-6Z")));
     this.primer = new Primer();
-    this.live = new LiveCards({ plyOnStage: (id) => this.stage.plyOf(id), changed: () => this.count() });
+    this.live = new LiveCards({ isOnStage: (id) => this.stage.plyOf(id) !== null, changed: () => this.count() });
     this.leading = h("div", { class: "leading" });
     this.bots = h("ul", { class: "bots" });
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");
@@ -35,7 +36,7 @@ export class Home {
     this.held = /** @type {string | null} */ (null); // id of a finished match whose end the large board has not shown yet
     this.counted = h("span", { class: "badge" }, "…");
     this.heading = h("p", { class: "quiet" }, this.counted);
-    this.now = h("h2", null, "Matches");
+    this.now = h("h2", null, "Other matches");
     this.wall = h("section", { class: "wall" }, this.now, this.heading, this.live.element);
     this.against = h("section", { class: "panel against", "aria-label": "Play against" }, h("h2", null, "Play against"), this.nobody, this.bots);
     this.below = h("div", { class: "below" }, this.primer.element, this.leading, this.against);
@@ -47,7 +48,7 @@ export class Home {
         h("a", { class: "button big", href: "/play" }, "Play against a bot")),
       h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
       this.below,
-      h("section", null, h("h2", null, "Finished"), this.past, this.fault, this.more,
+      h("section", null, h("div", { class: "stage-head" }, h("h2", null, "Finished"), h("a", { class: "button plain small", href: "/search" }, "All matches")), this.past, this.fault, this.more,
         h("p", { class: "quiet" }, "Have a record file? Drop it anywhere on this page, or ", h("a", { href: "/file" }, "open it"), ".")));
     this.next = "";
     this.ids = /** @type {string[] | null} */ (null); // of the matches in progress
@@ -72,14 +73,14 @@ export class Home {
     set(this.nobody, { hidden: bots.length > 0 });
   }
 
-  // Count the live matches: one whose end the large board has still to show counts, too. The rules stand beside the large board if there
+  // Count the other live matches. The rules stand beside the large board if there
   // is room, and the opponents in the place of the cards. The cards come with a second match, or while the large board replays a match,
-  // and stay until they are only of the match on the large board: where one match follows the other, nothing moves.
+  // and stay while there are any: where one match follows the other, nothing moves.
   count() {
-    const ids = [...this.live.cards.keys()];
-    this.several = (this.several || (this.ids?.length ?? 0) > 1 || this.stage.playback?.live === false) && ids.some((id) => this.stage.plyOf(id) === null);
-    const boards = this.several ? ids.length : 0;
-    const live = ids.filter((id) => this.ids?.includes(id) || this.stage.plyOf(id) !== null).length;
+    const { size } = this.live.cards;
+    this.several = (this.several || (this.ids?.length ?? 0) > 1 || this.stage.playback?.live === false) && size > 0;
+    const boards = this.several ? size : 0;
+    const live = [...this.live.cards.keys()].filter((id) => this.ids?.includes(id)).length;
     say(this.counted, live ? `${live} live` : "");
     set(this.counted, { hidden: !live });
     for (const each of [this.now, this.heading, this.live.element]) set(each, { hidden: !boards });
@@ -149,7 +150,7 @@ export class Home {
 
   // The large board has shown another ply of a match, or another match.
   moved(id) {
-    this.live.drawAgain(id);
+    this.live.restage(id);
     this.count();
     if (id === this.held && this.stage.plyOf(id) === null) this.showPast();
   }

@@ -20,7 +20,7 @@ export class TvView {
     const toggled = () => this.stages.slice(1).forEach((each) => each.toggle()); // all are paused together
     this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled, compact: n > 0 }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
-    this.live = new LiveCards({ plyOnStage: (id) => this.stages.map((each) => each.plyOf(id)).find((ply) => ply !== null) ?? null });
+    this.live = new LiveCards({ isOnStage: (id) => this.stages.some((each) => each.plyOf(id) !== null) });
     // The curve and the moves of the one board, where the window has room for them.
     this.aside = count === 1 ? h("div", { class: "tv-aside" }) : null;
     this.plot = /** @type {any} */ (null);
@@ -30,7 +30,7 @@ export class TvView {
       h("div", { class: "tv-head" }, h("h1", null, "Arena TV"), count === 4 ? this.stages[0].pause : null,
         h("div", { class: "tabs", role: "group", "aria-label": "Boards" }, choice("/tv", "1 board", count === 1), choice("/tv/4", "4 boards", count === 4))),
       h("div", { class: "tv", "data-boards": count }, this.stages.map((each) => each.element)),
-      h("section", { class: "tv-others" }, h("h2", null, "All live matches"), this.live.element));
+      h("section", { class: "tv-others" }, h("h2", null, "Other matches"), this.live.element));
     this.unlist = onListing((listing) => {
       this.stages.forEach((each) => each.offer(listing));
       this.live.show(listing.matches);
@@ -50,7 +50,7 @@ export class TvView {
   }
 
   moved(id) {
-    this.live.drawAgain(id);
+    this.live.restage(id);
     const { playback, director } = this.stages[0];
     if (!this.aside || this.plot?.match !== playback.match) return;
     this.plot.show(playback, keyMoments(playback.match, director.continents, playback.seen));
