@@ -765,9 +765,15 @@ def test_four_boards_fit_a_window_and_are_equal_on_a_phone(hasty: BrowserArena, 
         first, *others = map(box_of, boards.all())
         if min(width, height) < 480:
             assert len({(each["width"], each["height"]) for each in (first, *others)}) == 1
-            assert first["height"] > 0.18 * height
+            assert first["height"] > 0.15 * height
             expect(page.locator(".tv .player > .name")).to_have_count(8)
-            assert not find_cut_texts(page.locator(".tv .player > .name"))
+            lines = page.locator(".tv .story")
+            expect(lines.filter(visible=True)).to_have_count(4)
+            wait_until(lambda: not find_cut_texts(page.locator(".tv :is(.player > .name, .story, .kind)")))
+            assert all(
+                box_of(board)["y"] < box_of(line)["y"]
+                for board, line in zip(boards.all(), lines.all(), strict=True)
+            )
         else:
             assert first["width"] > 1.6 * others[0]["width"], "the eye knows where to look"
         if width > 960:

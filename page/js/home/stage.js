@@ -14,17 +14,19 @@ import { Scoreboard } from "../parts/scoreboard.js";
 export class Stage {
   // begun() is called when a match begins to be shown, moved(id) after each ply of a match, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
   // finished matches, without a request of its own where the view has them; toggled() is called when the reader pauses the board or goes on.
-  // `compact`: a small board, which opens its match by a press.
-  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false } = {}) {
+  // `compact`: a small board, whose match is told in a few words; isBrief() returns true while another board's is, too.
+  constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false, isBrief = () => compact } = {}) {
     this.begun = begun;
     this.moved = moved;
     this.compact = compact;
+    this.isBrief = isBrief;
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
     this.director = new Director(this, { taken, finished });
-    this.kind = h("span", { class: "kind" }, "Loading…");
+    this.game = h("span", null, "Loading…");
+    this.more = h("span", { class: "more-of-kind" }); // for which a phone has no room
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
-    const title = h("h2", { class: "stage-title" }, this.badge.element, this.kind);
+    const title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.game, this.more));
     this.scoreboard = new Scoreboard({ title: compact ? null : title, compact });
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": "true" }); // the scoreboard and the words tell as much
     this.name = h("span", { class: "unseen" });
@@ -72,7 +74,7 @@ export class Stage {
     const known = match.event !== "demo"; // the page's own example has no address
     set(this.link, { href: known && matchLink(match.id) });
     say(this.name, known ? `Open match: ${paired(match.players)}` : "");
-    if (match.game instanceof Declared) match.game.addEventListener("known", () => this.playback === playback && this.show(playback.at));
+    if (match.game instanceof Declared) match.game.addEventListener("known", () => this.playback === playback && this.again());
     this.changed();
     if (before) this.moved(before);
     this.begun();
@@ -82,13 +84,18 @@ export class Stage {
     const { playback: { match }, director } = this;
     this.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null, ply ? match.positions[ply - 1] : null);
     this.scoreboard.show(match, ply);
-    const { head = "", words, seat } = this.compact ? summary(match, ply) : sentence(match, story(match, director.continents, ply), ply);
+    const { head = "", words, seat } = this.isBrief() ? summary(match, ply) : sentence(match, story(match, director.continents, ply), ply);
     const { isOver } = this.playback;
     if (this.owner) say(this.owner, isOver || !seat ? "" : match.players[seat]);
     say(this.words, isOver ? ending(match)[0] : `${head}${words}`);
     set(this.words, { "data-owner": isOver ? match.end.winner : seat });
     this.changed();
     this.moved(match.id);
+  }
+
+  // Show the same ply again, in as many words as there is room for now.
+  again() {
+    if (this.playback) this.show(this.playback.at);
   }
 
   // Show the progress of the match, and whether playback continues by itself.
@@ -103,7 +110,9 @@ export class Stage {
     this.badge.show(this.playback);
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";
-    say(this.kind, (live ? [game, watched(match)] : ["Replay", game, time]).filter(Boolean).join(" · "));
+    const more = live ? watched(match) : time;
+    say(this.game, live ? game : `Replay · ${game}`);
+    say(this.more, more && ` · ${more}`);
   }
 
   // The button that pauses the board, or goes on.

@@ -12,13 +12,14 @@ import { keyMoments } from "../story.js";
 import { fetchJson } from "../api.js";
 
 const NO_REVIEW = { mistakes: [] };
+const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // on which four boards are equal
 
 export class TvView {
   constructor(main, [boards]) {
     const count = boards === "4" ? 4 : 1;
     const taken = new Map();
     const toggled = () => this.stages.slice(1).forEach((each) => each.toggle()); // all are paused together
-    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled, compact: n > 0 }));
+    this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled, compact: n > 0, isBrief: () => n > 0 || (count === 4 && PHONE.matches) }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards({ isOnStage: (id) => this.stages.some((each) => each.plyOf(id) !== null) });
     // The curve and the moves of the one board, where the window has room for them.
@@ -35,6 +36,8 @@ export class TvView {
       this.stages.forEach((each) => each.offer(listing));
       this.live.show(listing.matches);
     });
+    this.onPhone = () => this.stages[0].again();
+    PHONE.addEventListener("change", this.onPhone);
     this.rate();
   }
 
@@ -68,6 +71,7 @@ export class TvView {
 
   stop() {
     this.unlist();
+    PHONE.removeEventListener("change", this.onPhone);
     for (const each of this.stages) each.stop();
     this.live.stop();
   }
