@@ -116,6 +116,8 @@ class ReloadableHost:
         self._house = plan.house
         self._tls = plan.tls
         self._host: Host | None = None
+        self._has_write_failed = False
+        """True if the last result could not be written."""
 
     async def serve(self, stop: StopSignals) -> None:
         """Serve until stopped.
@@ -129,7 +131,7 @@ class ReloadableHost:
                 house=self._house,
                 tls=self._tls,
                 resumed_event=OPEN_EVENT,
-                on_record=self._print_result,
+                on_record=self.write_result,
             ) as host,
             host.open_house(),
         ):
@@ -178,7 +180,7 @@ class ReloadableHost:
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
-            self.settings, pool=self._pool, house=self._house, on_record=self._print_result
+            self.settings, pool=self._pool, house=self._house, on_record=self.write_result
         ) as host:
             self._host = host
             try:
@@ -227,18 +229,33 @@ class ReloadableHost:
         """Return True if the changed setting `key` turns TLS on or off, which needs a restart."""
         return key.startswith("tls.") and (self._tls is None or plan.tls is None)
 
-    async def _print_result(self, record: Record) -> None:
-        """Print the result of a match, and append its record to the file of `store.record`, if one is set."""
+    async def write_result(self, record: Record) -> None:
+        """Print the result of a match, and append its record to the file of `store.record`, if one is set.
+
+        If that fails, for example because the disk is full, log it once: the store has the record.
+        """
         result, players = record.result, record.players
         winner = f"{result.winner} wins" if result.winner else "draw"
-        # Written directly, because the console's layout would cost as much as some moves of the match.
-        out.file.write(
-            f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies\n"
-        )
-        out.file.flush()
-        if self.settings.store.record:
-            async with await anyio.open_file(self.settings.store.record, "a", encoding="utf-8") as lines:
-                await lines.write(to_line(record) + "\n")
+        faults = []
+        try:
+            # Written directly, because the console's layout would cost as much as some moves of the match.
+            out.file.write(
+                f"{players.maxie} - {players.minnie}: {winner}, {result.reason.value}, {len(record.moves)} plies\n"
+            )
+            out.file.flush()
+        except OSError as error:
+            faults.append(f"standard output: {error.strerror}")
+        if path := self.settings.store.record:
+            try:
+                async with await anyio.open_file(path, "a", encoding="utf-8") as lines:
+                    await lines.write(to_line(record) + "\n")
+            except OSError as error:
+                faults.append(f"{path}: {error.strerror}")
+        if faults and not self._has_write_failed:
+            log.warning(
+                "results stay in the store alone, because they cannot be written: %s", "; ".join(faults)
+            )
+        self._has_write_failed = bool(faults)
 
 
 def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
