@@ -17,11 +17,13 @@ class RecordFile:
     """Record file, open for appending. Closing it deletes the file if it is empty.
 
     Opening removes an incomplete last line, left by a full disk or a power loss. Opening and writing raise OSError if
-    they fail. Opening a file that does not begin with a record raises FileExistsError, and does not change the file.
+    they fail. Opening a device, or a file that does not begin with a record, raises FileExistsError and changes nothing.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        if path.exists() and not path.is_file():  # such as /dev/null, which `close` would delete
+            raise FileExistsError(errno.EEXIST, "not a regular file: name another file", str(path))
         # Unbuffered: a line is one write, so that a killed ladder leaves complete lines.
         self._file = path.open("a+b", buffering=0)
         try:

@@ -164,9 +164,16 @@ def _write_line(text: str, stream: TextIO | None) -> None:
 
 @contextmanager
 def _open_output(path: Path) -> Iterator[TextIO]:
-    """Yield a file to write, which appears at `path` if the block succeeds. Raises CommandError if it cannot be written."""
+    """Yield a file to write, which appears at `path` if the block succeeds. Raises CommandError if it cannot be written.
+
+    What is no regular file, such as /dev/stdout, is written directly.
+    """
+    is_special = path.exists() and not path.is_file()
     try:
-        with replace_on_success(path) as part, part.open("w", encoding="utf-8") as stream:
+        with (
+            nullcontext(path) if is_special else replace_on_success(path) as part,
+            part.open("w", encoding="utf-8") as stream,
+        ):
             yield stream
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None

@@ -1,3 +1,4 @@
+import os
 from contextlib import closing
 from pathlib import Path
 
@@ -45,6 +46,14 @@ def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path, content: s
     with pytest.raises(FileExistsError, match="something other than records"):
         RecordFile(path)
     assert path.read_text(encoding="utf-8") == content
+
+
+def test_what_is_no_file_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(FileExistsError, match="not a regular file"):
+        RecordFile(path)
+    assert path.is_fifo()
 
 
 def test_a_torn_first_line_is_cut_off(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from arena.cli import main
-from arena.protocol.record import read_records, to_line
+from arena.protocol.record import from_line, read_records, to_line
 from arena.server.store import tokens
 from arena.server.store.archive import MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
@@ -86,6 +86,14 @@ def test_a_database_is_no_file_of_records(filled_store: str, tmp_path: Path) -> 
     words = ("import", str(file), "--db", f"sqlite:///{tmp_path / 'copy.db'}")
     fails(f"{file} is a database, not a file of records: ", 2, *words)
     assert not (tmp_path / "copy.db").exists()
+
+
+def test_an_export_replaces_no_device(filled_store: str) -> None:
+    reader, writer = os.pipe()
+    assert arena("export", f"/dev/fd/{writer}", "--db", filled_store).code == 0
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as lines:
+        assert [from_line(line).event for line in lines] == ["serve", "other"]
 
 
 class FullOutput(StringIO):
