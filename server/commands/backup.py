@@ -30,7 +30,7 @@ from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine, StoreError
 from arena.server.store.files import replace_on_success
 from arena.server.store.owners import load_names_of_owner
-from arena.server.store.personal_data import load_stored_data
+from arena.server.store.personal_data import is_name_stored, load_stored_data
 
 GZIP_MAGIC = b"\x1f\x8b"
 SQLITE_MAGIC = b"SQLite format 3\0"
@@ -123,6 +123,8 @@ def export_command(
     async def write_records(engine: Engine) -> int:
         count = 0
         bots = () if owner is None else await load_names_of_owner(engine, owner)
+        if bots and not any([await is_name_stored(engine, name) for name in bots]):
+            raise CommandError(f"nothing is stored about {owner!r:.80}: `arena owner list` shows all owners")
         with _open_output(file) if to_file else nullcontext() as stream:
             if owner is not None:
                 owner_data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
@@ -131,6 +133,8 @@ def export_command(
                 async for line in lines:
                     _write_line(line, stream)
                     count += 1
+            if event is not None and not count:
+                raise CommandError(f"event {event!r:.80} has no finished matches")
         return count
 
     try:

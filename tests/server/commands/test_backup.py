@@ -88,6 +88,14 @@ def test_a_database_is_no_file_of_records(filled_store: str, tmp_path: Path) -> 
     assert not (tmp_path / "copy.db").exists()
 
 
+def test_an_export_of_an_unknown_event_or_owner_is_refused(filled_store: str, tmp_path: Path) -> None:
+    words = ("export", str(tmp_path / "none.jsonl"), "--db", filled_store)
+    fails("event 'swerve' has no finished matches", 1, *words, "--event", "swerve")
+    fails("nothing is stored about 'ana'", 1, *words, "--owner", "ana")
+    assert not (tmp_path / "none.jsonl").exists()
+    assert arena(*words, "--owner", "anna").code == 0
+
+
 def test_an_export_replaces_no_device(filled_store: str) -> None:
     reader, writer = os.pipe()
     assert arena("export", f"/dev/fd/{writer}", "--db", filled_store).code == 0
