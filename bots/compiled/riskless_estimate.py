@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put, quotient
+from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, quotient
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
@@ -53,7 +53,7 @@ def make_estimate(layout: Any) -> Any:
     neighbours_at = layout.neighbours
     sets = TerritorySets(layout)
     neighbours_of, count_armies, race_feature = sets.neighbours_of, sets.count_armies, sets.race_feature
-    at_least_at, beside_at = layout.at_least, layout.beside
+    beside_at = layout.beside
     (
         armies_at,
         race_at,
@@ -68,38 +68,27 @@ def make_estimate(layout: Any) -> Any:
     ) = (layout.weights + i for i in range(len(FEATURE_NAMES)))
 
     @inlined
-    def at_least(mem: Any, pos: Any, number: Any) -> Any:
-        """Return the territories with at least `number` armies, compared bit by bit from the lowest bit."""
-        enough = -1
-        for i in range(planes):
-            plane = get(mem, pos + i)
-            digit = -((number >> i) & 1)
-            enough = (plane & ~digit) | (enough & ~(plane ^ digit))
-        return enough
-
-    @inlined
-    def fill_at_least(mem: Any, pos: Any) -> None:
-        """Store, for each possible number of armies, the territories with at least that many."""
-        put(mem, pos + at_least_at, -1)
-        for i in range(planes):
-            plane = get(mem, pos + i)
-            for number in range(1 << i):
-                enough = get(mem, pos + at_least_at + number)
-                put(mem, pos + at_least_at + number + (1 << i), plane & enough)
-                put(mem, pos + at_least_at + number, plane | enough)
-
-    @inlined
     def count_takeable(rules: Any, mem: Any, pos: Any, border: Any, attackers: Any) -> Any:
-        """Return how many territories in `border` could be taken by a neighbour in `attackers`."""
-        total = 0
+        """Return how many territories in `border` could be taken by a neighbour in `attackers`.
+
+        Each territory in `border` must have a neighbour in `attackers`.
+        """
+        above_one = 0
+        for i in range(1, planes):
+            above_one |= get(mem, pos + i)
+        total = popcount(border & ~above_one)  # any neighbour takes a territory with one army
+        border &= above_one
+        attackers &= above_one
         while border != 0:
             v = lowest_bit(border)
-            defenders = bit_column(mem, pos, v, planes)
-            stronger = (
-                get(mem, pos + at_least_at + defenders) if planes <= 4 else at_least(mem, pos, defenders)
-            )
-            total += (stronger & attackers & get(rules, neighbours_at + v)) != 0
             border &= border - 1
+            defenders = bit_column(mem, pos, v, planes)
+            near = attackers & get(rules, neighbours_at + v)
+            while near != 0:
+                if bit_column(mem, pos, lowest_bit(near), planes) >= defenders:
+                    total += 1
+                    near = 0
+                near &= near - 1
         return total
 
     @inlined
@@ -120,12 +109,10 @@ def make_estimate(layout: Any) -> Any:
             by_empty = neighbours_of(rules, empty)
             safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
             value += get(rules, safe_at) * safe
-        if get(rules, attacks_at) | get(rules, exposed_at):
-            if planes <= 4:
-                fill_at_least(mem, pos)
+        if get(rules, attacks_at):
             value += get(rules, attacks_at) * count_takeable(rules, mem, pos, their_border, own)
-            if get(rules, exposed_at):
-                value += get(rules, exposed_at) * count_takeable(rules, mem, pos, border, foe)
+        if get(rules, exposed_at):
+            value += get(rules, exposed_at) * count_takeable(rules, mem, pos, border, foe)
         return value
 
     @inlined

@@ -54,7 +54,6 @@ class Layout:
     trained: int  # armies after training, in binary
     trained_totals: int  # total armies after training
     # The estimate computes these from the words before:
-    at_least: int  # for each number n, the set of territories with at least n armies; only with four planes
     by_own: int  # set of the neighbours of own's territories
     by_foe: int  # set of the neighbours of foe's territories
     full: int  # set of the territories at the cap
@@ -85,7 +84,7 @@ class Layout:
 def make_layout(planes: int) -> Layout:
     """Return the memory layout for numbers of armies with `planes` bits."""
     table = 2 << 2 * planes
-    position = [planes, 1, 1, 1, planes, 1, 1 << planes if planes <= 4 else 0, *[1] * 6]
+    position = [planes, 1, 1, 1, planes, 1, *[1] * 6]
     rules = [planes, 1, 65, len(FEATURE_NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
     ends = [sum(position[:i]) for i in range(1, len(position) + 1)]
     return Layout(planes, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
