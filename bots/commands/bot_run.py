@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
 import anyio
 
@@ -125,7 +126,9 @@ async def _play_matches(
     def print_result(match: Match, ending: Ending) -> None:
         try:
             console.print_result(format_result(match, ending, settings.url))
-        except SystemExit:  # rich raises this if the output is closed, such as by `| head`
+        except BrokenPipeError:  # the output is closed, such as by `| head`
+            # Python and this command write to it once more at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.file.fileno())
             client.stop()
 
     client = Client(
@@ -206,28 +209,55 @@ def _count_cores_per_match(settings: BotSettings) -> int:
 
 
 class Console:
-    """Output for the bot's owner. Each line is flushed immediately, because people watch their bots play."""
+    """Output for the bot's owner. Each line is flushed immediately, because people watch their bots play.
+
+    If a line cannot be written, for example because the disk is full, the bot plays on.
+    """
 
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
+        self._has_failed = False
+        """True once a line could not be written, and the owner was told so."""
 
     def print_result(self, line: str) -> None:
-        """Print a result, without a timestamp, so that programs can parse it."""
+        """Print a result, without a timestamp, so that programs can parse it. Raises BrokenPipeError if nobody reads it."""
         self._write_log(line)
-        out.print(line)
-        out.file.flush()
+        try:
+            _write_line(out.file, line)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self._report_failure("standard output", error)
 
     def print_note(self, text: str) -> None:
         """Print other information, as one line or a traceback, with a timestamp."""
         self._write_log(text)
         now = datetime.now().astimezone()
-        err.print(f"{now:%H:%M:%S} {text}")
+        try:
+            _write_line(err.file, f"{now:%H:%M:%S} {text}")
+        except OSError as error:
+            self._report_failure("standard error", error)
 
     def _write_log(self, text: str) -> None:
-        if self._log is not None:
-            now = datetime.now().astimezone()
-            self._log.write(f"{now:%Y-%m-%dT%H:%M:%S%z} {text}\n")
-            self._log.flush()
+        if self._log is None:
+            return
+        now = datetime.now().astimezone()
+        try:
+            _write_line(self._log, f"{now:%Y-%m-%dT%H:%M:%S%z} {text}")
+        except OSError as error:
+            self._report_failure(self._log.name, error)
+
+    def _report_failure(self, name: str, error: OSError) -> None:
+        """Report once, where that is still possible, that output is lost."""
+        if not self._has_failed:
+            self._has_failed = True
+            self.print_note(f"lines are lost, because {name} cannot be written: {error.strerror}")
+
+
+def _write_line(stream: IO[str], line: str) -> None:
+    # Written directly, because rich would keep lines that cannot be written in memory.
+    stream.write(f"{line}\n")
+    stream.flush()
 
 
 class _OwnerLogHandler(logging.Handler):
@@ -263,4 +293,5 @@ def open_console(log: Path | None) -> Iterator[Console]:
     finally:
         logger.removeHandler(handler)
         if file is not None:
-            file.close()
+            with suppress(OSError):  # lines that could not be written, as the owner was told
+                file.close()

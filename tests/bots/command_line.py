@@ -46,6 +46,19 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+class FullOutput(io.StringIO):
+    """Output that cannot be written. `number`: number of the error, such as `errno.ENOSPC`."""
+
+    name = "full"
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    def write(self, text: str) -> int:
+        raise OSError(self.number, os.strerror(self.number))
+
+
 class Result(NamedTuple):
     """Exit code and output of a command."""
 

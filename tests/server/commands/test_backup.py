@@ -17,7 +17,7 @@ from arena.protocol.record import from_line, read_records, to_line
 from arena.server.store import tokens
 from arena.server.store.archive import MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
-from tests.bots.command_line import arena, fails
+from tests.bots.command_line import FullOutput, arena, fails
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
 
@@ -102,17 +102,6 @@ def test_an_export_replaces_no_device(filled_store: str) -> None:
     os.close(writer)
     with os.fdopen(reader, encoding="utf-8") as lines:
         assert [from_line(line).event for line in lines] == ["serve", "other"]
-
-
-class FullOutput(StringIO):
-    """Standard output that cannot be written."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-    def write(self, text: str) -> int:
-        raise OSError(self.number, os.strerror(self.number))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from arena.protocol.record import read_records
 from arena.server.commands.hosting import ReloadableHost, read_plan
 from arena.server.commands.settings_file import parse_set_options
-from tests.server.commands.test_backup import FullOutput
+from tests.bots.command_line import FullOutput
 from tests.server.matches import record
 
 

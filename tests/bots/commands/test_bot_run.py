@@ -1,0 +1,27 @@
+"""The console of a bot's owner where its output cannot be written."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+
+from arena.bots.commands.bot_run import Console
+from tests.bots.command_line import FullOutput
+
+
+def test_a_full_disk_is_told_once_and_ends_no_bot() -> None:
+    log, told = FullOutput(errno.ENOSPC), StringIO()
+    log.name = "bot.log"
+    console = Console(log)
+    with redirect_stdout(FullOutput(errno.ENOSPC)), redirect_stderr(told):
+        for line in ("one", "two"):
+            console.print_result(line)
+        console.print_note("three")
+    first, second = (line.partition(" ")[2] for line in told.getvalue().splitlines())
+    assert first == "lines are lost, because bot.log cannot be written: No space left on device"
+    assert second == "three"
+    with redirect_stdout(told), redirect_stderr(FullOutput(errno.ENOSPC)):
+        Console(None).print_note("four")
+        Console(None).print_result("five")
+    assert told.getvalue().endswith("three\nfive\n")
