@@ -253,6 +253,9 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         for each in (mistake, play):  # without scrolling
             each.click(trial=True)
             expect(each).to_be_in_viewport(ratio=0.99)
+        expect(page.locator(".map .better").first).to_be_in_viewport(ratio=1)
+        arrow = box_of(page.locator(".map .better").first)
+        assert arrow["width"] + arrow["height"] > 40, "beside its territories, on which the board zooms in"
     page.set_viewport_size({"width": 360, "height": 640})
     for sign in (".plot svg", ".review"):
         expect(page.locator(sign)).to_be_in_viewport(ratio=1)

@@ -40,6 +40,8 @@ const WAVES = 5; // in which "+1" appears, from left to right: all at once would
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
+const COMPARED_PX = 60; // from mark to mark, below which a phone's board zooms in on a move and on the better one
+const PHONE_PX = 500; // side of a window that only a phone has
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
@@ -120,6 +122,7 @@ export class MapBoard {
     this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
     this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
     this.suggested = /** @type {any} */ (null);
+    this.compared = /** @type {number[]} */ ([]); // territories of the better move and of the one that was played, where a phone's board zooms in on them
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
     this.training = /** @type {any} */ (null);
@@ -269,6 +272,14 @@ export class MapBoard {
     const parts = move ? this.layout.lines(...move) : [];
     for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_TIP_SIZE) : null });
     if (move) this.advice.append(this.badge("best", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
+    // On a phone's board the two moves would lie over one another.
+    const moves = move && this.shown?.[1] ? [move, this.shown[1]] : [];
+    const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.at[v][axis] - this.layout.at[w][axis])) * this.zoom.whole;
+    const isPhone = Math.min(window.innerWidth, window.innerHeight) < PHONE_PX;
+    const compared = isPhone && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
+    if (String(compared) === String(this.compared)) return;
+    this.compared = compared;
+    if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), true);
   }
 
   // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the

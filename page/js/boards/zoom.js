@@ -119,23 +119,27 @@ export class Zoom {
     if (!this.revealed) this.reveal(this.sought);
   }
 
+  get isHandheld() {
+    return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
+  }
+
   // Return true if a finger cannot press the territories of the whole picture.
   get isSmall() {
-    return window.innerWidth <= HANDHELD_PX && this.whole < MIN_SHARE_WITH_MARKS * this.least;
+    return this.isHandheld && this.whole < MIN_SHARE_WITH_MARKS * this.least;
   }
 
   // Return the scale at which all points of a choice are in sight in a frame of this height, if the picture is small; 0 for the whole picture.
   ownScale(height) {
     const { place: { clientWidth: width }, near } = this;
-    if (!this.isSmall || !near.length) return 0;
+    if (!this.isHandheld || !near.length) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
     return Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
   }
 
-  // Zoom in on the points of a choice where the whole picture is too small for a finger; without points, back to the whole picture. A scale
-  // that the reader has chosen before stays.
-  choose(points) {
-    if (this.near.length || (!this.factor && this.isSmall)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
+  // Zoom in on the points of a choice where `isTight`, as where the whole picture is too small for a finger; without points, back to the
+  // whole picture. A scale that the reader has chosen before stays.
+  choose(points, isTight = this.isSmall) {
+    if (this.near.length || (!this.factor && isTight)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
     if (points.length) this.reveal(points);
   }
 
