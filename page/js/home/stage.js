@@ -23,10 +23,11 @@ export class Stage {
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
     this.director = new Director(this, { taken, finished });
+    this.replay = h("span", { class: "replay-of" });
     this.game = h("span", null, "Loading…");
     this.more = h("span", { class: "more-of-kind" }); // for which a phone has no room
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
-    const title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.game, this.more));
+    const title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.replay, this.game, this.more));
     this.scoreboard = new Scoreboard({ title: compact ? null : title, compact });
     this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": "true" }); // the scoreboard and the words tell as much
     this.name = h("span", { class: "unseen" });
@@ -111,7 +112,8 @@ export class Stage {
     const game = gameTitle(match.gameName, match.setup.map);
     const time = match.started && match.event !== "demo" && !this.compact ? when(match.started) : "";
     const more = live ? watched(match) : time;
-    say(this.game, live ? game : `Replay · ${game}`);
+    say(this.replay, live ? "" : "Replay · ");
+    say(this.game, game);
     say(this.more, more && ` · ${more}`);
   }
 
