@@ -295,7 +295,8 @@ def test_the_sentences_of_ones_own_match_on_a_laptop_are_beside_its_board(
         assert turn["y"] + turn["height"] < board["y"], "what to do is above the board"
         assert board["x"] + board["width"] < min(telling["x"], controls["x"])
         assert telling["y"] < side["y"] < side["y"] + side["height"] <= controls["y"]
-        assert 700 <= board["y"] + board["height"] == controls["y"] + controls["height"] <= 720
+        assert controls["y"] + controls["height"] <= board["y"] + board["height"], "as high as it needs"
+        assert 700 <= board["y"] + board["height"] <= 720
 
 
 SCALE = """() => {
@@ -425,7 +426,7 @@ LAND = """async (setup) => {
 def test_marks_are_as_large_as_the_land_leaves_room_for(empty: BrowserArena, page: Page) -> None:
     spot = page.locator(".map .spot[data-owner=maxie]").first
     mark = spot.locator(".maxie")
-    for name, width, least, most in (("usa", 390, 16, 19), ("world", 390, 16, 19), ("world", 900, 21, 27)):
+    for name, width, least, most in (("usa", 390, 16, 19), ("world", 390, 16, 19), ("world", 900, 21, 28)):
         page.set_viewport_size({"width": width, "height": 780})
         if width == 390:
             page.goto(f"{empty.url}maps/{name}")
