@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from arena.maps.loader import list_map_names
 from arena.server.web.titles import make_map_title
-from testkit.browser import BrowserArena
+from testkit.browser import BrowserArena, find_cut_texts
 from tests.web.screenshots import SIZES
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -77,12 +77,21 @@ Each with the rules of axe that are tried; all where none is named.
 """
 
 
+NEVER_CUT = ".player, .title, .stage:not(.minor) .story, .telling, .told, .latest, .card"
+"""Elements with short texts, which leave out whole parts where they have no room."""
+
+
 @pytest.mark.parametrize("address", VIEWS)
-def test_axe_finds_nothing_in_a_view_at_any_size(played: BrowserArena, looked_at: Page, address: str) -> None:
+def test_axe_finds_nothing_and_no_text_is_cut_in_a_view_at_any_size(
+    played: BrowserArena, looked_at: Page, address: str
+) -> None:
     match = [each for each in played.fetch_json("records")["matches"] if each["plies"] > 3][-1]["match"]
     looked_at.goto(f"{played.url}{address.format(match=match)}")
     expect(looked_at.locator(VIEWS[address]).first).to_be_visible()
     blameless(looked_at)
+    for size, (width, height) in SIZES.items():
+        looked_at.set_viewport_size({"width": width, "height": height})
+        assert not find_cut_texts(looked_at.locator(NEVER_CUT)), size
 
 
 @pytest.mark.parametrize(
