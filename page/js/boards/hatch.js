@@ -4,7 +4,7 @@
 
 import { h, set, svg } from "../dom.js";
 
-export const LEAST_PX = 160; // width of a picture
+export const LEAST_PX = 120; // width of a picture
 const APART = 7; // pixels between two lines, as in the pattern of index.html
 const TILE = 10; // pixels of a square on a canvas, whose diagonals are as far apart
 
