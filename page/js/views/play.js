@@ -14,7 +14,7 @@ export class PlayView {
   constructor(main, [opponent]) {
     this.status = h("p", { class: "status", role: "status" });
     this.cancel = h("button", { type: "button", class: "button plain big", hidden: true, onclick: () => playing.withdraw() }, "Cancel");
-    this.place = h("div", null, h("p", { class: "quiet" }, "Loading…"));
+    this.place = h("div", { class: "form-place" }, h("p", { class: "quiet" }, "Loading…"));
     this.offers = h("ul", { class: "bots" });
     this.open = h("section", { hidden: true }, h("h2", null, "Open challenges"), this.offers);
     main.replaceChildren(h("h1", null, "Play"), this.place, this.status, this.cancel);
