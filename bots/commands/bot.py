@@ -248,8 +248,10 @@ def _merge_settings(options: BotSettings, given_options: set[str]) -> BotSetting
     Raises UsageError if an option or the file is invalid.
     """
     try:
-        if not options.engine.endswith(".toml"):
-            return check_settings(options)
+        if ":" in options.engine or not options.engine.endswith(".toml"):
+            return check_settings(
+                options
+            )  # not a bot.toml, though its weights may be: alphabeta:evaluator=my.toml
         file_settings = read_settings(Path(options.engine))
         if "program" in given_options:
             file_settings = replace(file_settings, engine="")

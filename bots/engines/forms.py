@@ -11,6 +11,7 @@ form that knows it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
@@ -77,7 +78,8 @@ def to_python_spec(spec: Spec, reason: str) -> Spec:
 def list_reported_options(spec: Spec) -> dict[str, str]:
     """Return the options to report to a server: those that every form of the engine knows, and those that the user gave.
 
-    `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect.
+    `truth` and `nodes` are included only if the user gave them: at their defaults they have no effect. A file of weights is
+    reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
         {"exact", "form", *COURSE_OPTIONS} if spec.name in ENGINES_WITH_FORMS else set()
@@ -85,7 +87,7 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
     if "form" in spec.explicit and spec.values["form"] == "course":
         unreported.discard("prune")
     return {
-        name: str(value)
+        name: PurePath(str(value)).name if name == "evaluator" else str(value)
         for name, value in spec.values.items()
         if name in spec.explicit or name not in unreported
     }

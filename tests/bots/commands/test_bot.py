@@ -13,6 +13,7 @@ import anyio
 import pytest
 from msgspec import structs
 
+from arena.bots.evaluators.linear import WEIGHTS_FOLDER
 from arena.cores import list_usable_cores
 from arena.match.terms import ThreadLimits
 from arena.protocol.codes import EndReason
@@ -108,6 +109,7 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
             f"{min(8, len(list_usable_cores()))} thread",
         ),
         (("jamboree", "--matches", "1000"), "1 thread"),
+        ((f"alphabeta:evaluator={WEIGHTS_FOLDER / 'riskless.toml'}",), "evaluator=riskless.toml"),
     ],
 )
 async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:
@@ -207,6 +209,7 @@ async def test_a_closed_output_stops_the_bot() -> None:
 def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
     fails("no engine is called 'gredy': did you mean \"greedy\"? (or give a file NAME.py)", 2, "bot", "gredy")
     fails("no.py does not exist", 2, "bot", "no.py")
+    fails("alphabeta: weights file no.toml not found", 2, "bot", "alphabeta:evaluator=no.toml")
     fails("--name ' ' is not a valid name", 2, "bot", "random", "--name", " ")
     fails(
         "'http://here' is not a server URL: write ws://HOST:PORT",
