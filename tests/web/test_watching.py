@@ -99,7 +99,8 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
 
     page.route_web_socket(re.compile("^ws"), relay)
     page.goto(f"{board.url}tv")
-    page.locator(".card.live").first.click()
+    expect(page.locator(".stage .badge")).to_contain_text(re.compile("Live|behind"))
+    page.locator(".stage a[href^='/match/']").first.press("Enter")
     expect(page.locator(".viewer .badge")).to_contain_text(
         re.compile("Live|behind")
     )  # Arena TV has a badge, too
