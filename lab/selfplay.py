@@ -20,10 +20,14 @@ from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSear
 from arena.bots.search.play import AlphaBeta, Table
 from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import Game, Player
-from arena.games.riskless import Armies, Riskless
+from arena.games.tictactoe import TicTacToe
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import DEFAULT_RULES, REPETITION_RULE
 
+RANDOM_PLIES = (4, 40)
+"""Minimum and maximum number of random plies before a match from which weights are learned."""
+TICTACTOE_RANDOM_PLIES = (0, 3)
+"""Minimum and maximum number of random plies before such a match of tic-tac-toe, which is over after 9."""
 MAX_ATTEMPTS = 20
 """Number of random openings tried before a shorter opening is used."""
 MAX_PLIES_REASON = "cut"
@@ -50,20 +54,6 @@ def search_with_node_limit(searcher: DeepeningSearcher, position: Any, max_nodes
     return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=max_nodes))[-1]
 
 
-def make_random_position(game: Riskless, rng: random.Random) -> Armies:
-    """Return an unfinished position with random armies on random territories. One player is usually far ahead."""
-    cap = game.map.territory_cap
-    while True:
-        empty_share = rng.uniform(0.1, 0.6)
-        armies = tuple(
-            0 if rng.random() < empty_share else rng.choice((1, -1)) * rng.randint(1, cap)
-            for _ in game.map.start
-        )
-        position = Armies(armies, rng.choice(list(Player)), 0)
-        if game.outcome(position) is None:
-            return position
-
-
 @dataclass(frozen=True)
 class PlayedMatch:
     """A finished match: its winner (None for a draw), and each position in which a move was made, with its report."""
@@ -88,6 +78,12 @@ def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> A
             if game.outcome(position) is None:
                 return position
         plies //= 2
+
+
+def draw_random_start(game: Game[Any, Any], rng: random.Random) -> Any:
+    """Return an unfinished position after a number of random plies that is random, too."""
+    plies = TICTACTOE_RANDOM_PLIES if isinstance(game, TicTacToe) else RANDOM_PLIES
+    return make_random_start(game, rng, rng.randint(*plies))
 
 
 def play_match(

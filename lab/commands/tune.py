@@ -72,7 +72,7 @@ def tune_command(
             metavar="N",
             min=0,
             max=100,
-            help="Number of generations, each of self-play and a fit of new weights to its results.",
+            help="Number of generations, each of self-play and a fit of new weights.",
         ),
     ] = 2,
     rounds: Annotated[
@@ -88,7 +88,11 @@ def tune_command(
     nodes: Annotated[
         int,
         typer.Option(
-            "--nodes", metavar="N", min=50, max=10_000_000, help="Number of nodes searched per move."
+            "--nodes",
+            metavar="N",
+            min=50,
+            max=10_000_000,
+            help="Number of nodes searched per move; the search for a target has ten times as many.",
         ),
     ] = 800,
     initial_weights_file: Annotated[
@@ -120,8 +124,9 @@ def tune_command(
 ) -> None:
     """Learn an evaluator's weights by self-play.
 
-    Each generation plays matches from random openings, and in Riskless also from random armies. It then fits the weights
-    to the results.
+    Each generation plays matches from random openings that its weights consider nearly even. A deeper search then
+    estimates the chance of winning in some positions of each match. The generation fits the weights to these chances,
+    mixed with the results of the matches.
 
     --climb then improves the weights by hill climbing. Each round moves the weights in a random direction and in the
     opposite direction, and these two sets of weights play two pairs of matches on each map. A weight of 0 stays 0.

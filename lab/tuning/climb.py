@@ -1,6 +1,6 @@
 """Hill climbing of an evaluator's weights by matches (SPSA: Spall 1992).
 
-A fit to results (`lab.tuning.fit`) measures how a feature correlates with winning, not how much it helps a search to win.
+A fit (`lab.tuning.fit`) measures how a feature correlates with the chance of winning, not how much it helps a search to win.
 In a climb the weights themselves play. Each round moves every weight by a step, up or down at random. On every map, these
 weights play pairs against weights moved in the opposite directions. Then all weights move in the direction of the winner,
 in proportion to its score. The steps shrink from round to round. The result is the mean of the weights in the second half
@@ -24,8 +24,7 @@ from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import compute_feature_units, get_features, scale_weights
 from arena.games.core import Game
-from arena.games.riskless import Riskless
-from arena.lab.selfplay import make_random_start, play_pair
+from arena.lab.selfplay import draw_random_start, play_pair
 
 FIRST_STEP = 0.15
 """Size of the first step of a weight: the share by which the step changes estimates, relative to their usual size."""
@@ -33,10 +32,6 @@ FIRST_ROUND_STEPS = 0.9
 """Number of steps that a weight moves in the first round if one side wins all pairs."""
 FULL_PACE_SHARE = 0.1
 """Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
-RANDOM_PLIES = (4, 40)
-"""Minimum and maximum number of random plies before a match."""
-TICTACTOE_RANDOM_PLIES = (0, 3)
-"""Minimum and maximum number of random plies before a match of tic-tac-toe, which is over after 9."""
 PAIRS_PER_ROUND = 2
 """Number of pairs of matches played on each map in one round of the climb."""
 TABLE_MB = 2
@@ -150,11 +145,7 @@ def _score_round(
     points = 0.0
     try:
         for _ in range(PAIRS_PER_ROUND):
-            start = make_random_start(
-                game,
-                rng,
-                rng.randint(*(RANDOM_PLIES if isinstance(game, Riskless) else TICTACTOE_RANDOM_PLIES)),
-            )
+            start = draw_random_start(game, rng)
             points += sum(play_pair(game, start, searcher_a, searcher_b, nodes_per_move))
     finally:
         searcher_a.close()

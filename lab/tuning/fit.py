@@ -1,20 +1,25 @@
-"""Learning of an evaluator's weights by self-play, with logistic regression (source 003 in docs/search.md, learning).
+"""Learning of an evaluator's weights from self-play, with logistic regression (source 003 in docs/search.md, learning).
 
-Every position of a match is a sample: its features, and the result for Maxie. The result is 1 if she won and 0 if she
-lost. A draw counts as one half in tic-tac-toe, and as her share of the armies in Riskless. The further away the end of
-the match, the closer the result is moved to one half. The fit finds the weights that predict the results best. It has
-no constant, since mirrored positions have opposite features. Each map has its own slope, because an army is worth more
-on a small map than on a large one.
+Each match provides a few positions as samples: their features, and as a target Maxie's chance of winning. Most targets
+come from a search that is deeper than the search that chose the moves. The rest of a target is the result of the match: 1
+if Maxie won and 0 if she lost; a draw counts as one half in tic-tac-toe, and as her share of the armies in Riskless. The
+further away the end of the match, the closer the result is moved to one half. Some samples lie a few random plies beside
+the match, because a search estimates many positions that no good player reaches. Their targets come from the search alone.
 
-The fit starts from the weights that played, and RIDGE_STRENGTH keeps it close to them if the matches show little. Each
-generation plays with the weights of the previous one. The first may play with all weights 0: then a search sees only
-wins within its depth. Such matches end by chance, but they do end.
+The fit finds the weights that predict the targets best. Each map has its own slope, because an army is worth more on a
+small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since mirrored
+positions have opposite features.
+
+The fit starts from the weights that played, and RIDGE_STRENGTH keeps it close to them if the samples show little. Each
+generation plays and searches with the weights of the previous one. The first may have all weights 0: then a search sees
+only wins within its depth. Such matches end by chance, but they do end.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,18 +29,19 @@ import numpy.typing as npt
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import compute_feature_units, get_features, scale_weights
 from arena.bots.evaluators.outcomes import OutcomeCounts, PositionCategory, make_category_function
+from arena.bots.review.chance import compute_winning_chance
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import PlayedMatch, make_random_position, make_random_start, play_match
+from arena.lab.selfplay import PlayedMatch, draw_random_start, play_match, search_settled_value
 
 FloatArray = npt.NDArray[np.float64]
 
 HELD_OUT_INTERVAL = 5
 """Interval of held-out matches. One match in HELD_OUT_INTERVAL is left out of the fit, and measures its quality."""
-RIDGE_STRENGTH = 0.01
+RIDGE_STRENGTH = 0.001
 """Strength of the ridge penalty that keeps the fit close to the weights that played.
 
-The strength is about the number of bits that a match must provide to move a weight by one standard deviation of its
+The strength is about the number of bits that a sample must provide to move a weight by one standard deviation of its
 feature.
 """
 MAX_ITERATIONS = 30
@@ -44,8 +50,20 @@ FIRST_SLOPE = 0.001
 """Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
 TABLE_MB = 2
 """Size of a searcher's transposition table, in MB."""
-HALF_LIFE_PLIES = 40
+HALF_LIFE_PLIES = 80
 """Half-life of a result's distance from one half, in plies before the end of the match."""
+SAMPLES_PER_MATCH = 24
+"""Maximum number of samples from one match."""
+DEEPER_FACTOR = 10
+"""Number of nodes searched for a target, per node searched for a move."""
+SEARCH_SHARE = 0.75
+"""Share of the search in the target of a position that was played; the result has the rest."""
+SIDE_PLIES = (0, 0, 1, 2)
+"""Numbers of random plies between the match and a sample; one of them is drawn for each sample."""
+MAX_START_ADVANTAGE = 0.3
+"""Maximum distance of the chance of winning from one half at the start of a match."""
+MAX_START_ATTEMPTS = 12
+"""Number of random starts that are tried before an uneven one is used."""
 MAX_PLIES = 250
 """Maximum number of plies of a match; by then one side is usually clearly ahead."""
 
@@ -74,13 +92,15 @@ class TrainingSamples:
     """Positions of self-play matches, one for each index of the arrays.
 
     features       features, a row for each position
-    results        result of the match for Maxie, 0 to 1, moved towards one half by the distance from the end of the match
+    targets        Maxie's chance of winning, 0 to 1
+    movers         1 if Maxie is to move, -1 if Minnie is
     match_numbers  number of the match, from 0 over all games
     game_indexes   index of the game in the list of games
     """
 
     features: FloatArray
-    results: FloatArray
+    targets: FloatArray
+    movers: FloatArray
     match_numbers: npt.NDArray[np.int64]
     game_indexes: npt.NDArray[np.int64]
 
@@ -94,9 +114,9 @@ def play_training_matches(
     seed: int,
     progress: Callable[[], None],
 ) -> TrainingSamples:
-    """Play `match_count` matches of each game from random starts, and return their positions.
+    """Play `match_count` matches of each game from random starts, and return samples of their positions.
 
-    weights         weights of both players' evaluators
+    weights         weights of both players' evaluators, and of the search for the targets
     nodes_per_move  number of nodes searched for each move
     seed            seed of all random choices
     progress        called after each match
@@ -105,59 +125,73 @@ def play_training_matches(
     """
     rng = random.Random(seed)
     feature_rows: list[Sequence[float]] = []
-    discounted_results: list[float] = []
-    match_and_game_numbers: list[tuple[int, int]] = []
-    number = 0
+    targets: list[float] = []
+    numbers: list[tuple[int, int, int]] = []
     for game_index, game in enumerate(games):
         compute_features, _ = get_features(game)
         feature_units = compute_feature_units(game)
-        for match in _play_matches(game, weights, range(number, number + match_count), nodes_per_move, rng):
-            result = _compute_result_for_maxie(game, match)
-            for plies_to_end, position in enumerate(reversed(match.positions)):
-                feature_rows.append(
-                    [unit * n for unit, n in zip(feature_units, compute_features(position), strict=True)]
-                )
-                discounted_results.append(_discount_result(result, plies_to_end))
-                match_and_game_numbers.append((number, game_index))
-            number += 1
-            progress()
-    match_and_game = np.array(match_and_game_numbers, np.int64)
+        with closing(_make_searcher(game, weights)) as searcher:
+            for number in range(game_index * match_count, (game_index + 1) * match_count):
+                match = _play_match(game, searcher, nodes_per_move, rng)
+                for position, target in _sample_positions(
+                    game, searcher, match, DEEPER_FACTOR * nodes_per_move, rng
+                ):
+                    features = compute_features(position)
+                    feature_rows.append([unit * n for unit, n in zip(feature_units, features, strict=True)])
+                    targets.append(target)
+                    numbers.append((game.player(position).sign, number, game_index))
+                progress()
+    movers, match_numbers, game_indexes = np.array(numbers, np.int64).T
     return TrainingSamples(
-        np.array(feature_rows, float),
-        np.array(discounted_results),
-        match_and_game[:, 0],
-        match_and_game[:, 1],
+        np.array(feature_rows, float), np.array(targets), movers.astype(float), match_numbers, game_indexes
     )
 
 
-def _play_matches(
-    game: Game[Any, Any], weights: Mapping[str, int], numbers: range, nodes_per_move: int, rng: random.Random
-) -> Iterator[PlayedMatch]:
-    """Play one match for each of `numbers`, with `weights` in both seats, and yield them."""
-    searcher = Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
-    seats = dict.fromkeys(Player, searcher)
-    try:
-        searcher.warm_up()
-        for number in numbers:
-            yield play_match(game, _make_start(game, rng, number), seats, nodes_per_move, MAX_PLIES)
-    finally:
-        searcher.close()
+def _make_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
+    return Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
 
 
-def _discount_result(result: float, plies_to_end: int) -> float:
-    """Return the training target for a position `plies_to_end` plies before the end: `result`, moved towards one half."""
-    return float(0.5 + (result - 0.5) * 0.5 ** (plies_to_end / HALF_LIFE_PLIES))
+def _play_match(
+    game: Game[Any, Any], searcher: Searcher[Any, Any], nodes_per_move: int, rng: random.Random
+) -> PlayedMatch:
+    """Play a match of the searcher against itself, from a random start that it considers nearly even."""
+    for _ in range(MAX_START_ATTEMPTS):
+        start = draw_random_start(game, rng)
+        if abs(_search_chance(game, searcher, start, nodes_per_move) - 0.5) <= MAX_START_ADVANTAGE:
+            break
+    return play_match(game, start, dict.fromkeys(Player, searcher), nodes_per_move, MAX_PLIES)
 
 
-def _make_start(game: Game[Any, Any], rng: random.Random, number: int) -> Any:
-    """Return the start of a match: random armies for every second match of Riskless, otherwise a few random plies."""
-    if isinstance(game, Riskless):
-        return (
-            make_random_position(game, rng)
-            if number % 2
-            else make_random_start(game, rng, rng.randint(2, 12))
-        )
-    return make_random_start(game, rng, rng.randint(0, 3))
+def _search_chance(
+    game: Game[Any, Any], searcher: Searcher[Any, Any], position: Any, max_nodes: int
+) -> float:
+    """Return Maxie's chance of winning by a search that begins with an empty table."""
+    searcher.clear()
+    return compute_winning_chance(game, search_settled_value(searcher, position, max_nodes))
+
+
+def _sample_positions(
+    game: Game[Any, Any], searcher: Searcher[Any, Any], match: PlayedMatch, max_nodes: int, rng: random.Random
+) -> Iterator[tuple[Any, float]]:
+    """Yield positions in and beside a match, each with its target.
+
+    max_nodes  number of nodes searched for each target
+    """
+    result = _compute_result_for_maxie(game, match)
+    ply_count = len(match.positions)
+    for ply in rng.sample(range(ply_count), min(ply_count, SAMPLES_PER_MATCH)):
+        position, is_played = match.positions[ply], True
+        for _ in range(rng.choice(SIDE_PLIES)):
+            next_position = game.successor(position, rng.choice(game.moves(position)))
+            if game.outcome(next_position) is not None:
+                break
+            position, is_played = next_position, False
+        chance = _search_chance(game, searcher, position, max_nodes)
+        if is_played:
+            # The further away the end, the closer the result is moved to one half.
+            discounted_result = 0.5 + (result - 0.5) * 0.5 ** ((ply_count - 1 - ply) / HALF_LIFE_PLIES)
+            chance = SEARCH_SHARE * chance + (1 - SEARCH_SHARE) * discounted_result
+        yield position, chance
 
 
 def _compute_result_for_maxie(game: Game[Any, Any], match: PlayedMatch) -> float:
@@ -194,14 +228,16 @@ def count_outcomes(
     counts_by_category: dict[PositionCategory, list[int]] = {}
     for game in games:
         category_of = make_category_function(game)
-        for match in _play_matches(game, weights, range(match_count), nodes_per_move, rng):
-            for position in match.positions:
-                outcome_counts = counts_by_category.setdefault(category_of(position), [0, 0, 0])
-                if match.winner is None:
-                    outcome_counts[1] += 1
-                else:
-                    outcome_counts[0 if match.winner is game.player(position) else 2] += 1
-            progress()
+        with closing(_make_searcher(game, weights)) as searcher:
+            for _ in range(match_count):
+                match = _play_match(game, searcher, nodes_per_move, rng)
+                for position in match.positions:
+                    outcome_counts = counts_by_category.setdefault(category_of(position), [0, 0, 0])
+                    if match.winner is None:
+                        outcome_counts[1] += 1
+                    else:
+                        outcome_counts[0 if match.winner is game.player(position) else 2] += 1
+                progress()
     return {category: (won, drawn, lost) for category, (won, drawn, lost) in counts_by_category.items()}
 
 
@@ -211,7 +247,7 @@ def fit_weights(
     weights: Mapping[str, int],
     untrained_features: Collection[str] = (),
 ) -> FitResult:
-    """Return the weights that predict the results of the samples best, and their losses.
+    """Return the weights that predict the targets of the samples best, and their losses.
 
     names               names of the features, in the order of their columns
     weights             weights with which the samples were played
@@ -220,45 +256,40 @@ def fit_weights(
     trained_mask = np.array([float(name not in untrained_features) for name in names])
     samples = replace(samples, features=samples.features * trained_mask)
     held_out = samples.match_numbers % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
-    # each match counts the same, since a long one has many positions but only one result
-    sample_weights = 1.0 / np.bincount(samples.match_numbers)[samples.match_numbers]
+    game_count = int(samples.game_indexes.max()) + 1
+    # One column for each game: 1 or -1 in its own samples, 0 in those of the other games. Its weight is the tempo.
+    tempo_columns = samples.movers[:, None] * (samples.game_indexes[:, None] == np.arange(game_count))
     old_weights = np.array([float(weights[name]) for name in names])
     new_weights = old_weights
     for number in range(MAX_ITERATIONS):
         if number or old_weights.any():
-            slopes = _fit_slopes(samples, sample_weights, ~held_out, new_weights)
+            slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, new_weights)
         else:
-            slopes = np.full(int(samples.game_indexes.max()) + 1, FIRST_SLOPE)
-        scaled_features = samples.features * slopes[samples.game_indexes][:, None]
-        new_weights = _fit_logistic(
-            scaled_features[~held_out],
-            samples.results[~held_out],
-            sample_weights[~held_out],
-            old_weights,
+            slopes, tempos = np.full(game_count, FIRST_SLOPE), np.zeros(game_count)
+        columns = np.hstack([samples.features * slopes[samples.game_indexes][:, None], tempo_columns])
+        fitted = _fit_logistic(
+            columns[~held_out],
+            samples.targets[~held_out],
+            np.concatenate([old_weights, tempos]),
             RIDGE_STRENGTH,
         )
+        new_weights = fitted[: len(names)]
     # the unit is an army, so values are as large as the plain estimate's
     scale = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new_weights))
     rounded_weights = {name: round(scale * value) for name, value in zip(names, new_weights, strict=True)}
     rounded_vector = np.array([float(rounded_weights[name]) for name in names])
 
     def compute_losses(vector: FloatArray) -> list[float]:
-        values = (
-            samples.features
-            @ vector
-            * _fit_slopes(samples, sample_weights, ~held_out, vector)[samples.game_indexes]
-        )
-        return [
-            _compute_mean_loss(values[part], samples.results[part], sample_weights[part])
-            for part in (~held_out, held_out)
-        ]
+        slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, vector)
+        values = samples.features @ vector * slopes[samples.game_indexes] + tempo_columns @ tempos
+        return [_compute_mean_loss(values[part], samples.targets[part]) for part in (~held_out, held_out)]
 
     losses_before, losses_after = compute_losses(old_weights), compute_losses(rounded_vector)
     match_count = int(samples.match_numbers[-1]) + 1
     return FitResult(
         rounded_weights,
         match_count,
-        len(samples.results),
+        len(samples.targets),
         losses_before[0],
         losses_after[0],
         losses_before[1],
@@ -266,51 +297,43 @@ def fit_weights(
     )
 
 
-def _fit_slopes(
-    samples: TrainingSamples,
-    sample_weights: FloatArray,
-    sample_mask: npt.NDArray[np.bool_],
-    weights: FloatArray,
-) -> FloatArray:
-    """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum.
+def _fit_slopes_and_tempos(
+    samples: TrainingSamples, sample_mask: npt.NDArray[np.bool_], weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return each game's slope of the logistic curve, in log-odds of winning per unit of the weighted sum, and its tempo.
 
-    sample_weights  weight of each sample in the fit
-    sample_mask     mask of the samples from which the slopes are computed
-    weights         weights of the features
+    A tempo is the value of having the move, in log-odds.
+
+    sample_mask  mask of the samples from which slopes and tempos are computed
+    weights      weights of the features
     """
-    values = (samples.features @ weights)[:, None]
-    slopes = []
+    columns = np.stack([samples.features @ weights, samples.movers], axis=1)
+    fits = []
     for game in range(int(samples.game_indexes.max()) + 1):
         mask = sample_mask & (samples.game_indexes == game)
-        slope = _fit_logistic(values[mask], samples.results[mask], sample_weights[mask], np.zeros(1), 1e-6)
-        slopes.append(float(slope[0]))
-    return np.array(slopes)
+        fits.append(_fit_logistic(columns[mask], samples.targets[mask], np.zeros(2), 1e-6))
+    slopes, tempos = np.array(fits).T
+    return slopes, tempos
 
 
-def _fit_logistic(
-    features: FloatArray, results: FloatArray, sample_weights: FloatArray, prior: FloatArray, ridge: float
-) -> FloatArray:
+def _fit_logistic(features: FloatArray, targets: FloatArray, prior: FloatArray, ridge: float) -> FloatArray:
     """Return the weights of a logistic regression with a ridge penalty towards `prior`, by Newton's method.
 
-    features, results  features of each sample, one row per sample, and its result from 0 to 1
-    sample_weights     weight of each sample in the fit
+    features, targets  features of each sample, one row per sample, and its target from 0 to 1
     prior              weights to which the penalty pulls the fit
     ridge              strength of the penalty
     """
-    feature_spreads = np.maximum(np.sqrt(np.average(features**2, axis=0, weights=sample_weights)), 1e-9)
+    feature_spreads = np.maximum(np.sqrt(np.mean(features**2, axis=0)), 1e-9)
     scaled_features = features / feature_spreads
     scaled_prior = prior * feature_spreads
     weights = scaled_prior.copy()
-    weight_sum = sample_weights.sum()
     for _ in range(MAX_ITERATIONS):
         predicted = 1 / (1 + np.exp(-np.clip(scaled_features @ weights, -30, 30)))
-        gradient = scaled_features.T @ (sample_weights * (predicted - results)) / weight_sum + ridge * (
-            weights - scaled_prior
-        )
-        newton_weights = sample_weights * np.maximum(predicted * (1 - predicted), 1e-6)
-        curvature = (
-            scaled_features * newton_weights[:, None]
-        ).T @ scaled_features / weight_sum + ridge * np.eye(len(weights))
+        gradient = scaled_features.T @ (predicted - targets) / len(targets) + ridge * (weights - scaled_prior)
+        newton_weights = np.maximum(predicted * (1 - predicted), 1e-6)
+        curvature = (scaled_features * newton_weights[:, None]).T @ scaled_features / len(
+            targets
+        ) + ridge * np.eye(len(weights))
         newton_step = np.linalg.solve(curvature, gradient)
         weights -= newton_step
         if np.abs(newton_step).max() < 1e-9:
@@ -318,7 +341,7 @@ def _fit_logistic(
     return np.asarray(weights / feature_spreads, float)
 
 
-def _compute_mean_loss(values: FloatArray, results: FloatArray, sample_weights: FloatArray) -> float:
+def _compute_mean_loss(values: FloatArray, targets: FloatArray) -> float:
     predicted = np.clip(1 / (1 + np.exp(-np.clip(values, -30, 30))), 1e-9, 1 - 1e-9)
-    bits = -(results * np.log2(predicted) + (1 - results) * np.log2(1 - predicted))
-    return float(np.average(bits, weights=sample_weights)) if len(bits) else 0.0
+    bits = -(targets * np.log2(predicted) + (1 - targets) * np.log2(1 - predicted))
+    return float(np.mean(bits)) if len(bits) else 0.0

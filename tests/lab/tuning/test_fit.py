@@ -1,11 +1,14 @@
 """Learning weights: the fit finds what made the samples, and the command writes what can be read."""
 
+from collections.abc import Mapping
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.riskless import Riskless
-from arena.lab.tuning.fit import TrainingSamples, fit_weights, play_training_matches
+from arena.lab.tuning.fit import SEARCH_SHARE, TrainingSamples, fit_weights, play_training_matches
 from arena.maps.game_on_map import make_game_on_map
 
 TRUE = dict.fromkeys(FEATURE_NAMES, 0) | {
@@ -21,28 +24,56 @@ NOTHING = dict.fromkeys(FEATURE_NAMES, 0)
 SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
 
 
-def samples(slopes: tuple[float, ...], matches: int, seed: int = 1) -> TrainingSamples:
-    """Return matches whose ends follow the true weights, on games that each have a slope of their own."""
+def samples(slopes: tuple[float, ...], matches: int, seed: int = 1, *, tempo: float = 0) -> TrainingSamples:
+    """Return samples whose targets follow the true weights, on games that each have a slope of their own.
+
+    A target is the chance of winning, as a search sees it, mixed with the end of a match.
+
+    tempo  value of the move, in log-odds, on the first game; the opposite on the others
+    """
     rng = np.random.default_rng(seed)
     games = np.arange(matches) % len(slopes)
-    rows = rng.normal(size=(matches, len(FEATURE_NAMES))) * SIZES
+    movers = rng.choice((-1.0, 1.0), matches)
+    # The player to move is behind more often than not.
+    rows = (rng.normal(size=(matches, len(FEATURE_NAMES))) - 0.5 * movers[:, None]) * SIZES
     values = rows @ np.array([TRUE[name] for name in FEATURE_NAMES])
-    chances = 1 / (1 + np.exp(-values * np.array(slopes)[games]))
-    ends = (rng.random(matches) < chances).astype(float)
-    return TrainingSamples(rows, ends, np.arange(matches), games)
+    chances = 1 / (1 + np.exp(-values * np.array(slopes)[games] - np.where(games, -tempo, tempo) * movers))
+    ends = rng.random(matches) < chances
+    targets = SEARCH_SHARE * chances + (1 - SEARCH_SHARE) * ends
+    return TrainingSamples(rows, targets, movers, np.arange(matches), games)
+
+
+def to_direction(weights: Mapping[str, int]) -> npt.NDArray[np.float64]:
+    """Return the weights of features of the same size, as a vector of length 1."""
+    vector = np.array([weights[name] for name in FEATURE_NAMES]) * SIZES
+    return np.asarray(vector / np.linalg.norm(vector), float)
 
 
 @pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
-def test_the_fit_finds_the_weights_whatever_the_games_slopes(begun: dict[str, int]) -> None:
-    found = fit_weights(samples((0.002, 0.0005), 20_000), FEATURE_NAMES, begun)
-    true = np.array([TRUE[name] for name in FEATURE_NAMES], float)
-    learned = np.array([found.weights[name] for name in FEATURE_NAMES], float)
-    likeness = (
-        true * SIZES @ (learned * SIZES) / np.linalg.norm(true * SIZES) / np.linalg.norm(learned * SIZES)
+def test_the_fit_finds_the_weights_whatever_the_games_slopes_and_tempos(begun: dict[str, int]) -> None:
+    fits = [
+        fit_weights(samples((0.002, 0.0005), 2000, seed, tempo=1), FEATURE_NAMES, begun) for seed in range(8)
+    ]
+    directions = np.array([to_direction(found.weights) for found in fits])
+    errors = directions.std(axis=0, ddof=1) / np.sqrt(len(fits))
+    assert (errors < 0.01).all()
+    assert (np.abs(directions.mean(axis=0) - to_direction(TRUE)) < 4 * errors).all()
+    for found in fits:
+        assert found.held_out_loss_after < found.held_out_loss_before
+        assert found.loss_after < found.loss_before < 1.01
+
+
+def test_a_fit_to_searches_with_known_weights_finds_their_estimates() -> None:
+    known = FLAT | {"territories": 200, "borders": -30}
+    board = make_game_on_map("riskless", "m1")
+    seen = play_training_matches(
+        [board], known, match_count=20, nodes_per_move=60, seed=1, progress=lambda: None
     )
-    assert likeness > 0.98
-    assert found.held_out_loss_after < found.held_out_loss_before
-    assert found.loss_after < found.loss_before < 1.01
+    found = fit_weights(seen, FEATURE_NAMES, NOTHING).weights
+    estimates, found_estimates = (
+        seen.features @ np.array([weights[name] for name in FEATURE_NAMES]) for weights in (known, found)
+    )
+    assert np.corrcoef(estimates, found_estimates)[0, 1] > 0.9
 
 
 def test_weights_without_data_stay_unchanged() -> None:
@@ -63,7 +94,7 @@ def test_self_play_is_the_same_for_the_same_seed() -> None:
         for seed in (1, 1, 2)
     )
     assert np.array_equal(one.features, same.features)
-    assert np.array_equal(one.results, same.results)
+    assert np.array_equal(one.targets, same.targets)
     assert one.features.shape != other.features.shape or not np.array_equal(one.features, other.features)
     assert set(one.match_numbers) == set(range(6))
-    assert ((one.results >= 0) & (one.results <= 1)).all()
+    assert ((one.targets >= 0) & (one.targets <= 1)).all()
