@@ -80,6 +80,7 @@ def make_search(game: Kernel) -> Any:
     selective = SelectivePruning(game)
     find_settled_bound, skips_late_moves = selective.find_settled_bound, selective.skips_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
+    reduce_late_move = selective.reduce_late_move
     jamboree = SplitPoints(game, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_move, report_value = jamboree.take_move, jamboree.report_value
@@ -303,6 +304,11 @@ def make_search(game: Kernel) -> Any:
         if i > 0 and beta - threshold > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.WINDOW, SearchWindow.NULL)
             high = threshold + 1
+        if high - threshold == 1:
+            reduction = reduce_late_move(mem, shared, node)
+            if reduction > 0:
+                put(mem, node + Frame.WINDOW, SearchWindow.REDUCED)
+                depth -= reduction
         return enter_child(mem, frame, depth, threshold, high)
 
     @inlined
@@ -326,7 +332,8 @@ def make_search(game: Kernel) -> Any:
     def receive_value(mem: Any, shared: Any, table: Any) -> Any:
         """Compare the value of the frame's MOVE with its THRESHOLD.
 
-        If a null window gave a value between alpha and beta, search the move again with the full window.
+        If a search to a reduced depth exceeded it, search the move again to the whole depth. If a null window gave a
+        value between alpha and beta, search the move again with the full window.
 
         Return the next step of the loop.
         """
@@ -339,6 +346,9 @@ def make_search(game: Kernel) -> Any:
         window = get(mem, node + Frame.WINDOW)
         if window == SearchWindow.PROBCUT:
             return receive_probcut(mem, shared, table)
+        if window == SearchWindow.REDUCED and value > threshold:
+            put(mem, node + Frame.WINDOW, SearchWindow.NULL if beta - threshold > 1 else SearchWindow.FULL)
+            return enter_child(mem, frame, get(mem, node + Frame.DEPTH) - 1, threshold, threshold + 1)
         if is_shared:
             report_value(mem, shared, frame, value, window != SearchWindow.FULL)
             return NEXT

@@ -98,6 +98,7 @@ class SearchWindow(IntEnum):
     FULL = 0
     NULL = 1  # null window, to find whether the move is better than the best so far
     PROBCUT = 2  # null window of a shallower search of the frame's own position
+    REDUCED = 3  # null window and a smaller depth
 
 
 class Shared(IntEnum):

@@ -8,6 +8,9 @@ Pruning compares values of searches that end after different numbers of plies, s
 the end. `calibrate` measures TEMPO, the value of being the player to move, and SPREAD, the standard deviation of the
 further change in value from one ply to the next. A leaf's estimate then includes the tempo. Only null windows are
 pruned, and no node whose search reaches the ply limit, because the results there are certain.
+
+Late-move reductions search a late move to a smaller depth first. If the move's value then exceeds the best one so far,
+they search the move to the whole depth.
 """
 
 from __future__ import annotations
@@ -33,6 +36,16 @@ PROBCUT_REDUCTION = 4
 """Number of plies by which that search is shallower than the search of the node."""
 PROBCUT_MARGIN_PERCENT = 300
 """Maximum difference that is assumed between the values of the two searches, in hundredths of SPREAD."""
+
+MIN_REDUCED_DEPTH = 5
+"""Minimum depth of a node whose late moves are searched to a smaller depth first. Shallower nodes skip late moves instead."""
+REDUCED_RANK = 3
+"""First place in the search order whose move is searched two plies less deep.
+
+A reduction is an even number of plies, because the tempo does not remove all of the difference between odd and even depths.
+"""
+FAR_REDUCED_RANK = 8
+"""First place in the search order whose move is searched four plies less deep, if the depth allows it."""
 
 
 class SelectivePruning:
@@ -130,6 +143,28 @@ class SelectivePruning:
                 return value if value < -ESTIMATE_LIMIT else value + margin
             return UNSETTLED
 
+        @inlined
+        def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
+            """Return how many plies less deep the node's MOVE is searched first, in a null window at THRESHOLD.
+
+            As in `is_prunable`, nothing is reduced near a win or a loss, or if the search reaches the ply limit.
+            """
+            depth = get(mem, node + Frame.DEPTH)
+            rank = get(mem, node + Frame.RANK)
+            threshold = get(mem, node + Frame.THRESHOLD)
+            plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
+            if (
+                get(shared, Option.LATE_MOVES) == 0
+                or rank < REDUCED_RANK
+                or depth < MIN_REDUCED_DEPTH
+                or depth >= plies_left
+                or threshold <= -ESTIMATE_LIMIT
+                or threshold + 1 >= ESTIMATE_LIMIT
+            ):
+                return 0
+            return 4 if rank >= FAR_REDUCED_RANK and depth > MIN_REDUCED_DEPTH else 2
+
+        self.reduce_late_move = reduce_late_move
         self.begin_probcut = begin_probcut
         self.find_probcut_bound = find_probcut_bound
         self.find_settled_bound = find_settled_bound

@@ -10,6 +10,7 @@ from arena.bots.compiled.calibrate import sample_positions
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.memory_layout import Option
 from arena.bots.compiled.searcher import Searcher, Settings
+from arena.bots.compiled.selective import MIN_REDUCED_DEPTH
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT
@@ -53,13 +54,14 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
         searcher.close()
 
 
-def test_a_win_or_loss_that_a_selective_search_reports_is_proven() -> None:
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_win_or_loss_that_a_selective_search_reports_is_proven(threads: int) -> None:
     rng = random.Random(9)
     decided_count = 0
     for _ in range(60):
         game = Riskless(random_map(rng, 8, caps=(3, 7, 15)))
         weights = weights_for(game, "features")
-        selective = Searcher(game, weights, Settings(table_mb=1))
+        selective = Searcher(game, weights, Settings(table_mb=1, threads=threads))
         exact = Searcher(game, weights, Settings(table_mb=1, exact=True))
         position = make_random_position(game, rng)
         *_, last = selective.deepen(position, max_depth=9, max_nodes=200_000)
@@ -73,17 +75,33 @@ def test_a_win_or_loss_that_a_selective_search_reports_is_proven() -> None:
 
 
 def test_shallower_searches_settle_many_nodes_of_a_deep_search() -> None:
-    """Depth 10 takes 43 times as many nodes as depth 6 on these positions; without ProbCut, it took 193 times as many."""
+    """Depth 9 takes 42 times as many nodes as depth 5 on these positions; without ProbCut, it takes 62 times as many."""
     game = Riskless(load_map("italy"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=16))
-    nodes = dict.fromkeys((6, 10), 0)
+    searcher.warm_up()
+    searcher._shared[Option.LATE_MOVES] = 0  # late moves are neither skipped nor reduced
+    nodes = dict.fromkeys((5, 9), 0)
     for position in list(sample_positions(game, random.Random(7)))[::8]:
         for depth in nodes:
             searcher.clear()
             *_, last = searcher.deepen(position, max_depth=depth)
             nodes[depth] += last.nodes
     searcher.close()
-    assert nodes[10] < 90 * nodes[6]
+    assert nodes[9] < 52 * nodes[5]
+
+
+def test_late_moves_are_searched_less_deep() -> None:
+    game = Riskless(load_map("world"))
+    nodes = {}
+    for moves_per_ply in (0, 1_000):
+        searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=4))
+        searcher.warm_up()
+        # more moves than any node has, so that none are skipped; with 0, none are reduced either
+        searcher._shared[Option.LATE_MOVES] = moves_per_ply
+        nodes[moves_per_ply] = [report.nodes for report in searcher.deepen(game.start(), max_depth=7)]
+        searcher.close()
+    assert nodes[1_000][:MIN_REDUCED_DEPTH] == nodes[0][:MIN_REDUCED_DEPTH]
+    assert 2 * nodes[1_000][-1] < nodes[0][-1]
 
 
 def test_the_exact_mode_measures_nothing() -> None:
