@@ -50,7 +50,7 @@ from arena.bots.compiled.table import (
     stored_move,
     stored_value,
 )
-from arena.bots.search.search_values import INFINITY
+from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
 ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(10)
 _POLL_MASK = 31
@@ -111,11 +111,18 @@ def make_search(game: Kernel) -> Any:
         return ENTER
 
     @inlined
-    def is_depth_enough(mem: Any, node: Any, entry_depth: Any) -> Any:
-        """Return True if a table entry of this depth may decide a node below the root: a deeper one only in ProbCut's search."""
+    def may_decide(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
+        """Return True if a table entry of this depth and value may decide a node below the root.
+
+        Only the first node of a ProbCut search uses a deeper entry, and only one whose search ends before the ply limit. It
+        may pass a win that is further away than its own depth on to other entries, so no win beyond the limit is used.
+        """
         depth = get(mem, node + Frame.DEPTH)
         is_probcut = get(mem, node - frame_words + Frame.WINDOW) == SearchWindow.PROBCUT
-        return entry_depth == depth or (is_probcut and entry_depth > depth)
+        plies_left = get(shared, Option.PLIES_LEFT)
+        is_deeper_allowed = is_probcut and entry_depth < plies_left - get(mem, node + Frame.DISTANCE)
+        is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN - abs(value) <= plies_left
+        return (entry_depth == depth or (is_deeper_allowed and entry_depth > depth)) and is_before_limit
 
     @inlined
     def must_stop(mem: Any, shared: Any) -> Any:
@@ -167,7 +174,7 @@ def make_search(game: Kernel) -> Any:
                 value = stored_value(packed_entry, distance)
                 if (
                     distance > 0
-                    and is_depth_enough(mem, node, stored_depth(packed_entry))
+                    and may_decide(mem, shared, node, stored_depth(packed_entry), value)
                     and get(shared, Option.TABLE) != 0
                     and decides_window(
                         packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)

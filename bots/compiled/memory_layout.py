@@ -130,8 +130,10 @@ class Option(IntEnum):
     NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
     TABLE_MASK = 49
     SPLIT_WORDS = 51
-    PRUNE_SETTLED = 52  # 1 to end a shallow search if its estimate is far outside the window
-    LATE_MOVES = 53  # moves that a shallow search examines for each ply of depth; 0 for all
+    PRUNE_SETTLED = 52  # 1 to leave a node whose estimate, or shallower search, is far outside the window
+    LATE_MOVES = (
+        53  # moves that a shallow search examines for each ply of depth; 0 for all, and to reduce none
+    )
     FORESEE = 54  # 1 to value leaves from the node above them
     END = 64
 

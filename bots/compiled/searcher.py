@@ -34,7 +34,7 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 
 LATE_MOVES_PER_PLY = 3
-"""Number of moves that a shallow selective search examines per ply of depth."""
+"""Number of moves that a shallow selective search examines per ply of depth. With 0, deep ones reduce no late moves."""
 POLL_SECONDS = 0.001
 """Interval between calls of a caller's stop function, in seconds."""
 

@@ -38,7 +38,7 @@ PROBCUT_MARGIN_PERCENT = 300
 """Maximum difference that is assumed between the values of the two searches, in hundredths of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
-"""Minimum depth of a node whose late moves are searched to a smaller depth first. Shallower nodes skip late moves instead."""
+"""Minimum depth of a node whose late moves are searched to a smaller depth first."""
 REDUCED_RANK = 3
 """First place in the search order whose move is searched two plies less deep.
 
@@ -118,6 +118,10 @@ class SelectivePruning:
             margin = get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
             is_above = estimate(rules, mem, frame) + get(shared, Option.TEMPO) >= beta
             shallow_beta = beta + margin if is_above else beta - margin
+            if shallow_beta >= ESTIMATE_LIMIT or shallow_beta <= -ESTIMATE_LIMIT:
+                return (
+                    False  # only a win or a loss is outside the window, and such a search would skip no moves
+                )
             shallow_node = node + frame_words
             for i in range(words):
                 put(mem, frame + frame_words + i, get(mem, frame + i))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import pytest
@@ -13,7 +14,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.compiled.selective import MIN_REDUCED_DEPTH
 from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
-from arena.bots.search.search_values import ESTIMATE_LIMIT
+from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from tests.bots.compiled.positions import make_random_position, minimax, random_map, some_weights
@@ -54,6 +55,38 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
         searcher.close()
 
 
+def test_a_win_beyond_the_ply_limit_counts_for_nothing() -> None:
+    """The table has deep entries of the positions after each move, from searches that were far from the limit."""
+    rng = random.Random(1)
+    late_win_count = 0
+    for _ in range(300):
+        map = random_map(rng, 8, caps=(3, 7, 15))
+        early = make_random_position(Riskless(map), rng)._replace(ply=0)
+        plies_left = rng.randint(7, 9)
+        game = Riskless(dataclasses.replace(map, ply_limit=30 + plies_left))
+        weights = weights_for(game, "features")
+        searcher = Searcher(game, weights, Settings(table_mb=1))
+        for move in game.moves(early):
+            child = game.successor(early, move)
+            if game.outcome(child) is None:
+                *_, last = searcher.deepen(child, max_depth=18, max_nodes=20_000)
+                late_win_count += ESTIMATE_LIMIT < abs(last.value) < WIN - plies_left
+        late = early._replace(ply=30)
+        exact = Searcher(game, weights, Settings(table_mb=1, exact=True))
+        expected, _ = exact.search(late, plies_left, -INFINITY, INFINITY)
+        for depth in range(6, plies_left):
+            for alpha in (-2_000, -1, 2_000):
+                value, _ = searcher.search(late, depth, alpha, alpha + 1)
+                assert _winner(value) in (0, _winner(expected)), (game.map, late, depth, alpha)
+        searcher.close()
+        exact.close()
+    assert late_win_count >= 10
+
+
+def _winner(value: int) -> int:
+    return (value > ESTIMATE_LIMIT) - (value < -ESTIMATE_LIMIT)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_win_or_loss_that_a_selective_search_reports_is_proven(threads: int) -> None:
     rng = random.Random(9)
@@ -67,8 +100,8 @@ def test_a_win_or_loss_that_a_selective_search_reports_is_proven(threads: int) -
         *_, last = selective.deepen(position, max_depth=9, max_nodes=200_000)
         if last.is_depth_finished and abs(last.value) > ESTIMATE_LIMIT:
             decided_count += 1
-            *_, expected = exact.deepen(position, max_depth=last.depth)
-            assert expected.value == last.value, (game.map, position)
+            *_, expected = exact.deepen(position, max_depth=WIN - abs(last.value))
+            assert _winner(expected.value) == _winner(last.value), (game.map, position)
         selective.close()
         exact.close()
     assert decided_count >= 10
