@@ -391,7 +391,10 @@ class Host:
         self.shell.submit(BotCrashed(name, exit_text))
 
     async def play(self, terms: Terms) -> Record:
-        """Play one match to its end, once both bots accept another match, and return its record."""
+        """Play one match to its end, once both bots accept another match, and return its record.
+
+        Once the server is about to stop, a match that has not begun waits until the caller is cancelled.
+        """
         return await self.shell.play_match(terms)
 
     async def store_record(self, terms: Terms, record: Record) -> None:

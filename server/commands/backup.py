@@ -133,7 +133,7 @@ def export_command(
                 async for line in lines:
                     _write_line(line, stream)
                     count += 1
-            if event is not None and not count:
+            if event is not None and owner is None and not count:
                 raise CommandError(f"event {event!r:.80} has no finished matches")
         return count
 

@@ -83,7 +83,8 @@ def find_last_time_before(local_time: str, zone: str, before_time: int) -> int:
 def plan_next_event(plan: EventPlan, after_time: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series.
 
-    Return None if `plan` does not repeat, or if its repetition gives a full date, which clocks show only once. The next event begins after the event of `plan`, and after Unix time `after_time`, in seconds.
+    Return None if `plan` does not repeat, or if its repetition gives a full date, which clocks show only once. The next
+    event begins after the event of `plan`, and after Unix time `after_time`, in seconds.
     """
     if plan.recurrence is None:
         return None

@@ -161,7 +161,7 @@ class Shell:
         self._is_serving = False
         """True while the core's state matches the store."""
         self.is_draining = False
-        """True once no matches begin except requested ones, because the server is about to stop."""
+        """True once no more matches begin, because the server is about to stop."""
         self._is_stopping = False
         self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
         """Requests of `play_match` and `store_match` by match id, with the futures of the records."""
@@ -279,7 +279,8 @@ class Shell:
     async def play_match(self, terms: Terms) -> Record:
         """Play one match to its end, once both bots accept another match, and return its record.
 
-        If the caller is cancelled, a match that has begun continues, and one that waits for its bots is withdrawn.
+        If the caller is cancelled, a match that has begun continues, and one that waits for its bots is withdrawn. Once the
+        server is about to stop, a match that has not begun waits until the caller is cancelled.
         """
         return await self._request_match(MatchRequested(terms))
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -106,51 +104,57 @@ async def restore(url: str, path: Path) -> StoreCounts:
     backup, or if the target store cannot be used, is not empty, or is used by a running server, and OSError if the file
     cannot be read.
     """
-    log_file = path.with_name(f"{path.name}-wal")
+    _require_whole(path)
+    engine = make_engine(url)
+    target_file = database.parse_sqlite_path(url)
+    is_file_missing = target_file is not None and not target_file.exists()
+    unfinished_file: Path | None = None
+    try:
+        # Opening a store may change its file, so a copy of the backup is opened.
+        with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
+            copied_file = Path(folder) / path.name
+            shutil.copyfile(path, copied_file)
+            source_engine = make_engine(f"sqlite:///{copied_file}")
+            try:
+                # Errors name the backup, which the user knows, not its copy.
+                await _require_store(source_engine, path)
+                await _require_intact(source_engine, path)
+                await database.prepare_store(source_engine, str(path))
+                async with (
+                    database.convert_database_errors(engine),
+                    database.open_exclusive_transaction(engine) as target,
+                ):
+                    # If the file has tables now, another process has created it during the checks.
+                    if is_file_missing and await target.run_sync(migrations.read_schema_version) is None:
+                        unfinished_file = target_file
+                    await target.run_sync(database.create_or_migrate)
+                    await _require_empty(target)
+                    async with (
+                        database.convert_database_errors(source_engine, str(path)),
+                        database.open_snapshot(source_engine) as source,
+                    ):
+                        await _copy_rows(source, target)
+                    await _advance_sequences(target)
+                    counts = await _count_rows(target)
+                unfinished_file = None
+                return counts
+            finally:
+                await database.close_engine(source_engine)
+    finally:
+        await database.close_engine(engine)
+        if unfinished_file is not None:
+            unfinished_file.unlink(missing_ok=True)
+
+
+def _require_whole(path: Path) -> None:
+    """Raise StoreError if some data of an SQLite store are in a log beside its file."""
+    resolved_path = path.resolve()  # SQLite keeps the log beside the target of a link
+    log_file = resolved_path.with_name(f"{resolved_path.name}-wal")
     if log_file.is_file() and log_file.stat().st_size:
         raise StoreError(
             f"{path} is not a backup, because some of its data are in {log_file.name}: make one with"
             f" `arena backup --db sqlite:///{path} FILE`"
         )
-    # Opening a store may change its file, so a copy of the backup is opened.
-    with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder, _remove_new_file_on_failure(url):
-        copied_file = Path(folder) / path.name
-        shutil.copyfile(path, copied_file)
-        source_engine, engine = make_engine(f"sqlite:///{copied_file}"), make_engine(url)
-        try:
-            # Errors name the backup, which the user knows, not its copy.
-            await _require_store(source_engine, path)
-            await _require_intact(source_engine, path)
-            await database.prepare_store(source_engine, str(path))
-            async with (
-                database.convert_database_errors(engine),
-                database.open_exclusive_transaction(engine) as target,
-            ):
-                await target.run_sync(database.create_or_migrate)
-                await _require_empty(target)
-                async with (
-                    database.convert_database_errors(source_engine, str(path)),
-                    database.open_snapshot(source_engine) as source,
-                ):
-                    await _copy_rows(source, target)
-                await _advance_sequences(target)
-                return await _count_rows(target)
-        finally:
-            await database.close_engine(source_engine)
-            await database.close_engine(engine)
-
-
-@contextmanager
-def _remove_new_file_on_failure(url: str) -> Iterator[None]:
-    """Remove the SQLite file of `url` if the block creates it and then raises an exception."""
-    file = database.parse_sqlite_path(url)
-    is_missing = file is not None and not file.exists()
-    try:
-        yield
-    except BaseException:
-        if file is not None and is_missing:
-            file.unlink(missing_ok=True)
-        raise
 
 
 async def _require_store(engine: Engine, path: Path) -> None:

@@ -94,6 +94,10 @@ def test_an_export_of_an_unknown_event_or_owner_is_refused(filled_store: str, tm
     fails("nothing is stored about 'ana'", 1, *words, "--owner", "ana")
     assert not (tmp_path / "none.jsonl").exists()
     assert arena(*words, "--owner", "anna").code == 0
+    arena("token", "create", "carla", "--db", filled_store)
+    code, _, err = arena(*words, "--owner", "carla", "--event", "other")
+    assert (code, err) == (0, f"0 matches are in {tmp_path / 'none.jsonl'}\n"), "no bot of hers has played"
+    assert len((tmp_path / "none.jsonl").read_text().splitlines()) == 1
 
 
 def test_an_export_replaces_no_device(filled_store: str) -> None:

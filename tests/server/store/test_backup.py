@@ -210,6 +210,29 @@ async def test_of_a_damaged_backup_nothing_is_restored(other_database: str, tmp_
     await database.close_engine(empty)
 
 
+async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, source_url, url = (
+        tmp_path / "backup.db",
+        f"sqlite:///{tmp_path / 'a.db'}",
+        f"sqlite:///{tmp_path / 'b.db'}",
+    )
+    async with open_store(source_url) as engine:
+        await fill(engine)
+        await backup(source_url, file)
+
+    async def create_store_during_check(*_: object) -> None:
+        async with open_store(url) as engine:
+            await fill(engine)
+
+    monkeypatch.setattr(backing, "_require_intact", create_store_during_check)
+    with pytest.raises(StoreError, match="already has 2 matches"):
+        await restore(url, file)
+    async with open_store(url) as engine:
+        assert (await everything(engine))["matches"]
+
+
 async def test_the_file_of_a_store_in_use_is_no_backup(tmp_path: Path) -> None:
     url, new_url = f"sqlite:///{tmp_path / 'arena.db'}", f"sqlite:///{tmp_path / 'new.db'}"
     async with open_store(url) as engine:
@@ -218,7 +241,11 @@ async def test_the_file_of_a_store_in_use_is_no_backup(tmp_path: Path) -> None:
             StoreError, match=r"is not a backup, because some of its data are in arena\.db-wal"
         ):
             await restore(new_url, tmp_path / "arena.db")
-    assert names_in(tmp_path) == {"arena.db"}
+        link = tmp_path / "link.db"
+        link.symlink_to("arena.db")
+        with pytest.raises(StoreError, match=r"some of its data are in arena\.db-wal"):
+            await restore(new_url, link)
+    assert names_in(tmp_path) == {"arena.db", "link.db"}
 
 
 async def test_a_copy_of_a_store_in_use_can_be_served_from_at_once(database: str, tmp_path: Path) -> None:
