@@ -20,7 +20,8 @@ def map_in_processes(
     """Call `function(*arguments)` for each tuple of arguments, and yield each tuple with the result, in the same order.
 
     The generator takes at most two tuples per process in advance. With `process_count` = 1, the calls are made in the
-    current process. Close the generator to cancel the remaining calls. Ctrl-C ends the processes without a word.
+    current process. Close the generator to cancel the remaining calls. Once the processes have started, Ctrl-C
+    ends them without a word.
     """
     if process_count == 1:
         for arguments in argument_tuples:

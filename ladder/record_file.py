@@ -62,12 +62,12 @@ class RecordFile:
             self._path.unlink(missing_ok=True)
 
     def _require_records(self) -> None:
-        self._file.seek(0)
-        first_line, line_end, _ = self._file.read().partition(b"\n")
+        with self._path.open("rb") as file:
+            first_line = file.readline()
         # The first line may be incomplete too.
         if (
             _find_match_id(first_line)
-            if line_end
+            if first_line.endswith(b"\n")
             else RECORD_START.startswith(first_line[: len(RECORD_START)])
         ):
             return

@@ -248,10 +248,10 @@ def _merge_settings(options: BotSettings, given_options: set[str]) -> BotSetting
     Raises UsageError if an option or the file is invalid.
     """
     try:
-        if ":" in options.engine or not options.engine.endswith(".toml"):
-            return check_settings(
-                options
-            )  # not a bot.toml, though its weights may be: alphabeta:evaluator=my.toml
+        # The weights of an engine may end like a bot.toml: alphabeta:evaluator=my.toml
+        is_spec = ":" in options.engine and not Path(options.engine).is_file()
+        if is_spec or not options.engine.endswith(".toml"):
+            return check_settings(options)
         file_settings = read_settings(Path(options.engine))
         if "program" in given_options:
             file_settings = replace(file_settings, engine="")

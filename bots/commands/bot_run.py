@@ -211,13 +211,14 @@ def _count_cores_per_match(settings: BotSettings) -> int:
 class Console:
     """Output for the bot's owner. Each line is flushed immediately, because people watch their bots play.
 
-    If a line cannot be written, for example because the disk is full, the bot plays on.
+    If a line cannot be written, for example because the disk is full, the bot plays on, and the owner is told so once for
+    each output.
     """
 
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
-        self._has_failed = False
-        """True once a line could not be written, and the owner was told so."""
+        self._failed_outputs: set[str] = set()
+        """Names of the outputs that could not be written, of which the owner was told."""
 
     def print_result(self, line: str) -> None:
         """Print a result, without a timestamp, so that programs can parse it. Raises BrokenPipeError if nobody reads it."""
@@ -248,9 +249,9 @@ class Console:
             self._report_failure(self._log.name, error)
 
     def _report_failure(self, name: str, error: OSError) -> None:
-        """Report once, where that is still possible, that output is lost."""
-        if not self._has_failed:
-            self._has_failed = True
+        """Report once for each output, where that is still possible, that lines are lost."""
+        if name not in self._failed_outputs:
+            self._failed_outputs.add(name)
             self.print_note(f"lines are lost, because {name} cannot be written: {error.strerror}")
 
 

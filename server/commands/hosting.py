@@ -116,8 +116,8 @@ class ReloadableHost:
         self._house = plan.house
         self._tls = plan.tls
         self._host: Host | None = None
-        self._has_write_failed = False
-        """True if the last result could not be written."""
+        self._failed_outputs: frozenset[str] = frozenset()
+        """Names of the outputs to which the last result could not be written."""
 
     async def serve(self, stop: StopSignals) -> None:
         """Serve until stopped.
@@ -232,11 +232,11 @@ class ReloadableHost:
     async def write_result(self, record: Record) -> None:
         """Print the result of a match, and append its record to the file of `store.record`, if one is set.
 
-        If that fails, for example because the disk is full, log it once: the store has the record.
+        If an output fails, for example because the disk is full, log it once: the store has the record.
         """
         result, players = record.result, record.players
         winner = f"{result.winner} wins" if result.winner else "draw"
-        faults = []
+        faults = {}
         try:
             # Written directly, because the console's layout would cost as much as some moves of the match.
             out.file.write(
@@ -244,18 +244,36 @@ class ReloadableHost:
             )
             out.file.flush()
         except OSError as error:
-            faults.append(f"standard output: {error.strerror}")
+            faults["standard output"] = error.strerror
         if path := self.settings.store.record:
             try:
-                async with await anyio.open_file(path, "a", encoding="utf-8") as lines:
-                    await lines.write(to_line(record) + "\n")
+                await anyio.to_thread.run_sync(_append_line, path, to_line(record))
             except OSError as error:
-                faults.append(f"{path}: {error.strerror}")
-        if faults and not self._has_write_failed:
+                faults[path] = error.strerror
+        if faults.keys() - self._failed_outputs:
             log.warning(
-                "results stay in the store alone, because they cannot be written: %s", "; ".join(faults)
+                "results stay in the store alone, because they cannot be written: %s",
+                "; ".join(f"{name}: {reason}" for name, reason in faults.items()),
             )
-        self._has_write_failed = bool(faults)
+        self._failed_outputs = frozenset(faults)
+
+
+def _append_line(path: str, line: str) -> None:
+    """Append a line to a file. If that fails, remove the part that was written, to which the next line would be added.
+
+    Raises OSError if the file cannot be opened or written.
+    """
+    with Path(path).open("ab", buffering=0) as file:
+        file_size = os.fstat(file.fileno()).st_size
+        data = f"{line}\n".encode()
+        written_bytes = 0
+        try:
+            while written_bytes < len(data):
+                written_bytes += file.write(data[written_bytes:])
+        except OSError:
+            if written_bytes:
+                file.truncate(file_size)
+            raise
 
 
 def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:

@@ -229,7 +229,8 @@ def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
     fails("give exactly one bot", 2, "bot")
     fails("give exactly one bot", 2, "bot", "random", "--exec", "cat")
     fails("exec: has no command: write exec:COMMAND", 2, "bot", "exec:")
-    empty = tmp_path / "bot.toml"
+    empty = tmp_path / "12:30" / "bot.toml"
+    empty.parent.mkdir()
     empty.write_text('name = "me"')
     fails(
         'bot.toml sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"',

@@ -10,7 +10,7 @@ from arena.bots.commands.bot_run import Console
 from tests.bots.command_line import FullOutput
 
 
-def test_a_full_disk_is_told_once_and_ends_no_bot() -> None:
+def test_a_full_disk_is_told_once_for_each_output_and_ends_no_bot() -> None:
     log, told = FullOutput(errno.ENOSPC), StringIO()
     log.name = "bot.log"
     console = Console(log)
@@ -18,9 +18,10 @@ def test_a_full_disk_is_told_once_and_ends_no_bot() -> None:
         for line in ("one", "two"):
             console.print_result(line)
         console.print_note("three")
-    first, second = (line.partition(" ")[2] for line in told.getvalue().splitlines())
+    first, second, third = (line.partition(" ")[2] for line in told.getvalue().splitlines())
     assert first == "lines are lost, because bot.log cannot be written: No space left on device"
-    assert second == "three"
+    assert second == "lines are lost, because standard output cannot be written: No space left on device"
+    assert third == "three"
     with redirect_stdout(told), redirect_stderr(FullOutput(errno.ENOSPC)):
         Console(None).print_note("four")
         Console(None).print_result("five")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import resource
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -35,3 +36,37 @@ async def test_results_that_cannot_be_written_end_no_server(
         await host.write_result(record("d"))
     assert caplog.messages[1:] == [f"{why}: standard output: Broken pipe"]
     assert [each.match for each in read_records(file)] == ["c", "d"]
+
+
+async def test_a_record_that_a_full_disk_cuts_off_is_removed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "all.jsonl"
+    options = list(parse_set_options([f"store.record={file}"]))
+    host = ReloadableHost(None, options, read_plan(None, options))
+    await host.write_result(record("a"))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 100, hard))
+    try:
+        with redirect_stdout(FullOutput(errno.ENOSPC)):
+            await host.write_result(record("b"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    await host.write_result(record("c"))
+    assert [each.match for each in read_records(file)] == ["a", "c"]
+    (told,) = caplog.messages
+    assert told.endswith(f"standard output: No space left on device; {file}: File too large")
+
+
+async def test_each_output_that_fails_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    options = list(parse_set_options([f"store.record={folder / 'all.jsonl'}"]))
+    host = ReloadableHost(None, options, read_plan(None, options))
+    with redirect_stdout(FullOutput(errno.ENOSPC)):
+        await host.write_result(record("a"))
+        (folder / "all.jsonl").unlink()
+        folder.rmdir()
+        for match in "bc":
+            await host.write_result(record(match))
+    assert [told.count(";") for told in caplog.messages] == [0, 1]
