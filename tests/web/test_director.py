@@ -276,7 +276,7 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     pause.click()
     timed.evaluate("play(30)")
     timed.clock.run_for(100)
-    expect(timed.locator(".badge")).to_have_text(re.compile(r"^\d+ moves behind"))
+    expect(timed.locator(".badge")).to_have_text(re.compile(r"^Paused, \d+ moves behind"))
     at = timed.evaluate(SHOWN)
     timed.keyboard.press("ArrowLeft")
     pause.click()
@@ -355,7 +355,14 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     timed.evaluate("staged = 'm'; wall.restage('m')")
     expect(card).to_have_count(0)  # the large board shows the match
     timed.evaluate("staged = ''; wall.restage('m')")
-    expect(card.locator(".summary-of")).to_have_text("Starting…Italy")
+    expect(card.locator(".summary-of")).to_have_text("9 movesItaly")  # until it is in sight
+    card.focus()
+    timed.evaluate("staged = 'm'; wall.restage('m')")
+    expect(card).to_be_focused()  # it leaves with the focus
+    card.blur()
+    timed.evaluate("wall.restage('m')")
+    expect(card).to_have_count(0)
+    timed.evaluate("staged = ''; wall.restage('m')")
     timed.evaluate("play(0, { winner: 'maxie', reason: 'resignation' }); tell(); wall.show([])")
     timed.clock.run_for(500)
     expect(card.locator(".summary-of")).to_have_text("wins after 9 movesItaly")
@@ -403,7 +410,7 @@ def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(ti
     timed.evaluate("wall.element.classList.add('now')")
     cards = timed.locator(".cards.now > li")
     height = timed.evaluate("wall.element.clientHeight")
-    timed.evaluate("for (const match of 'no') listed.push({ ...listed[0], match }); wall.show(listed)")
+    timed.evaluate("for (const match of 'no') listed.push({ ...listed[0], match, ply: 0 }); wall.show(listed)")
     places = "(all) => all.map((each) => each.offsetLeft)"
     before = cards.evaluate_all(places)
     timed.evaluate(

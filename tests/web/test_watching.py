@@ -100,6 +100,7 @@ def test_a_watcher_who_is_behind_watches_on_after_a_break(board: BrowserArena, p
     page.route_web_socket(re.compile("^ws"), relay)
     page.goto(f"{board.url}tv")
     expect(page.locator(".stage .badge")).to_contain_text(re.compile("Live|behind"))
+    expect(page.locator(".stage-place")).to_have_attribute("inert", "")  # its squares are buttons, in a link
     page.locator(".stage a[href^='/match/']").first.press("Enter")
     expect(page.locator(".viewer .badge")).to_contain_text(
         re.compile("Live|behind")

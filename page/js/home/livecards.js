@@ -6,7 +6,7 @@ import { Thumbnail } from "../boards/thumbnail.js";
 import { Declared } from "../games/declared.js";
 import { rules } from "../games/index.js";
 import { isSettled, summary } from "../story.js";
-import { SEATS, botTitle, gameTitle } from "../text.js";
+import { SEATS, botTitle, gameTitle, plural } from "../text.js";
 import { cancel, batch } from "../batch.js";
 import { Match } from "../match.js";
 import { matchLink } from "../parts/matchlist.js";
@@ -59,10 +59,10 @@ export class LiveCards {
   }
 
   // Show the listed matches that no large board shows. A match that is over, or on a large board by now, gives its place to a new one, or
-  // leaves it soon.
+  // leaves it soon, but not while the reader is at the card of a match in progress.
   show(listed) {
     this.listed = listed;
-    const matches = listed.filter((each) => !this.isOnStage(each.match));
+    const matches = listed.filter(({ match: id }) => !this.isOnStage(id) || (this.cards.has(id) && isAtReader(this.cards.get(id))));
     const ids = new Set(matches.map((each) => each.match));
     const fresh = matches.filter((each) => !this.cards.has(each.match));
     const over = [...this.cards].filter(([id]) => !ids.has(id))
@@ -84,7 +84,7 @@ export class LiveCards {
     card.title = gameTitle(listed.game, listed.map);
     set(card.picture, { "data-title": card.title });
     say(card.place, card.title);
-    if (!card.state) say(card.words, "Starting…");
+    if (!card.state) say(card.words, listed.ply ? plural(listed.ply, "move") : "Starting…");
   }
 
   add(match) {
@@ -113,7 +113,7 @@ export class LiveCards {
 
   // A large board shows a match, or no longer shows it.
   restage(id) {
-    if (this.isOnStage(id) === this.cards.has(id)) this.show(this.listed);
+    if (this.isOnStage(id) === this.cards.has(id) && this.listed.some((each) => each.match === id)) this.show(this.listed);
   }
 
   draw(card) {
@@ -130,7 +130,7 @@ export class LiveCards {
       say(card.words, words);
     });
     // Nothing is at stake any more: the others come first, as soon as the reader is not at this card.
-    if (!card.element.dataset.settled && !this.keepsPlaces && isSettled(match, ply) && !card.element.matches(":hover, :focus-within")) {
+    if (!card.element.dataset.settled && !this.keepsPlaces && isSettled(match, ply) && !isAtReader(card)) {
       card.element.dataset.settled = "true";
       this.element.append(card.element);
     }
@@ -183,4 +183,5 @@ export class LiveCards {
   }
 }
 
+const isAtReader = (card) => card.element.matches(":hover, :focus-within");
 const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);

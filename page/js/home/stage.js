@@ -29,7 +29,7 @@ export class Stage {
     this.badge = new LiveBadge(compact ? null : () => this.playback.jump());
     const title = h("h2", { class: "stage-title" }, this.badge.element, h("span", { class: "kind" }, this.replay, this.game, this.more));
     this.scoreboard = new Scoreboard({ title: compact ? null : title, compact });
-    this.place = h("div", { class: "stage-place", inert: compact, "aria-hidden": "true" }); // the scoreboard and the words tell as much
+    this.place = h("div", { class: "stage-place", "aria-hidden": "true" }); // the scoreboard and the words tell as much
     this.name = h("span", { class: "unseen" });
     this.link = h("a", { class: "stage-board" }, this.name, this.place); // without an address for a match that has none
     this.words = h("p", { class: "story" });
@@ -61,15 +61,21 @@ export class Stage {
     return Boolean(this.playback?.live) && !this.playback.isOver;
   }
 
+  // Return true if this match is shown, live or not, or was shown last.
+  has(id) {
+    return this.playback?.match.id === id;
+  }
+
   // Return the ply of a live match that is shown, unless it was shown to its end; null for another match.
   plyOf(id) {
-    return this.isLive && this.playback.match.id === id ? this.playback.at : null;
+    return this.isLive && this.has(id) ? this.playback.at : null;
   }
 
   begin(match, playback) {
     const before = this.playback?.match.id;
     this.playback = playback;
     this.board = makeBoard(match.game, () => null, { whole: true });
+    set(this.place, { inert: this.compact || !this.board.zoom }); // a board without a map has buttons
     this.place.replaceChildren(this.board.element);
     this.board.zoom?.fit(); // at once, and not in the next frame, which has enough to do
     const known = match.event !== "demo"; // the page's own example has no address

@@ -9,9 +9,10 @@ const FAR_BEHIND = 20; // moves from which on it helps to know: fewer are watche
 export class LiveBadge {
   // jump() catches up; null for a badge without a button.
   constructor(jump = /** @type {(() => void) | null} */ (null)) {
+    this.paused = h("span", { class: "unseen" }); // to the eye two bars tell it
     this.state = h("span", null);
     this.jump = jump && h("button", { type: "button", class: "small", title: "Go on with the newest move", hidden: true, onclick: jump }, "Catch up");
-    this.element = h("span", { class: "badge", hidden: true }, this.state, this.jump);
+    this.element = h("span", { class: "badge", hidden: true }, this.paused, this.state, this.jump);
   }
 
   // Show the state of a playback; nothing for a replay.
@@ -21,6 +22,7 @@ export class LiveBadge {
     const behind = `${plural(moves, "move")} behind`;
     set(this.element, { "data-state": state, hidden: state === "replay" });
     if (this.jump) set(this.jump, { hidden: !moves || (state !== "delayed" && state !== "paused") });
+    say(this.paused, state === "paused" && moves ? "Paused, " : "");
     say(this.state, { live: "Live", delayed: `${behind} live`, paused: moves ? behind : "Paused", over: "Final", replay: "" }[state]);
   }
 }

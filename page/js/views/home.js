@@ -27,7 +27,7 @@ export class Home {
     this.stage = new Stage({ begun: () => first?.replaceWith(this.stage.element), moved: (id) => this.moved(id), finished: () => this.loading });
     this.stage.actions.append(h("a", { class: "button plain", href: "/tv/4", "aria-label": "Four boards", title: "Four boards" }, icon("M4 4h6v6H4ZM14 4h6v6h-6ZM4 14h6v6H4ZM14 14h6v6h-6Z")));
     this.primer = new Primer();
-    this.live = new LiveCards({ isOnStage: (id) => this.stage.plyOf(id) !== null, changed: () => this.count() });
+    this.live = new LiveCards({ isOnStage: (id) => this.stage.has(id), changed: () => this.count() });
     this.leading = h("div", { class: "leading" });
     this.bots = h("ul", { class: "bots" });
     this.nobody = h("p", { class: "quiet", hidden: true }, "No bot is connected.");

@@ -21,7 +21,7 @@ export class TvView {
     const toggled = () => this.stages.slice(1).forEach((each) => each.toggle()); // all are paused together
     this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled, compact: n > 0, isBrief: () => n > 0 || (count === 4 && PHONE.matches) }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
-    this.live = new LiveCards({ isOnStage: (id) => this.stages.some((each) => each.plyOf(id) !== null) });
+    this.live = new LiveCards({ isOnStage: (id) => this.stages.some((each) => each.has(id)) });
     // The curve and the moves of the one board, where the window has room for them.
     this.aside = count === 1 ? h("div", { class: "tv-aside" }) : null;
     this.plot = /** @type {any} */ (null);
