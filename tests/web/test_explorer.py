@@ -208,7 +208,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     review = served.fetch_json(f"review/{judged}")
     shares = [round(review["players"][seat]["accuracy"]) for seat in ("maxie", "minnie")]
     expect(told).to_have_text(f"Accuracy: Blue {shares[0]} %, Orange {shares[1]} %")
-    expect(page.locator(".player .accuracy")).to_have_text([f"{share} %" for share in shares])
+    expect(page.locator(".player .accuracy")).to_have_text([f"{share} % accuracy" for share in shares])
     marks = [each["mark"] for each in review["moves"]]
     expect(page.locator(".plot .chances")).to_have_attribute("d", re.compile("L.*L"))
     mistake = page.get_by_role("button", name=re.compile("^(Next|First) mistake$"))
@@ -254,8 +254,8 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
             each.click(trial=True)
             expect(each).to_be_in_viewport(ratio=0.99)
         expect(page.locator(".map .better").first).to_be_in_viewport(ratio=1)
-        arrow = box_of(page.locator(".map .better").first)
-        assert arrow["width"] + arrow["height"] > 40, "beside its territories, on which the board zooms in"
+        arrow = page.locator(".map .better").first  # between two territories on which the board zooms in
+        wait_until(lambda box=arrow: sum(box_of(box)[side] for side in ("width", "height")) > 40)
     page.set_viewport_size({"width": 360, "height": 640})
     for sign in (".plot svg", ".review"):
         expect(page.locator(sign)).to_be_in_viewport(ratio=1)

@@ -105,11 +105,17 @@ def test_names_lie_inside_their_land_and_a_larger_map_has_all_that_a_smaller_one
             found = evaluate_large(table, MEASURED)
             assert misplaced(found, name) == [], f"at zoom {zoom} of {width} x {height}"
             by_scale[found["scale"]] = [text.replace(" ", "") for text in found["written"]]
+            if not zoom:
+                unzoomed = by_scale[found["scale"]]
         table.get_by_role("button", name="Next move").click()
         expect(table.locator(".told")).to_contain_text("Move 10")
         written = evaluate_large(table, MEASURED)["written"]
         assert [text.replace(" ", "") for text in written] == by_scale[max(by_scale)], "whatever is played"
     assert all(by_scale[max(by_scale)])
+    if name == "italy":
+        assert sum(map(bool, unzoomed)) > len(whole) / 2
+    if name == "usa":
+        assert set(unzoomed) & set(short)
     for smaller, larger in pairwise(by_scale[scale] for scale in sorted(by_scale)):
         for v, (before, after) in enumerate(zip(smaller, larger, strict=True)):
             assert before in {"", after} or after == whole[v], f"{before!r} becomes {after!r}"

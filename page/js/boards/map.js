@@ -41,7 +41,7 @@ const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
 const COMPARED_PX = 60; // from mark to mark, below which a phone's board zooms in on a move and on the better one
-const PHONE_PX = 500; // side of a window that only a phone has
+const PHONE_PX = 500; // shorter side of a handheld window, below which it is a phone's
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
@@ -239,6 +239,7 @@ export class MapBoard {
       set(this.spots[v].number, { y: (FIGURE_Y * figure).toFixed(1) });
     });
     if (this.shown?.[1]) this.showMove(this.shown[1], this.shown[2]);
+    this.compare();
     this.showOutcomes();
   }
 
@@ -267,15 +268,25 @@ export class MapBoard {
   // Show the engine's best move as an arrow; null for none.
   suggest(move) {
     this.suggested = move;
+    this.drawSuggested();
+    this.compare();
+  }
+
+  drawSuggested() {
     if (!this.advice) return;
+    const move = this.suggested;
     this.clearBadges(this.advice, "data-advised");
     const parts = move ? this.layout.lines(...move) : [];
     for (const each of this.better) set(each, { d: move ? this.arrows(parts, BETTER_TIP_SIZE) : null });
     if (move) this.advice.append(this.badge("best", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
-    // On a phone's board the two moves would lie over one another.
+  }
+
+  // On a phone's board, zoom in on the move and on the engine's better one if they would lie over one another.
+  compare() {
+    const move = this.advice && this.suggested;
     const moves = move && this.shown?.[1] ? [move, this.shown[1]] : [];
     const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.at[v][axis] - this.layout.at[w][axis])) * this.zoom.whole;
-    const isPhone = Math.min(window.innerWidth, window.innerHeight) < PHONE_PX;
+    const isPhone = this.zoom.isHandheld && Math.min(window.innerWidth, window.innerHeight) < PHONE_PX;
     const compared = isPhone && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
     if (String(compared) === String(this.compared)) return;
     this.compared = compared;
@@ -417,7 +428,7 @@ export class MapBoard {
     this.drawMove(null);
     this.fought = [];
     if (move) this.showFight(move, this.game.told(before, move), this.layout.lines(...move));
-    this.suggest(this.suggested);
+    this.drawSuggested();
     this.showTag();
   }
 

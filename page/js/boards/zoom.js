@@ -28,6 +28,7 @@ export class Zoom {
     this.scaled = scaled;
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points of a choice for which a small picture is zoomed in
+    this.isTight = false; // those points are too near to each other in the whole picture, even where a finger can press them
     this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
     this.scale = 0;
@@ -123,23 +124,24 @@ export class Zoom {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
   }
 
-  // Return true if a finger cannot press the territories of the whole picture.
+  // Return true if a finger cannot press the territories of the whole picture, or if it is too small for what is chosen.
   get isSmall() {
-    return this.isHandheld && this.whole < MIN_SHARE_WITH_MARKS * this.least;
+    return this.isHandheld && (this.isTight || this.whole < MIN_SHARE_WITH_MARKS * this.least);
   }
 
   // Return the scale at which all points of a choice are in sight in a frame of this height, if the picture is small; 0 for the whole picture.
   ownScale(height) {
     const { place: { clientWidth: width }, near } = this;
-    if (!this.isHandheld || !near.length) return 0;
+    if (!this.isSmall || !near.length) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
     return Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
   }
 
   // Zoom in on the points of a choice where `isTight`, as where the whole picture is too small for a finger; without points, back to the
   // whole picture. A scale that the reader has chosen before stays.
-  choose(points, isTight = this.isSmall) {
-    if (this.near.length || (!this.factor && isTight)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
+  choose(points, isTight = false) {
+    this.isTight = isTight && points.length > 0;
+    if (this.near.length || (!this.factor && this.isSmall)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
     if (points.length) this.reveal(points);
   }
 

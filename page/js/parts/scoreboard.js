@@ -76,7 +76,7 @@ export class Scoreboard {
     if (this.compact) return;
     set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
     say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
-    say(player.accuracy, accuracy === undefined ? "" : `${accuracy} %`);
+    player.accuracy.replaceChildren(...(accuracy === undefined ? [] : [`${accuracy} %`, h("span", { class: "unseen" }, " accuracy")]));
     const lead = score ? score[seat].armies - score[other(seat)].armies : 0;
     say(player.places, score ? plural(score[seat].places, "territory", "territories") : "");
     say(player.lead, lead > 0 ? ` · ${lead} ahead` : "");
