@@ -356,8 +356,9 @@ CUT_TEXTS_SCRIPT = """(elements) => elements.flatMap((element) => [element, ...e
 def find_cut_texts(elements: Locator) -> list[str]:
     """Return the texts in `elements` of which only a part is shown, such as those that end with an ellipsis.
 
-    A part of a line that is left out whole is no cut text.
+    A part of a line that is left out whole is no cut text. Raises AssertionError if there are no such elements.
     """
+    assert elements.count(), f"nothing to look at: {elements}"
     texts: list[str] = elements.evaluate_all(CUT_TEXTS_SCRIPT)
     return texts
 

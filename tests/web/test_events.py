@@ -46,5 +46,5 @@ def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_pat
             page.set_viewport_size({"width": width, "height": height})
             tops = boards.evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().top)")
             assert len(set(tops)) == 1, f"all boards are side by side at {width} x {height}"
-        page.get_by_role("link", name="All live boards").click()
+        page.get_by_role("link", name="Live boards").click()
         expect(page.locator(".card.live").nth(3)).to_be_visible()

@@ -49,6 +49,10 @@ def test_the_buttons_of_the_board_are_on_its_corner(empty: BrowserArena, page: P
     expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
     assert not find_cut_texts(page.locator(".stage .name"))
     assert page.evaluate(WIDER) == 0
+    page.get_by_role("link", name="Four boards").click()
+    expect(page.get_by_role("link", name="4 boards")).to_have_attribute("aria-current", "page")
+    page.get_by_role("link", name="1 board").click()
+    expect(page.locator(".tv .stage")).to_have_count(1)
 
 
 def test_each_tab_has_a_picture_and_a_name(empty: BrowserArena, page: Page) -> None:
@@ -75,7 +79,7 @@ def test_the_standings_of_an_event_are_on_the_first_screen_but_one(played: Brows
     page.route_web_socket(re.compile("^ws"), lambda _unanswered: None)
     page.reload()
     expect(page.locator("table.standing")).to_be_visible()
-    boards = page.get_by_role("link", name="All live boards")
+    boards = page.get_by_role("link", name="Live boards")
     expect(boards).to_be_hidden()  # until the server has listed them
 
 

@@ -36,7 +36,7 @@ function leaders({ standings }) {
   const best = standings.filter((each) => each.game === game).slice(0, MAX_ROWS)
     .map((each) => ({ ...each, middle: each.rating, error: 2 * each.deviation }));
   return h("section", { class: "panel" }, h("h2", null, "Leaders"), table(`${GAME_NAMES[game] ?? game} ratings, ± 95 % error`, best),
-    h("a", { href: "/table" }, "All tables"));
+    h("a", { href: "/table" }, "All ratings"));
 }
 
 function eventPanel(event, live, { rows, counted }) {

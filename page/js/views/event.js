@@ -28,7 +28,7 @@ export class EventView {
     this.live.element.classList.add("now");
     this.counted = h("span");
     this.playing = h("section", { class: "playing", "aria-label": "Now", hidden: true },
-      h("div", { class: "stage-head" }, h("h2", null, this.counted), h("a", { class: "button plain small", href: "/" }, "All live boards")), this.live.element);
+      h("div", { class: "stage-head" }, h("h2", null, this.counted), h("a", { class: "button plain small", href: "/" }, "Live boards")), this.live.element);
     this.standings = h("div");
     this.strengths = h("div");
     this.elo = h("details", { hidden: true }, h("summary", null, "Elo"), this.strengths);

@@ -34,7 +34,7 @@ export class TableView {
     const listed = events.length ? eventList(events) : null;
     const panel = h("div", { role: games.length > 1 ? "tabpanel" : null, "aria-label": games.length > 1 ? "Ratings" : null });
     const choose = (game) => {
-      const latest = h("section", null, h("div", { class: "stage-head" }, h("h2", null, "Latest matches"), h("a", { class: "button plain small", href: "/search" }, "All matches")), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.", spanOf(seasons.filter((each) => each.game === game), season)).element);
+      const latest = h("section", null, h("div", { class: "stage-head" }, h("h2", null, "Latest matches"), h("a", { class: "button plain small", href: `/search?game=${encodeURIComponent(game)}` }, "All matches")), new PagedList(`search?game=${encodeURIComponent(game)}`, "None yet.", spanOf(seasons.filter((each) => each.game === game), season)).element);
       const show = (tables) => panel.replaceChildren(this.ratings(game, tables, listed, latest));
       const filter = categoryFilter(categories.filter((each) => each.game === game), season, (tables) => show(tables ?? { standings, crosses }));
       this.choices.replaceChildren(...[chooser, filter].filter(Boolean));
