@@ -66,7 +66,7 @@ const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: 
 const offerWords = (told) => {
   const { what, came, stood } = told;
   if (what === "took") return "empty · take it";
-  return what === "joined" ? `${stood} · ${outcome(told)}` : `${outcome(told)} · ${came} vs ${stood}`;
+  return what === "joined" ? `${stood} · ${outcome(told)}` : `${outcome(told)} ·\u00a0${came}\u00a0vs\u00a0${stood}`;
 };
 
 // Write a name of this size in its box; null hides it.

@@ -140,7 +140,7 @@ export class SeatView {
     const { source } = this.viewer.picker;
     if (source === null) return "choose a territory";
     const armies = Math.abs(last.armies[source]);
-    return `${game.names[source]}, ${plural(armies, "army", "armies")}. Where to?`;
+    return `${game.names[source]}, ${plural(armies, "army", "armies")}. Where\u00a0to?`;
   }
 
   // Describe the state while the server does not answer.
