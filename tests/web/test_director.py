@@ -410,7 +410,9 @@ def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(ti
     timed.evaluate("wall.element.classList.add('now')")
     cards = timed.locator(".cards.now > li")
     height = timed.evaluate("wall.element.clientHeight")
-    timed.evaluate("for (const match of 'no') listed.push({ ...listed[0], match, ply: 0 }); wall.show(listed)")
+    timed.evaluate(
+        "for (const match of 'no') listed.push({ ...listed[0], match, ply: 0 }); wall.show(listed)"
+    )
     places = "(all) => all.map((each) => each.offsetLeft)"
     before = cards.evaluate_all(places)
     timed.evaluate(
