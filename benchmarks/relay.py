@@ -111,7 +111,7 @@ class RelayPairs:
         self._waiting: RelaySession | None = None
 
     def make_session(self, edge: Edge, connection: Connection) -> RelaySession:
-        """Return the session of a new connection. Pair the session with the one that waits for another, if there is one."""
+        """Return the session of a new connection, paired with the session that waits for a partner, if there is one."""
         session = RelaySession(edge, connection, self._answer, self._turn, self._store)
         if self._waiting is None:
             self._waiting = session
@@ -183,7 +183,7 @@ async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> No
 
 
 def main() -> None:
-    """Run the relay that the command line describes, until it is killed."""
+    """Run a relay at the address given on the command line, until the process is killed."""
     port, answer_bytes, turn_bytes = map(int, sys.argv[1:4])
     answer = bytes([ANSWER]) + bytes(answer_bytes - 1)
     turn = bytes([TURN]) + bytes(turn_bytes - 1)

@@ -45,7 +45,7 @@ class NodePosition:
 
 
 class ExplicitGame(Game[NodePosition, int]):
-    """The game of one tree. Nodes are numbered so that children come after their parents."""
+    """Game whose positions are the nodes of a given tree. Nodes are numbered so that children come after their parents."""
 
     name = "explicit"
 

@@ -148,7 +148,9 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
         if len(short) >= len(territory.name):
             raise ValueError(f"must be shorter than the name {territory.name!r:.60}")
         if short and names_by_short.setdefault(short, territory.name) != territory.name:
-            raise ValueError(f"{names_by_short[short]} has the same short form {short!r:.40}")
+            raise ValueError(
+                f"must differ from the short form of {names_by_short[short]!r:.60}, {short!r:.40}"
+            )
         return short
 
     return tuple(

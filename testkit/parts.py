@@ -49,7 +49,7 @@ def find_postgresql_folder() -> Path | None:
 
 
 def find_browser() -> Path | None:
-    """Return the path of the browser for tests of the web pages, the lightest if there are several; None if none."""
+    """Return the path of an installed browser for the page's tests, preferring one without windows; None if there is no browser."""
     return next((path for path in (HEADLESS_SHELL, CHROMIUM) if os.access(path, os.X_OK)), None)
 
 

@@ -71,7 +71,7 @@ def check(
             metavar="N",
             min=1,
             max=100_000,
-            help="Without a bot: number of random matches that check the rules of each --game.",
+            help="Number of random matches that check the rules of each --game, without a bot.",
         ),
     ] = 100,
     seed: SeedOption = 1,

@@ -86,9 +86,9 @@ def _territory_lead(armies) -> int:
 def _choose_capitals(map) -> dict[Player, int]:
     """Return each player's capital: a territory that the player holds at the start.
 
-    NAMED_CAPITALS names the capitals of two maps. On other maps, the capitals are CAPITAL_DISTANCE roads apart, or as nearly as
-    possible. Among several such pairs, prefer those with fewer dead ends, because a territory with one road is easy to
-    defend, and then the pair whose sums of the distances to all territories differ least.
+    NAMED_CAPITALS names the capitals of two maps. On other maps, choose the pair of territories whose distance is nearest
+    to CAPITAL_DISTANCE. Of several such pairs, choose one with the fewest dead ends, because a territory with one road is
+    easy to defend, and then the pair whose sums of the distances to all territories differ least.
     """
     distances = [_distances(map, territory) for territory in range(map.size)]
     maxies = [territory for territory, armies in enumerate(map.start) if armies > 0]

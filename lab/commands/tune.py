@@ -52,7 +52,7 @@ def tune_command(
         typer.Option(
             "--map",
             metavar="MAP",
-            help="Map to train on, e.g. world:cap=20,goal=240; may be repeated; default: twelve maps.",
+            help="Map to train on, e.g. world:cap=20,goal=240; may be repeated; default: twelve training maps.",
         ),
     ] = None,
     matches: Annotated[

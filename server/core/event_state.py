@@ -11,7 +11,7 @@ from arena.server.core.settings import PoolGame
 
 
 class Recurrence(Struct, frozen=True):
-    """Repetition of an event: its local start time, its time zone and its interval."""
+    """Rule by which an event repeats: the local time of each start, the time zone, and the interval between two starts."""
 
     start_time: str = field(name="at")
     """Local start time as the host wrote it, such as `Fri 20:00`."""

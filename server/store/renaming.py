@@ -109,7 +109,7 @@ async def _run_when_idle(
     """Ban a name, repeat `operation` until it no longer raises NameInUse, lift the ban, and return the result.
 
     reason: reason for the ban, which is shown to a bot of this name
-    banned: True if the host has banned the name already; it then stays banned
+    is_banned: True if the host has banned the name already; it then stays banned
 
     Raises NameInUse if the name still has a match in progress after MAX_WAIT_SECONDS, and NameInEvent immediately.
     """

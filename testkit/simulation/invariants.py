@@ -157,9 +157,9 @@ class InvariantMonitor:
         self._tables.compare_new_matches()
 
     def _check_fencing_token(self, process: SimulatedProcess, token_increase: int) -> None:
-        """Check that the writer holds the current lease.
+        """Check by how much the store's fencing token exceeds that of the process's lease.
 
-        token_increase: expected fencing token in the store, minus that of the lease that the process's journal holds
+        token_increase: expected difference; 0 while the process holds the lease
         """
         journal = self.arena.journals.get(process)
         if journal is None:
@@ -475,7 +475,7 @@ class InvariantMonitor:
         self._tables.close_season()
 
     def check_end_state(self) -> None:
-        """Check that all matches have ended and were counted, and that their bots know the results.
+        """Check that all matches have ended, that the servers have counted them, and that their bots know the results.
 
         Check also that the servers hold no bots, clients or matches any more.
         """

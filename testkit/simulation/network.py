@@ -274,7 +274,7 @@ class ConnectionEnd(asyncio.Transport):
     def create_server_end(self, factory: Callable[[], Any]) -> None:
         """Accept the connection: create the protocol of the server's end, and report the connection to it.
 
-        If the connection was reset before, it is reported as made and then as lost, as in asyncio.
+        If the client reset the connection before this call, the protocol learns of it and then of its loss, as in asyncio.
         """
         self.protocol = factory()
         self.protocol.connection_made(self)

@@ -88,8 +88,8 @@ class Journal:
         """Store the effects in one transaction: all of them or none.
 
         Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from
-        `load`. Raises LeaseLost if another process has acquired the server's name, and another exception if the effects
-        can never be committed. After a cancellation the outcome is unknown: either all effects are stored, or none.
+        `load`. Raises LeaseLost if another process has taken over the lease, and another exception if the effects can never be
+        committed. After a cancellation it is unknown whether the effects were stored.
         """
         start_ns = self._pending_since["commit"] = self._clock.now_ns()
         try:
