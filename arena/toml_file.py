@@ -120,7 +120,7 @@ class TomlFile:
             raise self.locate_error(keys, str(error)) from None
 
     def locate_error(self, keys: KeyPath, reason: str) -> BadTomlFile:
-        """Return an error that names the file, the value's line, its `keys`, and the reason `reason`."""
+        """Return an error that names the file, the line of the value at `keys`, these keys, and `reason`."""
         line = self.find_line(keys)
         place = f"{self.path}:{line}" if line else str(self.path)
         name = ".".join(f"{key:.40}" for key in keys if isinstance(key, str))

@@ -147,7 +147,7 @@ def main() -> None:
         "--rounds",
         type=int,
         default=100,
-        help="pairs of matches to play with `arena match` for its row of the table",
+        help="pairs of matches that the learned bot plays in `arena match`",
     )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}

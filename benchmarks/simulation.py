@@ -142,7 +142,8 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours per seed (default 0.1)")
     parser.add_argument("--bots", type=int, default=24, help="number of bots (default 24)")
     parser.add_argument(
-        "--only", help="numbers of the randomly drawn faults to inject, such as 3,7; default: all"
+        "--only",
+        help="inject only the faults that a run with this seed lists under these numbers, such as 3,7",
     )
     parser.add_argument(
         "--fault", default="", choices=("", *DEFECTS), help="defect to plant in the servers; default: none"

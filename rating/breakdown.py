@@ -103,8 +103,10 @@ def _count_groups(
         for bot in (record.players.maxie, record.players.minnie):
             counts[bot, group_of(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     bot_indexes = {bot: index for index, bot in enumerate(bots)}
-    sorted_keys = sorted(counts, key=lambda key: (bot_indexes[key[0]], bot_indexes.get(key[1], 0), key[1]))
-    return [GroupScore(bot, group, *counts[bot, group]) for bot, group in sorted_keys]
+    sorted_bot_groups = sorted(
+        counts, key=lambda key: (bot_indexes[key[0]], bot_indexes.get(key[1], 0), key[1])
+    )
+    return [GroupScore(bot, group, *counts[bot, group]) for bot, group in sorted_bot_groups]
 
 
 def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:

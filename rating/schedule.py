@@ -31,7 +31,7 @@ def make_match_id(event: str, pairing: Pairing, number: int) -> str:
 
 
 class Schedule:
-    """Remaining matches of an event, grouped by their two bots, so that a match that can start is found without a search.
+    """Remaining matches of an event, grouped by their two bots, so that one between two free bots is found without reading all.
 
     The matches of the same two bots are played in the order of the schedule.
     """

@@ -309,7 +309,7 @@ def run_arena(
 def new_context(
     browser: Browser, service_workers: Literal["allow", "block"] = "block", **options: Any
 ) -> BrowserContext:
-    """Return a new browser context, whose pages wait for 0.9 × PATIENCE_SECONDS for what a test expects.
+    """Return a new browser context. Expectations and actions on its pages time out after 0.9 × PATIENCE_SECONDS.
 
     Service workers are blocked by default, because installing one is a third of the work of opening the page. A test
     that needs one passes `service_workers="allow"`. `options`: further options of the context.

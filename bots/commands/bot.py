@@ -160,7 +160,7 @@ def bot(
         typer.Option(
             "--state",
             metavar="FOLDER",
-            help="Folder for the file from which a restarted bot resumes; default: that of bot.toml, or ~/.local/state.",
+            help="Folder for the file from which a restarted bot resumes; default: beside bot.toml, or ~/.local/state.",
         ),
     ] = None,
     *,

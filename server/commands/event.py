@@ -77,7 +77,7 @@ def new(
         typer.Option(
             "--at",
             metavar="TIME",
-            help='Start, in the time of --zone: 20:00, "Fri 20:00" or "2026-11-27 20:00".',
+            help='Start of the event, in the time zone of --zone: 20:00, "Fri 20:00" or "2026-11-27 20:00".',
         ),
     ],
     closes: Annotated[

@@ -23,7 +23,7 @@ def create(
         typer.Option(
             "--role",
             metavar="bot|spectator|admin",
-            help="Role: bot (plays), spectator (watches) or admin (may use the host page).",
+            help="Role: bot (plays), spectator (watches) or admin (also manages the server at /host).",
         ),
     ] = "bot",
     owner: Annotated[

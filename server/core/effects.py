@@ -88,7 +88,7 @@ class AppendEvent(Struct, frozen=True, gc=False):
 
 
 class CloseMatch(Struct, frozen=True):
-    """Request to store the record of a finished match."""
+    """Request to close a finished match in the store, with its record."""
 
     record: Record
     rated: bool

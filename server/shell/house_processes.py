@@ -81,7 +81,7 @@ NO_HOUSE = HousePlan()
 
 
 def parse_engines(text: str) -> list[HouseEngine]:
-    """Parse a list of engines, as in `greedy,alphabeta:depth=6,exact=yes`; `none` gives an empty list.
+    """Parse a list of engines with their options, as in `greedy,alphabeta:depth=6,exact=yes` (two); `none` gives an empty list.
 
     A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid list.
     """

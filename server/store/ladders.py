@@ -199,7 +199,7 @@ def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, i
     hint = (
         "give it another name"
         if is_named
-        else "finish it with those settings, or start another event with --event"
+        else "finish it with its first settings, or start another event with --event"
     )
     raise CannotResume(f"event {event} was started with different settings: {differences}; {hint}")
 

@@ -86,9 +86,9 @@ class AlphaBeta(Generic[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Return the value of a node within a window, and the line that leads to the value.
+        """Return the value of a position within the window from `alpha` to `beta`, and the line that leads to the value.
 
-        Value and window are for the player who moved last, whose sign is `last_sign`.
+        Value and window are for the player who moved last; `last_sign` is the sign of this player.
         """
         sign = problem.game.player(position).sign
         if sign != last_sign:

@@ -80,7 +80,7 @@ async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
                 raise AssertionError
         assert str(refused.value) == (
             "event ladder-1 was started with different settings: bots was a = greedy, b = random, now b = random, a = greedy;"
-            " finish it with those settings, or start another event with --event"
+            " finish it with its first settings, or start another event with --event"
         )
 
 
