@@ -230,7 +230,7 @@ def test_whoever_has_little_time_left_is_told(timed: Page) -> None:
     timed.locator("[data-source]").first.press("Enter")
     timed.clock.run_for(100)
     expect(prompt).to_have_text(
-        re.compile(r"^Your turn, less than 20 s left: [^:]+, \d+ arm(y|ies)\. Where to\?$")
+        re.compile(r"^Your turn, less than 20 s left: [^:]+, \d+ arm(y|ies)\. Where\sto\?$")
     )
     expect(timed.locator(".player[data-low] .name")).to_have_text("You")
 
