@@ -1,6 +1,6 @@
 """Ahead-of-time compilation of the kernels of all games, so that no bot has to wait for it.
 
-Run `python -m arena.bots.compiled` when you set up a machine. It takes about 20 s on one core if no kernels are
+Run `python -m arena.bots.compiled` when you set up a machine. It takes about 30 s on one core if no kernels are
 cached, and about a second otherwise. Only with `--networks` are searches with a network compiled too, in another 20 s;
 otherwise the first bot that uses a network compiles its search.
 """
