@@ -74,7 +74,7 @@ def test_a_match_that_has_just_ended_is_shown_from_its_record(board: BrowserAren
         for _ in range(3):
             page.goto(f"{board.url}tv")
             # Such a match lasts for half a second: it is over when it is asked for, or soon after, and its card before one could aim.
-            page.locator(".card.live").first.dispatch_event("click")
+            page.locator(".card.live, .stage-board[href]").first.dispatch_event("click")
             expect(page.locator(".viewer")).to_be_visible()
             page.keyboard.press("End")
             expect(page.locator(".story")).to_contain_text(re.compile("wins|Draw"))
@@ -123,7 +123,7 @@ def test_a_watcher_is_back_after_the_server_was_killed(tmp_path: Path, page: Pag
     with run_arena(tmp_path, "--map", "m2", "--tc", "60/move", bots=("greedy",)) as running:
         running.connect_slow_bot("random", 2.0)
         page.goto(f"{running.url}tv")
-        page.locator(".card.live").first.click()
+        page.locator(".card.live, .stage-board[href]").first.click()
         expect(page.locator(".moves li").nth(2)).to_be_visible()
         running.kill_server()
         expect(page.locator(".fault-bar")).to_contain_text("The server does not answer")
