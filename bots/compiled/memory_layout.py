@@ -131,9 +131,7 @@ class Option(IntEnum):
     TABLE_MASK = 49
     SPLIT_WORDS = 51
     PRUNE_SETTLED = 52  # 1 to leave a node whose estimate, or shallower search, is far outside the window
-    LATE_MOVES = (
-        53  # moves that a shallow search examines for each ply of depth; 0 for all, and to reduce none
-    )
+    LATE_MOVES = 53  # moves that a shallow search examines per ply of depth; 0: all, and reduce none
     FORESEE = 54  # 1 to value leaves from the node above them
     END = 64
 

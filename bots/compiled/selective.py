@@ -56,18 +56,27 @@ class SelectivePruning:
         frame_words = Sizes(words, 0).frame_words
 
         @inlined
+        def is_uncertain(mem: Any, shared: Any, node: Any, low: Any, high: Any) -> Any:
+            """Return True if a window is not near wins or losses, and the node's search ends before the ply limit."""
+            plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
+            return (
+                high < ESTIMATE_LIMIT and low > -ESTIMATE_LIMIT and get(mem, node + Frame.DEPTH) < plies_left
+            )
+
+        @inlined
         def is_prunable(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True for a node below the root with a null window, if its search ends before the ply limit."""
+            """Return True for a node below the root with a null window in which the result is uncertain."""
             alpha = get(mem, node + Frame.ALPHA)
             beta = get(mem, node + Frame.BETA)
-            plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             return (
                 beta - alpha == 1
                 and get(mem, node + Frame.DISTANCE) > 0
-                and beta < ESTIMATE_LIMIT
-                and alpha > -ESTIMATE_LIMIT
-                and get(mem, node + Frame.DEPTH) < plies_left
+                and is_uncertain(mem, shared, node, alpha, beta)
             )
+
+        @inlined
+        def compute_probcut_margin(shared: Any) -> Any:
+            return get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
 
         @inlined
         def find_settled_bound(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
@@ -115,13 +124,12 @@ class SelectivePruning:
             ):
                 return False
             beta = get(mem, node + Frame.BETA)
-            margin = get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
+            margin = compute_probcut_margin(shared)
             is_above = estimate(rules, mem, frame) + get(shared, Option.TEMPO) >= beta
             shallow_beta = beta + margin if is_above else beta - margin
+            # Beyond this limit are only wins and losses, which a search would look for without skipping moves.
             if shallow_beta >= ESTIMATE_LIMIT or shallow_beta <= -ESTIMATE_LIMIT:
-                return (
-                    False  # only a win or a loss is outside the window, and such a search would skip no moves
-                )
+                return False
             shallow_node = node + frame_words
             for i in range(words):
                 put(mem, frame + frame_words + i, get(mem, frame + i))
@@ -138,7 +146,7 @@ class SelectivePruning:
             """Return the bound that a node's finished shallower search gives it, or UNSETTLED. Only wins and losses need no margin."""
             node = frame + words
             value = -get(mem, Register.VALUE)
-            margin = get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
+            margin = compute_probcut_margin(shared)
             beta = get(mem, node + Frame.BETA)
             shallow_beta = get(mem, node + frame_words + Frame.BETA)
             if value >= shallow_beta >= beta:
@@ -151,19 +159,16 @@ class SelectivePruning:
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
             """Return how many plies less deep the node's MOVE is searched first, in a null window at THRESHOLD.
 
-            As in `is_prunable`, nothing is reduced near a win or a loss, or if the search reaches the ply limit.
+            Nothing is reduced near a win or a loss, or if the search reaches the ply limit.
             """
             depth = get(mem, node + Frame.DEPTH)
             rank = get(mem, node + Frame.RANK)
             threshold = get(mem, node + Frame.THRESHOLD)
-            plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             if (
                 get(shared, Option.LATE_MOVES) == 0
                 or rank < REDUCED_RANK
                 or depth < MIN_REDUCED_DEPTH
-                or depth >= plies_left
-                or threshold <= -ESTIMATE_LIMIT
-                or threshold + 1 >= ESTIMATE_LIMIT
+                or not is_uncertain(mem, shared, node, threshold, threshold + 1)
             ):
                 return 0
             return 4 if rank >= FAR_REDUCED_RANK and depth > MIN_REDUCED_DEPTH else 2
