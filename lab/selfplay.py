@@ -14,7 +14,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.compiled.availability import has_compiled_search, has_own_kernel
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import evaluator_for
+from arena.bots.evaluators.catalogue import evaluator_for, scale_weights
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, Report
 from arena.bots.search.play import AlphaBeta, Table
@@ -28,6 +28,8 @@ RANDOM_PLIES = (4, 40)
 """Minimum and maximum number of random plies before a match from which weights are learned."""
 TICTACTOE_RANDOM_PLIES = (0, 3)
 """Minimum and maximum number of random plies before such a match of tic-tac-toe, which is over after 9."""
+LEARNING_TABLE_MB = 2
+"""Size of the transposition table of a searcher from whose matches weights are learned, in MB."""
 MAX_ATTEMPTS = 20
 """Number of random openings tried before a shorter opening is used."""
 MAX_PLIES_REASON = "cut"
@@ -47,6 +49,11 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
         evaluate = evaluator_for(game, evaluator)
         return PythonSearcher(game, lambda: AlphaBeta(evaluate, table=Table()))
     return Searcher(game, weights_for(game, evaluator), settings)
+
+
+def make_weighted_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
+    """Return a compiled searcher with these weights, whose units are those of a weights file. The caller closes it."""
+    return Searcher(game, scale_weights(game, weights), Settings(table_mb=LEARNING_TABLE_MB))
 
 
 def search_with_node_limit(searcher: DeepeningSearcher, position: Any, max_nodes: int) -> Report[Any]:

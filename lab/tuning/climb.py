@@ -21,10 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.calibrate import sample_positions
-from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import compute_feature_units, get_features, scale_weights
+from arena.bots.evaluators.catalogue import compute_feature_units, get_features
 from arena.games.core import Game
-from arena.lab.selfplay import draw_random_start, play_pair
+from arena.lab.selfplay import draw_random_start, make_weighted_searcher, play_pair
 
 FIRST_STEP = 0.15
 """Size of the first step of a weight: the share by which the step changes estimates, relative to their usual size."""
@@ -34,8 +33,6 @@ FULL_PACE_SHARE = 0.1
 """Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
 PAIRS_PER_ROUND = 2
 """Number of pairs of matches played on each map in one round of the climb."""
-TABLE_MB = 2
-"""Size of a searcher's transposition table, in MB."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +135,7 @@ def _score_round(
     rng: random.Random,
 ) -> float:
     """Play one round's pairs of matches of one game, and return the score of `weights_a`, from -1 to 1."""
-    searcher_a, searcher_b = (
-        Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
-        for weights in (weights_a, weights_b)
-    )
+    searcher_a, searcher_b = (make_weighted_searcher(game, weights) for weights in (weights_a, weights_b))
     points = 0.0
     try:
         for _ in range(PAIRS_PER_ROUND):

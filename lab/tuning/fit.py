@@ -27,13 +27,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.catalogue import compute_feature_units, get_features, scale_weights
+from arena.bots.compiled.searcher import Searcher
+from arena.bots.evaluators.catalogue import compute_feature_units, get_features
 from arena.bots.evaluators.outcomes import OutcomeCounts, PositionCategory, make_category_function
 from arena.bots.review.chance import compute_winning_chance
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
-from arena.lab.selfplay import PlayedMatch, draw_random_start, play_match, search_settled_value
+from arena.lab.selfplay import (
+    PlayedMatch,
+    draw_random_start,
+    make_weighted_searcher,
+    play_match,
+    search_settled_value,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -49,8 +55,6 @@ MAX_ITERATIONS = 30
 """Maximum number of iterations of Newton's method in a fit."""
 FIRST_SLOPE = 0.001
 """Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
-TABLE_MB = 2
-"""Size of a searcher's transposition table, in MB."""
 HALF_LIFE_PLIES = 80
 """Half-life of a result's distance from one half, in plies before the end of the match."""
 SAMPLES_PER_MATCH = 24
@@ -131,7 +135,7 @@ def play_training_matches(
     for game_index, game in enumerate(games):
         compute_features, _ = get_features(game)
         feature_units = compute_feature_units(game)
-        with closing(_make_searcher(game, weights)) as searcher:
+        with closing(make_weighted_searcher(game, weights)) as searcher:
             for number in range(game_index * match_count, (game_index + 1) * match_count):
                 match = _play_match(game, searcher, nodes_per_move, rng)
                 for position, target in _sample_positions(
@@ -146,10 +150,6 @@ def play_training_matches(
     return TrainingSamples(
         np.array(feature_rows, float), np.array(targets), movers.astype(float), match_numbers, game_indexes
     )
-
-
-def _make_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
-    return Searcher(game, scale_weights(game, weights), Settings(table_mb=TABLE_MB))
 
 
 def _play_match(
@@ -229,7 +229,7 @@ def count_outcomes(
     counts_by_category: dict[PositionCategory, list[int]] = {}
     for game in games:
         category_of = make_category_function(game)
-        with closing(_make_searcher(game, weights)) as searcher:
+        with closing(make_weighted_searcher(game, weights)) as searcher:
             for _ in range(match_count):
                 match = _play_match(game, searcher, nodes_per_move, rng)
                 for position in match.positions:
