@@ -38,7 +38,8 @@ export function placeName(ways, [x, y], land, marks, size) {
   for (const { lines, width, isShort } of ways) {
     const [wide, high] = [width * size, lines.length * LINE_HEIGHT * size];
     let [best, least] = [/** @type {any} */ (null), Infinity];
-    for (const aside of steps(x1 + wide / 2 - x, x2 - wide / 2 - x, STEP_ASIDE)) {
+    for (const aside of nearestFirst(steps(x1 + wide / 2 - x, x2 - wide / 2 - x, STEP_ASIDE))) {
+      if (ASIDE_COST * Math.abs(aside) >= least) break;
       for (const down of steps(y1 + high / 2 - y, y2 - high / 2 - y, STEP_DOWN).reverse()) {
         const each = box(x + aside, y + down, wide, high);
         const cost = distance([x, y], each) + ASIDE_COST * Math.abs(aside);
@@ -70,6 +71,8 @@ const grown = ({ x1, x2, y1, y2 }, by) => ({ x1: x1 - by, x2: x2 + by, y1: y1 - 
 
 // Return the distance of a point from a box.
 const distance = ([x, y], { x1, x2, y1, y2 }) => Math.hypot(Math.max(x1 - x, 0, x - x2), Math.max(y1 - y, 0, y - y2));
+
+const nearestFirst = (/** @type {number[]} */ asides) => asides.sort((a, b) => Math.abs(a) - Math.abs(b));
 
 // Return the multiples of a step from `low` to `high`.
 function steps(low, high, step) {

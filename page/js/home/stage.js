@@ -66,9 +66,9 @@ export class Stage {
     return this.playback?.match.id === id;
   }
 
-  // Return the ply of a live match that is shown, unless it was shown to its end; null for another match.
-  plyOf(id) {
-    return this.isLive && this.has(id) ? this.playback.at : null;
+  // Return true if this match is shown live, and not to its end yet.
+  follows(id) {
+    return this.isLive && this.has(id);
   }
 
   begin(match, playback) {

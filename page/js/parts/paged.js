@@ -40,7 +40,7 @@ export class PagedList {
       const { length } = this.list.children;
       if (!length) say(this.told, this.next ? "Nothing found so far. There are older matches." : this.none);
       else if (this.next && !found.length && !this.counts) say(this.told, "No older ones found so far.");
-      else say(this.told, this.counts ? this.next ? `${plural(length, "match", "matches")} so far` : plural(length, "match", "matches") : "");
+      else say(this.told, this.counts ? `${plural(length, "match", "matches")}${this.next ? " so far" : ""}` : "");
     } catch (error) {
       say(this.told, error.message);
     }

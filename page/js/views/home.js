@@ -143,7 +143,7 @@ export class Home {
 
   // Show the finished matches, but not the result of one whose end the large board has still to show.
   showPast() {
-    const [told, held] = [true, false].map((ended) => this.matches.filter(({ match }) => (this.stage.plyOf(match) === null) === ended));
+    const [told, held] = [true, false].map((ended) => this.matches.filter(({ match }) => this.stage.follows(match) !== ended));
     this.held = held[0]?.match ?? null;
     this.past.replaceChildren(...(told.length ? byDay(told) : [h("p", { class: "quiet" }, "No match has finished yet.")]));
   }
@@ -152,7 +152,7 @@ export class Home {
   moved(id) {
     this.live.restage(id);
     this.count();
-    if (id === this.held && this.stage.plyOf(id) === null) this.showPast();
+    if (id === this.held && !this.stage.follows(id)) this.showPast();
   }
 
   stop() {
