@@ -170,7 +170,7 @@ def _write_line(text: str, stream: TextIO | None) -> None:
 def _open_output(path: Path) -> Iterator[TextIO]:
     """Yield a file to write, which appears at `path` if the block succeeds. Raises CommandError if it cannot be written.
 
-    What is no regular file, such as /dev/stdout, is written directly.
+    A device or a pipe, such as /dev/stdout, is written directly.
     """
     is_special = path.exists() and not path.is_file()
     try:
