@@ -1,4 +1,4 @@
-"""Counter of wrong tokens per client address. An address that sends too many is refused for a while.
+"""Counter of wrong tokens for each client address. An address that sends too many of them is refused for a while.
 
 Nothing here reads a clock: time is an argument, in seconds.
 """

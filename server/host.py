@@ -40,13 +40,13 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
-from arena.server.core.effects import EventPlace, MatchFinished, SendToClient
+from arena.server.core.effects import CloseMatch, EventPlace, SendToClient
 from arena.server.core.events import add_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK, make_loopback_url, make_websocket_url
 from arena.server.edge.directives import NO_NOTICE, Directives
-from arena.server.edge.edge import CannotListen, Edge
+from arena.server.edge.edge import Edge
 from arena.server.failed_logins import FailedLogins, choose_pause_seconds
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -80,14 +80,6 @@ from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.pages import Pages, ServerInfo
 
-__all__ = [
-    "CannotListen",
-    "Host",
-    "make_core_settings",
-    "open_host",
-    "open_store",
-]
-
 log = logging.getLogger("arena.host")
 
 LOCAL_EDGE_NUMBER = 1
@@ -107,7 +99,7 @@ STANDBY_LEASE_SECONDS = 2.0
 
 
 def make_core_settings(
-    settings: ArenaSettings, pool: Pool | None, house: HousePlan = NO_HOUSE, clock: TimeSource = MONOTONIC
+    settings: ArenaSettings, pool: Pool | None, house: HousePlan, clock: TimeSource = MONOTONIC
 ) -> CoreSettings:
     """Return a core's settings, derived from the settings of its host.
 
@@ -210,7 +202,7 @@ class Host:
         self._on_record = on_record
         self._records: asyncio.Queue[Record] = asyncio.Queue()
         self._shell_ended = anyio.Event()
-        shell.add_effect_handler(MatchFinished, self._count_match)
+        shell.add_effect_handler(CloseMatch, self._count_match)
         metrics.bots.set_function(lambda: len(shell.core.connected_bots))
         metrics.matches.set_function(lambda: shell.core.match_count)
         metrics.suspended.set_function(lambda: shell.core.count_suspended(clock.now_ns()))
@@ -285,7 +277,7 @@ class Host:
         )
         log.info("listening on %s", self.url)
 
-    def _count_match(self, finished: MatchFinished) -> None:
+    def _count_match(self, finished: CloseMatch) -> None:
         self.metrics.finished.labels(finished.record.result.reason.value).inc()
         if self._on_record is not None:
             self._records.put_nowait(finished.record)
@@ -517,7 +509,7 @@ async def make_edge(
     find_progress: FindProgress = lambda _event: None,
     lag: LoopLag,
     is_storing: Callable[[], bool] = lambda: False,
-    clock: TimeSource = MONOTONIC,
+    clock: TimeSource,
 ) -> Edge:
     """Make an edge with its web pages; `stack` closes both. The edge does not listen yet.
 

@@ -1,7 +1,7 @@
 """Loop lag: delay with which an event loop runs callbacks that are due.
 
-A blocking call or an overloaded machine stalls the loop. The loop then notices received frames and passed deadlines late.
-The server cannot undo such a delay, so it measures the delay and counts it against no bot.
+A blocking call or an overloaded machine stalls the loop, which then notices received frames and passed deadlines late.
+The server cannot undo this delay, so it measures the delay and charges no bot for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MEASURE_INTERVAL_NS = 20_000_000
 STALL_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
 NEVER = 1 << 62
-"""Value of `LoopLag.due_ns` while nothing is measured, in ns: later than any time of the clock."""
+"""Value of `LoopLag.due_ns` while no measurement is scheduled, in ns: later than any time of the clock."""
 
 
 class LoopLag:
@@ -30,9 +30,9 @@ class LoopLag:
         self._clock = clock
         self._observe = observe
         self._needs: list[Callable[[], bool]] = []
-        """Functions of the parts of the server, each of which returns True while its part needs the lag."""
+        """Functions given to `measure_while`. Each returns True while one part of the server needs the lag."""
         self.due_ns = NEVER
-        """Time at which the next measurement is due, in ns; NEVER while nothing is measured."""
+        """Time at which the next measurement is due, in ns; NEVER if none is scheduled."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest_lag_ns = 0
         self.stalled_ns = 0

@@ -38,8 +38,6 @@ log = logging.getLogger("arena.roles")
 
 MAX_EDGE_NUMBER = 1 << 22
 """Upper bound (exclusive) of the number that identifies an edge. Each edge process draws its number at random."""
-
-
 MAX_CORE_SILENCE_NS = 5_000_000_000
 """Time without a message from a core, in ns, after which an edge disconnects its clients.
 

@@ -35,7 +35,7 @@ from arena.maps.openings_file import BadOpenings, read_openings
 from arena.match.adjudication import find_unusable_table_reason
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter
-from arena.server.host import CannotListen
+from arena.server.edge.edge import CannotListen
 from arena.server.store.database import StoreError
 from arena.server.store.ladder_lock import CannotResume
 

@@ -61,8 +61,8 @@ class RemoteEdge:
         self._subject = subject
         self._fencing_token = fencing_token
         self._sent_frame_count = 0
-        self._requested_stream = -1
-        """Number of the stream that the core has asked the edge to replace since the last heartbeat; -1 if none."""
+        self._requested_stream: int | None = None
+        """Number of the stream that the core has asked the edge to replace since the last heartbeat; None if it has not asked."""
 
     def begin_stream(self, stream: int, first_frame: int) -> None:
         """Begin a new stream of frames in both directions.
@@ -86,7 +86,7 @@ class RemoteEdge:
     def send_heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
         self._publish(BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count))
-        self._requested_stream = -1
+        self._requested_stream = None
 
     def request_stream(self, stream: int) -> None:
         """Ask the edge to begin a new stream in place of stream number `stream`, at most once between two heartbeats."""

@@ -24,7 +24,7 @@ from arena.server.commands.settings_file import (
     parse_set_options,
 )
 from arena.server.edge import interpreter, server_log
-from arena.server.host import CannotListen
+from arena.server.edge.edge import CannotListen
 from arena.server.settings import LogFormat, ProcessRole
 from arena.server.shell.house_processes import HouseEngineError
 from arena.server.store.database import StoreError

@@ -28,8 +28,8 @@ ANSWER_PERIOD_NS = 2_000_000_000
 MIN_ANSWER_INTERVAL_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
 
-During an answer period the matchmaker does not pair a challenged bot, so that the bot can answer. The limit keeps
-challengers from holding a bot out of the pool.
+During an answer period, the matchmaker does not pair a challenged bot, so that the bot can answer. Without the interval,
+repeated challenges could keep a bot out of the pool.
 """
 
 
@@ -137,7 +137,7 @@ class LobbyBot:
         return has_hash(secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
-        """Set the bot's data from its admission, which contains its `hello` message.
+        """Set the bot's data from its admission, which contains the bot's `hello` message.
 
         A guest plays one match at a time, and only by challenge.
 

@@ -37,7 +37,9 @@ A comparison takes about 10 µs.
 MARGIN_MS = 100
 """Extra time allowed on each move of a challenge match for network delay, in ms."""
 READY_MS = 30_000
-"""Time for a bot to get ready for a challenge match, in ms: its engine may have to be compiled first."""
+"""Time for a bot to get ready for a challenge match, in ms. The bot may first have to compile its engine."""
+SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
+"""Reason for refusing a rated challenge between two bots of one owner."""
 
 
 def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
@@ -61,9 +63,6 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
         raise RequestRefused(Code.BAD_CHALLENGE, error.reason) from None
     except (GameError, MapError) as error:
         raise RequestRefused(Code.BAD_CHALLENGE, str(error)) from None
-
-
-_SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
 
 
 class ChallengeHandler:
@@ -163,7 +162,7 @@ class ChallengeHandler:
         if target is not None:
             self._check_target(target, challenge, game)
             if challenge.rated and bot.shares_owner(target):
-                raise RequestRefused(Code.BAD_CHALLENGE, _SAME_OWNER_REASON)
+                raise RequestRefused(Code.BAD_CHALLENGE, SAME_OWNER_REASON)
         expiry_time = (
             lobby.now + (MAX_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
         )
@@ -221,7 +220,7 @@ class ChallengeHandler:
             )
             return
         if challenge.request.rated and bot.shares_owner(challenger):
-            self._send_outcome(challenge, "refused", _SAME_OWNER_REASON, accepter=bot.name)
+            self._send_outcome(challenge, "refused", SAME_OWNER_REASON, accepter=bot.name)
             return
         terms = self._make_terms(challenge, challenger, bot)
         self._house.begin_match(challenge.id, terms.match)

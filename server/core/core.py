@@ -95,7 +95,7 @@ from arena.server.core.suspensions import BotSuspensions
 
 
 class Core:
-    """State machine of an arena. A single task calls it, with the inputs in the order of their arrival."""
+    """State machine of an arena. A single task calls `handle`, with the inputs in the order of their arrival."""
 
     def __init__(self, settings: CoreSettings, seed: bytes, now: int) -> None:
         """Start an empty arena at time `now` (monotonic ns). `seed`: random bytes, which differ after each restart."""
@@ -115,7 +115,7 @@ class Core:
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first, in ns; None if nothing is due."""
         self._handled_change_count = 0
-        """Value of `lobby.change_count` at the last call of `_react_to_changes`."""
+        """Value of `lobby.change_count` when `_react_to_changes` was last called."""
         self._input_handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
@@ -244,7 +244,7 @@ class Core:
         try:
             resumes_session = self._lobby.check_admission(admission)
             if admission.hello.role == "bot" and not resumes_session and not self._lobby.settings.event:
-                check_hello_names(admission.hello, self._list_pool_games)
+                check_hello_names(admission.hello, self._list_offered_games)
         except RequestRefused as refused:
             self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
             return
@@ -257,8 +257,8 @@ class Core:
         self._lobby.send_welcome(self._lobby.clients[admission.client], session)
         if not resumes_session:
             self._suspensions.lift_suspension(bot.name)
-        # A bot that starts a new session keeps its matches if a token proves its name: its turns repeat all moves so
-        # far. A name without a token may by now be used by somebody else, so the matches under that name are lost.
+        # A bot that starts a new session keeps its matches if a token proves its name: each `turn` message repeats all
+        # moves of the match. A name without a token may by now be used by somebody else, so its matches are lost.
         has_proved_name = bool(admission.hello.token) or bot.name in self._house
         self._matches.apply_to_bot(
             bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=has_proved_name)
@@ -266,10 +266,10 @@ class Core:
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
         wants_pool = pool is not None and bot.preferences.accepts_pool
-        if bot.ratings or (wants_pool and not any(map(bot.preferences.accepts, self._list_pool_games()))):
+        if bot.ratings or (wants_pool and not any(map(bot.preferences.accepts, self._list_offered_games()))):
             self._send_standing(bot)
 
-    def _list_pool_games(self) -> list[PoolGame]:
+    def _list_offered_games(self) -> list[PoolGame]:
         """Return the games of the pool and of the events."""
         pool = self._lobby.settings.pool
         return [
@@ -353,7 +353,9 @@ class Core:
             if message_type in self._client_handlers:
                 self._client_handlers[message_type](client, message)
                 return
-            bot = client.bot or _refuse_non_player()
+            bot = client.bot
+            if bot is None:
+                raise _make_non_player_refusal()
             if type(message) is Move:
                 player = bot.matches.get(message.match)
                 if player is None:
@@ -365,7 +367,7 @@ class Core:
                 if room.referee.result is not None:
                     self._matches.close_match(room)
             elif type(message) in (Ready, Resign):
-                self._handle_room_message(bot, message, message_input.at)  # type: ignore[arg-type]
+                self._handle_ready_or_resign(bot, message, message_input.at)  # type: ignore[arg-type]
             else:
                 self._bot_handlers[message_type](bot, message)
         except RequestRefused as refused:
@@ -374,7 +376,7 @@ class Core:
                 SendToClient(client.id, Error(refused.code, refused.detail, *match_and_ply))
             )
 
-    def _handle_room_message(self, bot: LobbyBot, message: Ready | Resign, arrival_time: int) -> None:
+    def _handle_ready_or_resign(self, bot: LobbyBot, message: Ready | Resign, arrival_time: int) -> None:
         player = bot.matches.get(message.match)
         if player is None:
             # The bot has missed the end of its match, or names a match that it never played.
@@ -472,5 +474,5 @@ class Core:
             bot.set_owner(resolution.owner)
 
 
-def _refuse_non_player() -> LobbyBot:
-    raise RequestRefused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)
+def _make_non_player_refusal() -> RequestRefused:
+    return RequestRefused(Code.NOT_A_PLAYER, Code.NOT_A_PLAYER.meaning)

@@ -12,15 +12,15 @@ DeadlineKey = tuple[DeadlineKind, str]
 The name is empty for the matchmaker, the listing and the events, each of which has a single deadline.
 """
 
-MIN_STALE_ENTRIES = 64
-"""Surplus of cancelled over valid entries above which the heap is rebuilt without the cancelled ones."""
+MAX_EXTRA_CANCELLED = 64
+"""The heap is rebuilt when its cancelled entries outnumber its valid ones by more than this."""
 
 
 class Deadlines:
     """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
-    A check may come before the object's deadline; the object then schedules the next check. So the heap rarely changes,
-    although each move changes the deadline of a match.
+    If the object's deadline is still ahead at a check, the object schedules the next check. So the heap rarely changes,
+    although each move changes the deadline of its match.
     """
 
     def __init__(self) -> None:
@@ -44,13 +44,13 @@ class Deadlines:
     def cancel(self, key: DeadlineKey) -> None:
         """Cancel the next check of an object, if one is scheduled."""
         scheduled_time = self._times.pop(key, None)
-        if scheduled_time is not None and len(self._heap) > 2 * len(self._times) + MIN_STALE_ENTRIES:
+        if scheduled_time is not None and len(self._heap) > 2 * len(self._times) + MAX_EXTRA_CANCELLED:
             self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)
         if scheduled_time is not None and scheduled_time == self.next_check_time:
-            self._update_next()
+            self._update_next_check_time()
 
-    def _update_next(self) -> None:
+    def _update_next_check_time(self) -> None:
         heap = self._heap
         while heap and self._times.get(heap[0][1]) != heap[0][0]:
             heapq.heappop(heap)
@@ -63,5 +63,5 @@ class Deadlines:
             key = heapq.heappop(self._heap)[1]
             del self._times[key]
             due.append(key)
-            self._update_next()
+            self._update_next_check_time()
         return due

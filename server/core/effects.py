@@ -81,14 +81,18 @@ class AppendEvent(Struct, frozen=True, gc=False):
     """Time of the event, in monotonic ns."""
     event: RefereeEvent
     turn: tuple[int, TurnStarted] | None
-    """Start of the current turn, with its time in ns, to append first, as event number `seq` - 1.
+    """Time in ns and start of the current turn, to be appended before `event`, as event number `seq` - 1.
 
-    None if the journal already has the start, or if no clock is running.
+    None if the journal already has the start of the turn, or if no clock is running.
     """
 
 
 class CloseMatch(Struct, frozen=True):
-    """Request to close a finished match in the store, with its record."""
+    """Request to close a finished match in the store, with its record.
+
+    Once the record is stored, other parts of the server react to this effect: for example, the ratings are updated, and
+    the caller that requested the match gets the record.
+    """
 
     record: Record
     rated: bool
@@ -115,7 +119,7 @@ class SaveEvent(Struct, frozen=True):
 
 
 class CommandAnswered(Struct, frozen=True):
-    """One-line answer to a command of the host, to be stored, and then sent to the sender of the command."""
+    """One-line answer to a command of the host. It is stored, and then sent to the sender of the command."""
 
     number: int
     """Number of the `HostCommand`."""
@@ -124,17 +128,8 @@ class CommandAnswered(Struct, frozen=True):
     """False if the command was refused."""
 
 
-class MatchFinished(Struct, frozen=True):
-    """Report that a match has ended and its record is stored, for the parts of the server that react to it.
-
-    For example, the ratings are updated, and the caller that requested the match gets the record.
-    """
-
-    record: Record
-
-
 class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
-    """Start of an event. `bots` are its players, highest rating first."""
+    """Start of an event. `bots` are the players of the event, highest rating first."""
 
     format: str
     game: str
@@ -215,7 +210,6 @@ Effect = (
     | CloseClient
     | PublishToTopic
     | SendMissedResult
-    | MatchFinished
     | EventNews
     | StartHouseEngine
     | LogLine

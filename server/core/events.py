@@ -65,7 +65,7 @@ SECOND_NS = 1_000_000_000
 
 
 class HostedEvent(Event):
-    """Event, with those parts of its progress that are not stored, such as waiting bots and notifications sent."""
+    """Event, with the parts of its progress that are not stored, such as waiting bots and sent notifications."""
 
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
@@ -306,7 +306,7 @@ class Events:
         return fallback if bot is None else bot.get_rating(event.plan.game)
 
     def _save_event(self, event: Event) -> None:
-        """Store the state of an event, and schedule a check whether matches of it are due."""
+        """Store the state of an event, and mark its bots as changed, so that they are checked for due matches."""
         self._lobby.effects.append(SaveEvent(event.state))
         self._mark_bots_changed(event)
 
@@ -378,7 +378,7 @@ class Events:
                 self._lobby.mark_changed(bot)
 
     def schedule_check(self) -> None:
-        """Schedule a check of the events, because something has changed. It comes before the matchmaker's next check."""
+        """Schedule a check of the events, because something has changed. The check comes before the matchmaker's next check."""
         if self._events:
             self._schedule_check_at(self._lobby.now + CHECK_DELAY_NS)
 

@@ -12,7 +12,7 @@ from arena.protocol.timecontrol import TimeControl
 MAX_GUEST_TIME_CONTROL = TimeControl(900_000, 10_000)
 """Longest time control of a guest's match against one of the server's own engines.
 
-It is short because each of these engines plays only a few matches in parallel.
+The limit exists because each of these engines plays only a few matches in parallel.
 """
 MAX_GUEST_MOVE_MS = 60_000
 """Longest time per move, in ms, of a guest's match with a fixed time for each move."""

@@ -1,4 +1,4 @@
-"""The house: the engines that the server itself runs, and the challenges of bots that wait for a free engine."""
+"""House engines: the engines that the server itself runs. Challenges to them wait in a queue until an engine is free."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class HouseEngines:
         self._request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
         self._offers: dict[str, str] = {}
         """Engine that each unanswered challenge was offered to, by challenge id."""
-        self._sent_positions: dict[str, int] = {}
-        """Queue position last sent to the challenger, by challenge id."""
+        self._sent_places: dict[str, int] = {}
+        """Place in the queue that was last sent to the challenger, by challenge id."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._engines
@@ -100,7 +100,7 @@ class HouseEngines:
         """Forget a closed challenge, if it was to one of the server's own engines. `challenge`: id of the challenge."""
         self._queue.remove(challenge)
         self._offers.pop(challenge, None)
-        self._sent_positions.pop(challenge, None)
+        self._sent_places.pop(challenge, None)
 
     def begin_match(self, challenge: str, match: str) -> None:
         """Transfer the slot of an accepted challenge to its match. Both arguments are ids.
@@ -150,13 +150,13 @@ class HouseEngines:
         return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_BOT_TOTAL_MS
 
     def offer_next(self) -> None:
-        """Offer the next waiting challenges to free engines, and send the other challengers their new queue positions."""
+        """Offer the next waiting challenges to free engines, and send the other challengers their new places in the queue."""
         if not len(self._queue) or self._lobby.is_draining:
             return
         self._offer_challenges()
         for challenge, place in self._queue.list_queue_places().items():
-            if self._sent_positions.get(challenge) != place:
-                self._sent_positions[challenge] = place
+            if self._sent_places.get(challenge) != place:
+                self._sent_places[challenge] = place
                 self._lobby.send(self._find_challenger(challenge), Queued(challenge, place))
         self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + QUEUE_CHECK_INTERVAL_NS)
 

@@ -1,4 +1,4 @@
-"""Inputs of the core."""
+"""Inputs of the core: messages from edges and their clients, commands of the host, and deadlines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
 EDGE_SHIFT = 40
-"""Number of low bits in a client's number, which distinguish clients of one edge. The high bits number the edge."""
+"""Number of bits of a client's number that distinguish the clients of one edge. The bits above them number the edge."""
 
 
 def get_edge_number(client: int) -> int:
@@ -32,12 +32,12 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     hello: Hello
     address: str
     owner: str
-    """Owner of the bot's token; without one, the bot's address (its /64 network for IPv6).
+    """Owner of the bot's token; without an owner, the bot's address (its /64 network for IPv6).
 
-    Owners take turns in matchmaking.
+    The matchmaker lets owners take turns.
     """
     secret: str
-    """Fresh session secret, used if the hello does not resume a session."""
+    """New session secret, which the bot gets if its hello does not resume a session."""
     role: Role = "bot"
     """Role that the token grants; without a token, the role that the client requests."""
     guest: bool = False
@@ -88,7 +88,7 @@ class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=Tru
 
 
 class Tick(Struct, frozen=True):
-    """Signal that a deadline may have passed. All inputs that arrived earlier have already been handled."""
+    """Signal that a deadline may have passed. The core has already handled all inputs that arrived before the deadline."""
 
     stalled_ns: int = 0
     """Time for which the server itself was stalled just before the tick, in ns."""
@@ -97,7 +97,7 @@ class Tick(Struct, frozen=True):
 class MatchRequested(Struct, frozen=True):
     """Request for a match of an event that is controlled from outside the core.
 
-    The match begins once both bots accept another match, even if they are disconnected.
+    The match begins once both bots have capacity for another match. A bot that is disconnected may connect later.
     """
 
     terms: Terms
@@ -194,7 +194,7 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindClient(Struct, frozen=True, tag="find"):
-    """Query whether a client called `name` is connected. If so, `CommandAnswered.done` is True in the answer."""
+    """Query whether a client called `name` is connected: `CommandAnswered.done` in the answer says so."""
 
     name: str
 
@@ -203,7 +203,7 @@ HostRequest = AnnounceEvent | ControlEvent | RenameEntry | FindClient
 
 
 class HostCommand(Struct, frozen=True):
-    """Numbered request of an `arena` command or of an owner's web page. The core answers with `effects.CommandAnswered`."""
+    """Request of an `arena` command or of an owner's web page. The core answers it with `effects.CommandAnswered`."""
 
     number: int
     """Number of the request, which the answer repeats."""
@@ -211,7 +211,7 @@ class HostCommand(Struct, frozen=True):
 
 
 class StoreRecovered(Struct, frozen=True):
-    """End of an outage of the store, during which players got no messages. The clocks of all turns restart."""
+    """End of an outage of the store. Players got no messages during the outage, so the clocks of all turns restart."""
 
 
 class EdgeDisconnected(Struct, frozen=True):
@@ -221,7 +221,7 @@ class EdgeDisconnected(Struct, frozen=True):
 
 
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
-    """Full list of an edge's clients, which the edge sends after messages to or from the core were lost, or to a new core.
+    """Full list of an edge's clients. The edge sends the list to a new core, and after messages to or from the core were lost.
 
     The edge then repeats the `watch` and `browse` messages of its clients.
     """

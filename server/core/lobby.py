@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 
 from msgspec import UNSET
 
@@ -13,12 +12,12 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import Limits
 from arena.server.core.bot import LobbyBot, hash_secret
+from arena.server.core.calendar import format_utc
 from arena.server.core.deadlines import Deadlines
 from arena.server.core.effects import CloseClient, DeleteSession, Effect, SaveSession, SendToClient
 from arena.server.core.inputs import ClientAdmitted, get_edge_number
 from arena.server.core.settings import CoreSettings
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DRAINING_REASON = "the server is stopping and begins no new matches"
 """Reason for refusing a match while the server is stopping."""
 
@@ -112,8 +111,7 @@ class Lobby:
 
     def format_wall_time(self) -> str:
         """Return the current time in UTC, in ISO 8601, as written in records."""
-        now = EPOCH + timedelta(microseconds=self.now_unix_ns() // 1000)
-        return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return format_utc(self.now_unix_ns() // 1_000_000_000)
 
     def begin_input(self, now: int) -> list[Effect]:
         """Start handling an input at `now`. Return the list that collects its effects."""

@@ -14,7 +14,7 @@ from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
-from arena.server.core.effects import CloseMatch, LogLine, MatchFinished, OpenMatch
+from arena.server.core.effects import CloseMatch, LogLine, OpenMatch
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.core.lobby import Lobby
@@ -131,7 +131,7 @@ class Matches:
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
-        self._lobby.effects.extend((CloseMatch(record, terms.rated), MatchFinished(record)))
+        self._lobby.effects.append(CloseMatch(record, terms.rated))
         self._house.end_match(terms.match)
         self._handle_event_match(record)
         for bot in bots:
@@ -147,8 +147,7 @@ class Matches:
     def record_played(self, terms: Terms, record: Record) -> None:
         """Record a match that was played or decided outside the core, without a `Room`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
-        open_effect, close_effect = OpenMatch(terms, record.started), CloseMatch(record, terms.rated)
-        self._lobby.effects.extend((open_effect, close_effect, MatchFinished(record)))
+        self._lobby.effects.extend((OpenMatch(terms, record.started), CloseMatch(record, terms.rated)))
 
     # in progress
 
@@ -208,7 +207,7 @@ class Matches:
             for thought in room.public_view.reveal_hidden_thoughts():
                 room.publish(thought)
             room.publish(room.make_end())
-        lobby.effects.extend((CloseMatch(record, room.terms.rated), MatchFinished(record)))
+        lobby.effects.append(CloseMatch(record, room.terms.rated))
         del self.rooms[match]
         lobby.deadlines.cancel(room.key)
         self.load -= room.load

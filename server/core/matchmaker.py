@@ -1,7 +1,7 @@
 """The matchmaker, which pairs the bots that wait in the pool.
 
-It prefers bots that are close in rating and have seldom met, and gives each the seat that it has had less often. Owners
-take turns, so an owner with many bots does not delay an owner with few.
+The matchmaker prefers bots that are close in rating and have seldom met, and gives each bot the seat that the bot has had
+less often. Owners take turns, so an owner with many bots does not delay an owner with few.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ def choose_pairs(
     history: PairingHistory,
     turn_order: TurnOrder[str],
     *,
-    get_owner: Callable[[str], str] = lambda _name: "",
-    get_rating: Callable[[str], float] = lambda _name: DEFAULT_RATING,
-    may_meet: Callable[[str, str], bool] = lambda _a, _b: True,
-    max_pairs: int = 1,
+    get_owner: Callable[[str], str],
+    get_rating: Callable[[str], float],
+    may_meet: Callable[[str, str], bool],
+    max_pairs: int,
 ) -> list[tuple[str, str]]:
     """Return up to `max_pairs` pairs of waiting bots, each as (Maxie, Minnie); no bot is in two pairs.
 
     bots        names of the waiting bots, longest wait first
     history     earlier matches of the bots
     turn_order  order in which owners take turns
-    get_owner   function that returns the owner of a bot, by its name; by default, all bots have the same owner
+    get_owner   function that returns the owner of a bot, by its name
     get_rating  function that returns the rating of a bot, by its name
     may_meet    function that returns True if the bots of two names may play each other
 
@@ -64,7 +64,7 @@ def choose_pairs(
     all of them. O(n² (log n + max_pairs)) for n bots.
     """
     if len(bots) > MAX_COMPARED_BOTS:
-        # The remaining bots are better compared with bots that arrive later.
+        # Pair only some of the compared bots: the others may find better opponents among bots that arrive later.
         max_pairs = min(max_pairs, MAX_COMPARED_BOTS // 4)
         bots = _interleave_owners(bots, get_owner)[:MAX_COMPARED_BOTS]
     owners = {name: get_owner(name) for name in bots}
@@ -183,7 +183,7 @@ class Matchmaker:
             return []
         matches, is_blocked = self._choose_matches(pool, self.waiting_names, load)
         if is_blocked:
-            # Bots on other machines need no capacity of this one, and do not wait for it.
+            # Bots on other machines need no capacity of this machine, so they do not wait until it is free.
             remote_names = [name for name, bot in self._waiting_bots.items() if not bot.is_local]
             matches += self._choose_matches(pool, remote_names, load)[0]
         if matches:
@@ -210,7 +210,8 @@ class Matchmaker:
         is_blocked = False
         for pair in pairs:
             match_load = lobby.compute_match_load(*(self._waiting_bots[name] for name in pair))
-            # A match that waits blocks later ones on this machine: otherwise it might never get room for its threads.
+            # A match that waits blocks all later matches on this machine. Otherwise, smaller matches might always take
+            # the capacity that it needs.
             is_blocked = is_blocked or not lobby.has_capacity_for(match_load, load)
             if not (match_load and is_blocked):
                 load += match_load

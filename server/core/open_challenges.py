@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from arena.games.core import AnyGame
 from arena.match.clock import NS_PER_MS
@@ -11,6 +12,7 @@ from arena.protocol.messages import Challenge, Challenged
 from arena.server.core.lobby import RequestRefused
 
 CHALLENGE_LIFETIME_MS = 60_000
+"""Time after which an unanswered challenge expires, in ms."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class OpenChallenges:
 
     def list_oldest(self, limit: int) -> list[OpenChallenge]:
         """Return the oldest challenges, at most `limit`."""
-        return [challenge for challenge, _ in zip(self._challenges.values(), range(limit), strict=False)]
+        return list(islice(self._challenges.values(), limit))
 
     def list_addressed_to(self, name: str) -> list[OpenChallenge]:
         """Return the challenges to the bot of this name, without those that any bot may accept."""

@@ -17,7 +17,7 @@ OPEN_EVENT = "serve"
 HOUSE_PREFIX = "house-"
 """Prefix of the names of house engines, the engines that the server itself runs.
 
-It keeps the plain names free, such as `greedy`, which `arena bot greedy` uses.
+The prefix keeps plain names such as `greedy` free: `arena bot greedy` uses that name.
 """
 MATCHES_PER_HOUSE_ENGINE = 4
 """Number of matches that each of the server's own engines plays in parallel."""
@@ -27,7 +27,7 @@ AnalysisVisibility = Literal["reply", "end"]
 
 
 class PoolGame(Struct, frozen=True):
-    """Game for the matches of an event, or of the waiting bots (the pool), with its time control and openings."""
+    """Game of the pool (the bots that wait for a match) or of an event, with its time control and openings."""
 
     game: AnyGame
     time_control: TimeControl
@@ -48,7 +48,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Settings of the matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[PoolGame, ...]
-    """Games, which any two bots play in turn. Bots are paired by their ratings in the first game."""
+    """Games, which every two bots play in turn. Bots are paired by their ratings in the first game."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000

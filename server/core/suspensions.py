@@ -36,7 +36,7 @@ class BotSuspensions:
         """Record the end of a bot's match. If this suspends the bot, return the reason; otherwise an empty string.
 
         reason     reason why the match ended
-        is_loss    True if the bot did not win; both bots lose a match for which neither appeared
+        is_loss    True if the bot did not win. Both bots lose a match for which neither appeared
         ply_count  number of plies played
         """
         is_early_loss = reason is EndReason.RESIGNATION and ply_count < EARLY_LOSS_PLIES

@@ -7,7 +7,7 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING
 
-from arena.server.core.effects import MatchFinished
+from arena.server.core.effects import CloseMatch
 from arena.server.failed_logins import make_address_key
 from arena.server.store import database
 from arena.server.store.address_uses import AddressUse, store_address_uses
@@ -32,9 +32,9 @@ class AddressRecorder:
         """Uses of addresses that must still be stored."""
         self._stored_uses: set[AddressUse] = set()
         """Uses of addresses on the current day that are stored already."""
-        shell.add_effect_handler(MatchFinished, self._record_players)
+        shell.add_effect_handler(CloseMatch, self._record_players)
 
-    def _record_players(self, finished: MatchFinished) -> None:
+    def _record_players(self, finished: CloseMatch) -> None:
         day = database.format_current_time()[:10]
         if day != self._day:
             self._day, self._key = day, secrets.token_bytes(32)

@@ -1,7 +1,7 @@
-"""The authenticator: it checks a client's name and token, and passes the client to the core or refuses it.
+"""The authenticator, which checks each client's name and token, and passes the client to the core or refuses it.
 
 Clients that arrive during a query of the store, and for a moment after it, are looked up together in the next query. A
-valid token is in the store, or was issued by this server to a bot that it runs itself.
+token is valid if it is in the store, or if this server issued it to a bot that the server runs itself.
 
 A bot that returns with the secret of a session that the core knows does not wait for the store, because its clocks run:
 it is admitted at once, and its token is checked afterwards.
@@ -91,8 +91,8 @@ class Authenticator:
         """Hellos that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()
         """Numbers of the clients among `_requests` that were admitted at once, by the secrets of their sessions."""
-        self._unrated_names: dict[str, None] = {}
-        """Names of bots whose ratings and owners must still be sent to a new core, in order of arrival."""
+        self._names_to_look_up: dict[str, None] = {}
+        """Names of bots whose ratings and owners must still be read from the store for a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
 
     def issue_token(self, name: str) -> str:
@@ -104,7 +104,7 @@ class Authenticator:
         self._issued_token_hashes[name] = tokens.hash_token(token)
         return token
 
-    def enqueue(self, request: AdmissionRequest, bot: LobbyBot | None = None) -> ClientAdmitted | None:
+    def enqueue(self, request: AdmissionRequest, bot: LobbyBot | None) -> ClientAdmitted | None:
         """Queue a client's hello for the next query of the store.
 
         bot: bot of the client's name that the core knows; None if there is none
@@ -115,7 +115,7 @@ class Authenticator:
         hello, address = request.hello, request.address
         self._requests[request.client] = request
         self._request_arrived.set()
-        # a bot that a new core restored from its matches has no owner yet: only the store knows it
+        # a bot that a new core restored from its matches has no owner yet: only the store knows the owner
         if bot is None or not bot.owner or hello.role != "bot":
             return None
         if not bot.is_session_secret(hello.session, b""):
@@ -154,7 +154,7 @@ class Authenticator:
             name, address = admission.hello.name, admission.address
             is_bot = admission.hello.role == "bot"
             if is_bot:
-                self._unrated_names[name] = None
+                self._names_to_look_up[name] = None
             guest = (
                 is_bot
                 and self._admits_guests
@@ -171,7 +171,7 @@ class Authenticator:
                     local=self._is_local(name, address),
                 )
             )
-        if self._unrated_names:
+        if self._names_to_look_up:
             self._request_arrived.set()
         return EdgeResynced(resync.edge, clients)
 
@@ -187,19 +187,19 @@ class Authenticator:
         while True:
             await self._request_arrived.wait()
             batch = list(self._requests.values())[:MAX_CLIENTS_PER_QUERY]
-            unrated_names = list(islice(self._unrated_names, MAX_CLIENTS_PER_QUERY))
-            if not batch and not unrated_names:
+            names_to_look_up = list(islice(self._names_to_look_up, MAX_CLIENTS_PER_QUERY))
+            if not batch and not names_to_look_up:
                 self._request_arrived.clear()
                 continue
-            for name in unrated_names:
-                del self._unrated_names[name]
+            for name in names_to_look_up:
+                del self._names_to_look_up[name]
             # A spectator without a token has no account.
             names = {
                 request.hello.name
                 for request in batch
                 if (request.hello.role != "spectator" or request.hello.token)
                 and tokens.is_valid_name(request.hello.name)
-            }.union(unrated_names)
+            }.union(names_to_look_up)
             accounts: dict[str, StoredAccount] | None = None
             try:
                 accounts = await load_accounts(self._engine, self._server, names) if names else {}
@@ -208,7 +208,7 @@ class Authenticator:
                 if why is None:
                     raise
                 log.error("the store does not answer: %s", why)  # noqa: TRY400  one line for all clients, no stack
-            for name in unrated_names:
+            for name in names_to_look_up:
                 account = (accounts or {}).get(name, StoredAccount())
                 if account.owner:
                     shell.submit(OwnerResolved(name, account.owner))

@@ -27,7 +27,7 @@ from arena.processes.bot_process import (
     make_engine_command,
 )
 from arena.processes.tasks import open_background_tasks
-from arena.server.core.effects import MatchFinished, StartHouseEngine
+from arena.server.core.effects import CloseMatch, StartHouseEngine
 from arena.server.core.inputs import HouseEngineFailed
 from arena.server.core.settings import HOUSE_PREFIX, MATCHES_PER_HOUSE_ENGINE, HouseEngine
 from arena.server.store.tokens import is_valid_name
@@ -136,7 +136,7 @@ class HouseProcesses:
             for engine in plan.engines
         }
         shell.add_effect_handler(StartHouseEngine, lambda request: self._start_engine(request.name))
-        shell.add_effect_handler(MatchFinished, self._record_moves)
+        shell.add_effect_handler(CloseMatch, self._record_moves)
         for name in self._processes:
             bot = shell.core.find_bot(name)
             if bot is not None and bot.matches:  # the engine continues its matches after the restart
@@ -164,7 +164,7 @@ class HouseProcesses:
             self._started_names.add(name)
             self._tasks.start_soon(self._processes[name].run)
 
-    def _record_moves(self, finished: MatchFinished) -> None:
+    def _record_moves(self, finished: CloseMatch) -> None:
         """Record whether each of the server's own engines in a finished match made a move.
 
         An engine without a move in several matches in a row counts as hung.

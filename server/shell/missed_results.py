@@ -9,11 +9,11 @@ import anyio
 import anyio.abc
 
 from arena.clock import TimeSource
-from arena.protocol.codes import Code
 from arena.protocol.messages import End, Error, ServerMessage
 from arena.protocol.record import from_line
 from arena.protocol.values import Clocks
 from arena.server.core.effects import SendMissedResult, SendToClient
+from arena.server.core.lobby import make_unknown_match_refusal
 from arena.server.store.database import describe_database_error
 
 if TYPE_CHECKING:
@@ -85,6 +85,6 @@ class MissedResultSender:
             return None
         record = None if record_line is None else from_line(record_line)
         if record is None or request.name not in (record.players.maxie, record.players.minnie):
-            detail = f"the match {request.match!r:.70} is over, is not yours, or does not exist"
-            return Error(Code.NO_SUCH_MATCH, detail, request.match)
+            refusal = make_unknown_match_refusal(request.match)
+            return Error(refusal.code, refusal.detail, request.match)
         return End.from_record(record, Clocks(0, 0))  # the remaining times are not stored

@@ -1,6 +1,6 @@
-"""Updater of the ratings and tables in the store after each match. It sends each changed rating to the core.
+"""Update of the ratings and tables in the store after each match.
 
-It also tells the core when the host has closed a season.
+Each changed rating is sent to the core, and so is the news that the host has closed a season.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.rating.glicko import Rating
 from arena.rating.rater import RatingStep
-from arena.server.core.effects import MatchFinished
+from arena.server.core.effects import CloseMatch
 from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.seasons import read_seasons
@@ -25,15 +25,15 @@ class RatingUpdater:
     def __init__(self, engine: Engine, shell: Shell) -> None:
         self._engine = engine
         self._shell = shell
-        self._is_due = True
+        self._has_uncounted_matches = True
         self._has_loaded_seasons = False
         self._seasons: dict[str, int] = {}
         """Number of the season whose ratings the core has, by game, from 1. A game in its first season has no entry."""
-        shell.add_effect_handler(MatchFinished, lambda _finished: self.schedule_update())
+        shell.add_effect_handler(CloseMatch, self.record_finished_match)
 
-    def schedule_update(self) -> None:
+    def record_finished_match(self, _finished: CloseMatch) -> None:
         """Record that a match has finished, so that the next `update` counts it."""
-        self._is_due = True
+        self._has_uncounted_matches = True
 
     async def update(self) -> None:
         """Update ratings and tables by the matches that finished since the last call, and report closed seasons to the core.
@@ -48,12 +48,12 @@ class RatingUpdater:
             self._has_loaded_seasons, self._seasons = True, seasons
         for game, number in seasons.items():
             self._report_closed_season(game, number)
-        if self._is_due:
-            self._is_due = False
+        if self._has_uncounted_matches:
+            self._has_uncounted_matches = False
             try:
                 await count_new_matches(self._engine, self._send_rating)
             except Exception:
-                self._is_due = True
+                self._has_uncounted_matches = True
                 raise
 
     def _report_closed_season(self, game: str, season: int) -> None:

@@ -35,10 +35,10 @@ from arena.server.core.effects import (
     DURABLE_EFFECTS,
     AnalysisMovesCut,
     CloseClient,
+    CloseMatch,
     DurableEffect,
     Effect,
     LogLine,
-    MatchFinished,
     PublishToTopic,
     SendToClient,
 )
@@ -168,7 +168,7 @@ class Shell:
         self._changed: asyncio.Event | None = None
         """Event that the next round sets; None if no task waits for it."""
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
-            MatchFinished: [self._handle_match_finished],
+            CloseMatch: [self._answer_match_request],
             LogLine: [_write_log_line],
             AnalysisMovesCut: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
         }
@@ -508,9 +508,7 @@ class Shell:
                 self._inputs.insert(0, StoreRecovered())
                 return
 
-    # effects without a client
-
-    def _handle_match_finished(self, finished: MatchFinished) -> None:
+    def _answer_match_request(self, finished: CloseMatch) -> None:
         request = self._match_requests.get(finished.record.match)
         if request is not None and not request[1].done():
             request[1].set_result(finished.record)

@@ -33,7 +33,6 @@ from arena.server.core.effects import (
     CloseClient,
     CloseMatch,
     Effect,
-    MatchFinished,
     OpenMatch,
     PublishToTopic,
     SaveSession,
@@ -206,7 +205,7 @@ class Arena:
 
     @property
     def records(self) -> list[Record]:
-        return [each.record for each in self.of(MatchFinished)]
+        return [each.record for each in self.of(CloseMatch)]
 
     def listing(self) -> Listing:
         """Return what a client that browses is sent now."""

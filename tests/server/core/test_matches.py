@@ -38,7 +38,6 @@ from arena.server.core.effects import (
     AppendEvent,
     CloseMatch,
     LogLine,
-    MatchFinished,
     OpenMatch,
     PublishToTopic,
     SaveSession,
@@ -323,7 +322,7 @@ def test_a_match_that_cannot_be_set_up_is_void_and_leaves_nothing() -> None:
     arena = Arena()
     arena.give(MatchRequested(replace(spec("anna", "bert"), game=NoStart())))
     assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
-    assert [type(each) for each in arena.effects] == [OpenMatch, LogLine, CloseMatch, MatchFinished]
+    assert [type(each) for each in arena.effects] == [OpenMatch, LogLine, CloseMatch]
     assert (arena.core.match_count, arena.core.find_bot("anna")) == (0, None)
 
 

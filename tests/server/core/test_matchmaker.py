@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, cast
 
@@ -33,7 +34,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
-from arena.server.core.matchmaker import MAX_COMPARED_BOTS, RATING_STEP, choose_pairs
+from arena.server.core.matchmaker import DEFAULT_RATING, MAX_COMPARED_BOTS, RATING_STEP, choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
 from arena.server.core.turn_order import TurnOrder
@@ -52,12 +53,25 @@ def history() -> PairingHistory:
 # the choice
 
 
+def choose(
+    bots: Sequence[str], history: PairingHistory, turn_order: TurnOrder[str], **options: Any
+) -> list[tuple[str, str]]:
+    """Return one pair of equally rated bots of one owner, who may all meet; `options` change these conditions."""
+    defaults: dict[str, Any] = {
+        "get_owner": lambda _name: "",
+        "get_rating": lambda _name: DEFAULT_RATING,
+        "may_meet": lambda _a, _b: True,
+        "max_pairs": 1,
+    }
+    return choose_pairs(bots, history, turn_order, **(defaults | options))
+
+
 @given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=80))
 def test_the_choice_is_among_the_waiting_and_meets_the_least_met(rounds: list[set[str]]) -> None:
     known, met = history(), Counter[frozenset[str]]()
     maxies = Counter[tuple[str, str]]()
     for waiting in rounds:
-        choice = choose_pairs(sorted(waiting), known, TurnOrder())
+        choice = choose(sorted(waiting), known, TurnOrder())
         if len(waiting) < 2:
             assert not choice
             continue
@@ -84,9 +98,9 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
     for a, b in met:
         if a != b:
             known.record_start(f"bot {a}", f"bot {b}")
-    choice = choose_pairs(names, known, TurnOrder(), get_rating=ratings.__getitem__, max_pairs=most)
+    choice = choose(names, known, TurnOrder(), get_rating=ratings.__getitem__, max_pairs=most)
     for pair in choice:
-        assert choose_pairs(names, known, TurnOrder(), get_rating=ratings.__getitem__) == [pair]
+        assert choose(names, known, TurnOrder(), get_rating=ratings.__getitem__) == [pair]
         known.record_start(*pair)
         names = [name for name in names if name not in pair]
     assert len(choice) == min(most, len(ratings) // 2)
@@ -96,7 +110,7 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
 def test_in_a_crowd_all_get_a_match_and_the_longest_waiting_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
-    while chosen := choose_pairs(left, history(), TurnOrder(), max_pairs=size):
+    while chosen := choose(left, history(), TurnOrder(), max_pairs=size):
         opponents += [name for pair in chosen for name in pair]
         left = [name for name in left if name not in opponents]
     assert len(left) == size % 2
@@ -109,7 +123,7 @@ def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], 
     known, turns, waited = history(), TurnOrder[str](), Counter[str]()
     waiting = list(owners)
     for _ in range(30):
-        choice = choose_pairs(waiting, known, turns, get_owner=owners.__getitem__, max_pairs=slots)
+        choice = choose(waiting, known, turns, get_owner=owners.__getitem__, max_pairs=slots)
         served = [owners[name] for pair in choice for name in pair]
         for pair in choice:
             known.record_start(*pair)
@@ -123,7 +137,7 @@ def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
     ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
-        (pair,) = choose_pairs(["a", "b", "c"], known, TurnOrder(), get_rating=ratings.__getitem__)
+        (pair,) = choose(["a", "b", "c"], known, TurnOrder(), get_rating=ratings.__getitem__)
         known.record_start(*pair)
         chosen.append("".join(sorted(pair)))
     assert chosen[:3] == ["ac", "ac", "ac"]

@@ -230,10 +230,10 @@ async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitt
     accounts, shell = open_accounts(monkeypatch)
     at = door(anyone=True)
     async with running(at, shell):
-        at.enqueue(AdmissionRequest(1, Hello("first"), HERE))
+        at.enqueue(AdmissionRequest(1, Hello("first"), HERE), None)
         await anyio.wait_all_tasks_blocked()
         for number in range(2, 100):
-            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
+            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE), None)
         at.forget_request(50)
         accounts.gate.set()
         await anyio.sleep(2.1 * QUERY_PAUSE_SECONDS)
@@ -248,7 +248,7 @@ async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     admitted = []
     async with running(at, shell):
         for number in range(4 * MAX_ADMISSION_PARTS - 1):
-            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
+            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE), None)
         accounts.gate.set()
         await anyio.wait_all_tasks_blocked()
         for _ in range(MAX_ADMISSION_PARTS):
@@ -267,7 +267,7 @@ async def test_logins_share_a_query_and_spectators_need_none(
     async with running(at, shell):
         for number in range(1, 101):
             role: Role = "spectator" if number % 2 else "bot"
-            at.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), HERE))
+            at.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), HERE), None)
             await anyio.sleep(0.001)
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
@@ -283,7 +283,7 @@ async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once
     at = door(anyone=True)
     async with running(at, shell):
         for _ in range(2):
-            at.enqueue(AdmissionRequest(7, Hello("anna"), HERE))
+            at.enqueue(AdmissionRequest(7, Hello("anna"), HERE), None)
             await anyio.wait_all_tasks_blocked()
         accounts.gate.set()
         await anyio.sleep(1.1 * QUERY_PAUSE_SECONDS)
@@ -350,7 +350,7 @@ async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch
     accounts.gate.set()
     at = door()
     for number in range(40):
-        at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE))
+        at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE), None)
     async with running(at, shell):
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     codes = [each.code for each in shell.sent]
@@ -366,7 +366,7 @@ async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_lin
     accounts.error = OSError("the database is away")
     at = door(anyone=True)
     for number in range(40):
-        at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE))
+        at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE), None)
     async with running(at, shell):
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     assert shell.inputs == []

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from arena.rating.glicko import Rating
+from arena.server.core.effects import CloseMatch
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.store.aggregates.season_closing import close_season
@@ -49,8 +50,8 @@ async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count
         await write(engine, partial(close_season, name="spring"))
         await ratings.update()
         assert shell.news() == [SeasonClosed("tictactoe")]
-        await keep(engine, day(3), events(MAXIE_WINS))
-        ratings.schedule_update()
+        record = await keep(engine, day(3), events(MAXIE_WINS))
+        ratings.record_finished_match(CloseMatch(record, rated=True))
         await ratings.update()
         assert shell.news() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))

@@ -17,7 +17,6 @@ from arena.server.core.effects import (
     AppendEvent,
     CloseMatch,
     DeleteSession,
-    MatchFinished,
     OpenMatch,
     SaveSession,
 )
@@ -51,7 +50,7 @@ async def test_players_are_told_before_the_server_handles_the_end_of_their_match
     async with running(ListStore()) as edge:
         a, b = edge.connect("a"), edge.connect("b")
         told: list[int] = []
-        edge.shell.add_effect_handler(MatchFinished, lambda _: told.append(len(a.all(End) + b.all(End))))
+        edge.shell.add_effect_handler(CloseMatch, lambda _: told.append(len(a.all(End) + b.all(End))))
         await edge.shell.play_match(spec("a", "b"))
         assert told == [2]
 
