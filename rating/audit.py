@@ -1,4 +1,4 @@
-"""Audit of finished matches for results, resignations and play that are unlikely to be chance. Pure.
+"""Audit of finished matches for results, resignations and play that are unlikely to be chance.
 
 Each check computes the probability that chance alone produces at least one case as extreme among all examined cases
 (Bonferroni correction). So a large arena has no more false findings than a small one. A finding proves nothing; it is a
@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.elo import PairTally, compute_expected_score
+from arena.rating.elo import HeadToHead, compute_expected_score
 from arena.rating.standings import is_void, is_walkover, list_losers
 
 MAX_CHANCE = 0.01
@@ -27,17 +27,17 @@ MAX_CHANCE = 0.01
 MIN_DIRECT_MATCHES = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_COMPARED_PLIES = 20
-"""Minimum number of moves after the opening for a match to be compared: shorter matches can be alike by chance."""
+"""Minimum number of moves after the opening in a match that is compared. Shorter matches can be identical by chance."""
 MIN_IDENTICAL_MATCHES = 2
-"""Minimum number of matches that two bots have both played with exactly the same moves, for a finding."""
+"""Minimum number of identical matches of two bots for a finding."""
 
 BotPair = tuple[str, str]
 
 
 class AuditFinding(Struct, frozen=True):
-    """Suspicious fact about the matches of two bots. The values of `check` are:
+    """Suspicious fact about the matches of two bots. Values of `check`:
 
-    result       the results of the two against each other do not fit their results against all others
+    result       the two bots' results against each other do not fit their results against all others
     resignation  `bot` resigns against `opponent` much more often than against all others
     identical    both bots played several matches with exactly the same moves, against the same opponents
     address      the bots have different owners, but played from the same address
@@ -64,16 +64,13 @@ class _AuditedMatch(NamedTuple):
 
 
 class Audit:
-    """Audit of a set of matches: it counts the matches, and then lists suspicious cases."""
+    """Audit of a set of matches. Add all matches, then call `list_findings`."""
 
     def __init__(self) -> None:
         self._tallies: defaultdict[str, defaultdict[BotPair, Counter[str]]] = defaultdict(
             lambda: defaultdict(Counter)
         )
-        """Counts of `won`, `drawn` and `lost` for the first bot of a pair against the second, by game and pair.
-
-        The two names in a pair are in alphabetical order.
-        """
+        """Counts of `won`, `drawn` and `lost` of a bot against another, by game and by the names in alphabetical order."""
         self._losses: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses, by game and by (loser, winner)."""
         self._resignations: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
@@ -82,11 +79,11 @@ class Audit:
         self._shared_days: dict[BotPair, list[str]] = {}
 
     def add_shared_address(self, bot: str, opponent: str, days: list[str]) -> None:
-        """Add two bots of different owners, and the days on which they played from the same address."""
+        """Record that two bots of different owners played from the same address on these days."""
         self._shared_days[min(bot, opponent), max(bot, opponent)] = days
 
     def add_match(self, record: Record, *, is_rated: bool) -> None:
-        """Count a finished match: the moves always, the result only if the match is `is_rated`."""
+        """Count a finished match. The result of an unrated match is ignored, but not its moves."""
         if is_void(record) or is_walkover(record):
             return
         maxie, minnie = record.players.maxie, record.players.minnie
@@ -108,16 +105,16 @@ class Audit:
             self._resignations[record.game][loser_and_winner] += record.result.reason is EndReason.RESIGNATION
 
     def list_findings(
-        self, same_owner: Callable[[str, str], bool] = lambda _one, _other: False
+        self, have_same_owner: Callable[[str, str], bool] = lambda _one, _other: False
     ) -> list[AuditFinding]:
         """Return the suspicious cases, the least likely first.
 
-        same_owner  returns True if two bots have the same owner; such bots are not compared for identical play
+        have_same_owner  returns True if two bots have the same owner; their play may be identical
         """
         all_findings = [
             *self._find_unlikely_results(),
             *self._find_unlikely_resignations(),
-            *self._find_identical_play(same_owner),
+            *self._find_identical_play(have_same_owner),
             *self._find_same_address(),
         ]
         return sorted(
@@ -130,7 +127,7 @@ class Audit:
         from arena.rating.bradley_terry import fit_elo_ratings  # noqa: PLC0415  NumPy takes a tenth of a second to load
 
         tallies = {
-            game: {pair: PairTally(n["won"], n["drawn"], n["lost"]) for pair, n in pairs.items()}
+            game: {pair: HeadToHead(n["won"], n["drawn"], n["lost"]) for pair, n in pairs.items()}
             for game, pairs in sorted(self._tallies.items())
         }
         tested_pair_count = sum(
@@ -178,7 +175,7 @@ class Audit:
                     detail = f"{k} of {n} losses by resignation, {others_text}"
                     yield AuditFinding("resignation", game, bot, opponent, n, detail, chance)
 
-    def _find_identical_play(self, same_owner: Callable[[str, str], bool]) -> Iterator[AuditFinding]:
+    def _find_identical_play(self, have_same_owner: Callable[[str, str], bool]) -> Iterator[AuditFinding]:
         """Yield pairs of bots that played several matches with exactly the same moves, against the same opponents."""
         for game, audited_matches in sorted(self._audited_matches.items()):
             bots_by_play: defaultdict[tuple[bytes, str, str], set[str]] = defaultdict(set)
@@ -193,7 +190,7 @@ class Audit:
                 pair
                 for bots in bots_by_play.values()
                 for pair in combinations(sorted(bots), 2)
-                if not same_owner(*pair)
+                if not have_same_owner(*pair)
             )
             for (bot, opponent), count in sorted(identical_match_counts.items()):
                 if count >= MIN_IDENTICAL_MATCHES:

@@ -1,9 +1,9 @@
 """Elo ratings of many players by maximum likelihood, with their errors.
 
 The model is by Bradley and Terry (1952), on the logistic Elo scale (`rating.elo`). A draw counts as half a win and half
-a loss, so the likelihood depends only on the scores. A drawn match varies less than a decided one. So the variance of a
-player's score is the sum of E (1 - E) over the matches, less a quarter for each draw; E is the expected score of a
-match. Errors are therefore smaller if many matches are drawn.
+a loss, so the likelihood depends only on the scores. The variance of a player's score is the sum of E (1 - E) over the
+matches, where E is the expected score of a match, minus a quarter for each draw. So errors are smaller if many matches
+are drawn.
 
 A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR_DRAWS` matches against a player of the
 average rating. It matters only for a player who won, or lost, nearly everything.
@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.rating.elo import ELO_SCALE, Z95, EloRating, PairTally
+from arena.rating.elo import ELO_SCALE, Z95, EloRating, HeadToHead
 
 PRIOR_DRAWS = 0.5
 """Number of drawn matches against an average player that the prior assumes for each player."""
 
 _MAX_STEPS = 100
-"""Maximum number of steps of Newton's method. Fewer always suffice, because the likelihood is concave."""
+"""Maximum number of steps of Newton's method; far more than it needs, because the likelihood is concave."""
 _STEP_TOLERANCE = 1e-9
 """Size of a step, in log-odds, below which Newton's method has converged."""
 
@@ -31,9 +31,9 @@ FloatArray = NDArray[np.float64]
 
 
 def fit_elo_ratings(
-    players: Sequence[str], results: Mapping[tuple[str, str], PairTally]
+    players: Sequence[str], results: Mapping[tuple[str, str], HeadToHead]
 ) -> dict[str, EloRating]:
-    """Return the Elo ratings of `players`, which average 0. O(n³) for n players.
+    """Return the Elo ratings of `players`, whose average is 0. O(n³) for n players.
 
     results  tally of a player against an opponent, by (player, opponent); each pair of players in one order only
 
@@ -135,7 +135,7 @@ def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArr
 def _compute_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return, for each pair of players, the variance of the sum of their scores in their matches.
 
-    A match adds E (1 - E), less a quarter if it was drawn. E is the expected score of the match at the ratings `theta`.
+    A match adds E (1 - E), minus a quarter if it was drawn. E is the expected score of the match at the ratings `theta`.
     As a prior, two more matches without draws are counted for each pair, so that the variance is never 0.
     """
     shrinkage = graph.games / (graph.games + 2)

@@ -1,4 +1,4 @@
-"""Results of a ladder by seat, map and opponent, the value of the first move, and the share of draws. Pure."""
+"""Results of a ladder by seat, map and opponent, the advantage of the first move, and the share of draws."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo
 from arena.rating.standings import COLUMN_NAMES, compute_pair_scores, is_double_forfeit, is_void, list_losers
 
 MAX_DRAWN_SHARE = 0.5
-"""Share of draws above which an event should be played on another map or as another game."""
+"""Share of drawn matches above which another map or game is recommended."""
 
 
 class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -37,7 +37,7 @@ class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
 
 
 class FirstMoveAdvantage(Struct, frozen=True):
-    """Value of the first move: the results of Maxie's seat."""
+    """Advantage of the player who moves first, Maxie, as measured by the results of all matches."""
 
     games: int
     score: float
@@ -59,7 +59,7 @@ class Duel(Struct, frozen=True):
 
 
 class Breakdown(Struct, frozen=True):
-    """Results of a ladder by seat, map and opponent, with the value of the first move."""
+    """Results of a ladder by seat, map and opponent, with the advantage of the first move."""
 
     by_seat: list[GroupScore]
     by_map: list[GroupScore]
@@ -69,7 +69,7 @@ class Breakdown(Struct, frozen=True):
 
 
 def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
-    """Return the results by seat, map and opponent.
+    """Return the breakdown of the results of `bots`.
 
     Void matches, and matches for which neither bot appeared, do not count.
     """
@@ -134,12 +134,12 @@ def _measure_first_move_advantage(records: Sequence[Record]) -> FirstMoveAdvanta
 
 
 class DrawCounts(Struct, frozen=True):
-    """Numbers of matches and of drawn matches. Void matches do not count."""
+    """Number of matches, and number of drawn ones among them. Void matches do not count."""
 
     matches: int
     drawn: int
     repetition: int
-    """Number of draws by repetition."""
+    """Number of matches drawn by repetition of a position."""
 
     @property
     def share(self) -> float:
@@ -148,12 +148,12 @@ class DrawCounts(Struct, frozen=True):
 
     @property
     def are_too_many(self) -> bool:
-        """Return True if over half of the matches were drawn."""
+        """Return True if the share of draws is above MAX_DRAWN_SHARE."""
         return self.share > MAX_DRAWN_SHARE
 
 
 def count_draws(records: Iterable[Record]) -> DrawCounts:
-    """Return the draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
+    """Return the number of draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
     valid_records = [record for record in records if not is_void(record)]
     drawn_records = [record for record in valid_records if not list_losers(record)]
     return DrawCounts(
@@ -162,7 +162,7 @@ def count_draws(records: Iterable[Record]) -> DrawCounts:
 
 
 def count_draws_by_map(records: Iterable[Record]) -> dict[str, DrawCounts]:
-    """Return the draws on each map, in order of first appearance; a game without maps counts as one map."""
+    """Return the number of draws on each map, in order of first appearance; a game without maps counts as one map."""
     records_by_map: defaultdict[str, list[Record]] = defaultdict(list)
     for record in records:
         records_by_map[get_map_or_game_name(record)].append(record)

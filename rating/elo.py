@@ -19,7 +19,7 @@ def compute_expected_score(difference: float) -> float:
 
 
 def score_to_elo(score: float) -> float:
-    """Return the Elo difference for a score between 0 and 1; infinite at 0 and 1."""
+    """Return the Elo difference at which a player scores `score` (0 to 1) per match; -∞ for 0, ∞ for 1."""
     if score <= 0:
         return -math.inf
     if score >= 1:
@@ -28,7 +28,7 @@ def score_to_elo(score: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class PairTally:
+class HeadToHead:
     """Wins, draws and losses of one player against another."""
 
     wins: int = 0

@@ -1,4 +1,4 @@
-"""Formats of an event: which pairs of matches to play next, and how the bots rank. Pure.
+"""Formats of an event: which pairs of matches to play next, and how the bots rank.
 
 The pairs depend only on the plan and the results so far, so that an event that was stopped resumes with the same
 pairings.
@@ -25,7 +25,7 @@ MAX_TIE_BREAKS = 4
 """Maximum number of extra pairs for a drawn encounter of a knockout. If these are drawn too, the better seed advances."""
 
 MAX_ABSENCES = 2
-"""Number of encounters that a bot may miss in a row before it is withdrawn; it stays withdrawn until it returns."""
+"""Number of encounters missed in a row after which a bot is withdrawn. It stays withdrawn until it joins again."""
 
 CHAMPION = "champion"
 """Value of `FormatRank.reached` for the winner of a knockout."""
@@ -33,7 +33,6 @@ CHAMPION = "champion"
 KNOCKOUT = "knockout"
 FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
 """Names of the formats of a ladder. An event of a server can also have the format ARENA."""
-
 
 FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT)
 """Formats that rank the bots of a ladder by points or rounds. Ladders of the other formats are ranked by Elo."""
@@ -67,7 +66,7 @@ class FormatRank(NamedTuple):
 
 
 def sort_by_format(rows: Sequence[StandingsRow], format: Format) -> list[StandingsRow]:
-    """Return the rows of a table with the ranks and the columns of the format, in order.
+    """Return the rows of an event's table sorted by the rules of its format, with the columns that the format fills.
 
     Rows of equal rank stay in the order of `rows`.
     """
@@ -150,8 +149,8 @@ class Format(Protocol):
     def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        is_queue_empty  True if two bots have no scheduled match against each other left to start, so that a round-robin
-                        or gauntlet can begin its next round
+        is_queue_empty  True if any two bots have started all matches scheduled between them, so that a round-robin or
+                        gauntlet can begin its next round
         """
 
     def record_pair(
@@ -193,25 +192,23 @@ class RoundRobinFormat:
 
     @property
     def total_matches(self) -> int | None:
+        return None if self.rounds is None else 2 * self.rounds * self._pairs_per_round
+
+    @property
+    def _pairs_per_round(self) -> int:
         bot_count = len(self.bots)
-        matches_per_round = (
-            bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
-        ) * self.start_count
-        return None if self.rounds is None else 2 * self.rounds * matches_per_round
+        meetings = bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
+        return meetings * self.start_count
 
     def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
         if not is_queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
         self._rounds_started += 1
-        bot_count = len(self.bots)
+        first_number = round * self._pairs_per_round
         if not self.is_gauntlet:
-            pairs_per_round = bot_count * (bot_count - 1) // 2 * self.start_count
-            return make_round_robin_round(
-                self.bots, round, self.start_count, self.seed, round * pairs_per_round
-            )
+            return make_round_robin_round(self.bots, round, self.start_count, self.seed, first_number)
         champion, *opponents = self.bots
-        first_number = round * (bot_count - 1) * self.start_count
         pairs: list[Pair] = []
         for start in range(self.start_count):
             for opponent in shuffle(opponents, f"{self.seed}/{round}/{start}"):
@@ -331,7 +328,7 @@ class SwissFormat:
 
 
 class ArenaFormat:
-    """Arena format: a server pairs free bots, and points decide."""
+    """Arena format: the server pairs bots as they become free, and points decide the ranks."""
 
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
@@ -396,6 +393,7 @@ class KnockoutFormat:
     start_count: int
     _nodes: list[_EncounterNode] = field(default_factory=list)
     _new_encounters: list[int] = field(default_factory=list)
+    """Indices in `_nodes` of the encounters whose bots are known, but whose pairs are not scheduled yet."""
     _tie_breaks: int = 0
     _lost_depths: dict[str, int] = field(default_factory=dict)
     """Depth of the encounter that each eliminated bot lost."""
@@ -434,7 +432,7 @@ class KnockoutFormat:
 
     @property
     def _pair_numbers_per_encounter(self) -> int:
-        """Number of pair numbers that are reserved for an encounter: one for each scheduled pair and each possible tie-break."""
+        """Number of pair numbers reserved for each encounter: for its scheduled pairs and all possible tie-breaks."""
         return self.rounds * self.start_count + MAX_TIE_BREAKS
 
     def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
@@ -545,7 +543,7 @@ def make_format(
     seed: int,
     changes: Iterable[RosterChange] = (),
 ) -> Format:
-    """Return the format called `name`, one of `FORMATS`. Raises ValueError for any other name.
+    """Return the format called `name`: one of `FORMATS`, or ARENA. Raises ValueError for any other name.
 
     bots         names of the bots in order of seeding; in a gauntlet, the first one plays all others
     rounds       number of rounds; None for an endless event

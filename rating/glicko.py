@@ -1,10 +1,10 @@
-"""Glicko-2 ratings. Pure: results in, ratings out.
+"""Glicko-2 ratings: the rating of a player after the games of a period.
 
 Source: Mark E. Glickman, "Example of the Glicko-2 system" (2013 and later revisions); steps and symbols are the
 paper's. One extension: a rating period may be a fraction. A deviation φ becomes φ* = √(φ² + periods · σ'²) after
 `periods` without a match, with the volatility σ'; for one period this is the paper's step 6.
 
-Sums are exact before rounding, so the order of the games in a period does not matter.
+Sums are exact until they are rounded (`math.fsum`), so the order of the games in a period does not matter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_DEVIATION = 350.0
 """Deviation of a player without rated matches; no deviation is larger."""
 
 MIN_PROVISIONAL_DEVIATION = 75.0
-"""Deviation above which a rating is provisional."""
+"""Deviation above which a rating is provisional, which means too uncertain for a comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,11 @@ class Rating:
     """Volatility σ: how much the strength varies from period to period."""
 
     def __str__(self) -> str:
-        """Return the rating with its 95 % error, such as `1720 ± 130`, and `provisional` if it is too uncertain to compare."""
+        """Return the rating with its 95 % error, such as `1720 ± 130`, and `provisional` after it if it is provisional."""
         return f"{self.rating:.0f} ± {2 * self.deviation:.0f}{' provisional' if self.is_provisional else ''}"
 
     @property
     def is_provisional(self) -> bool:
-        """Return True if the rating is too uncertain for a comparison: its deviation is above MIN_PROVISIONAL_DEVIATION."""
         return self.deviation > MIN_PROVISIONAL_DEVIATION
 
     def after_inactivity(self, periods: float) -> Rating:
@@ -57,7 +56,7 @@ class Rating:
 
 
 GameResult = tuple[Rating, float]
-"""Rating of an opponent before the period, and the score against it: 1, ½ or 0."""
+"""Rating of the opponent before the period, and the player's score in the game: 1, ½ or 0."""
 
 
 def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float = 1.0) -> Rating:

@@ -16,9 +16,7 @@ V = TypeVar("V", bound=Hashable)
 def find_maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V], bool]) -> dict[V, V]:
     """Return a maximum matching (as many pairs of neighbours as possible): the partner of each matched vertex.
 
-    Each pair is in the result in both directions.
-
-    `are_neighbours` tells whether two vertices are neighbours; it must be symmetric.
+    are_neighbours  returns True if two vertices are neighbours, in either order
     """
     n = len(vertices)
     neighbour_indexes = [
@@ -39,6 +37,8 @@ def find_maximum_matching(vertices: Sequence[V], are_neighbours: Callable[[V, V]
 
 class _AlternatingTree:
     """Alternating tree of Edmonds's algorithm, grown from an unmatched vertex, `root`. A blossom is represented by its base.
+
+    Vertices are numbers from 0.
 
     mate    matched partner of each vertex, -1 for none
     base    base of the blossom that contains each vertex, or the vertex itself
@@ -80,7 +80,7 @@ class _AlternatingTree:
         self.queue.append(vertex)
 
     def _shrink_blossom(self, a: int, b: int) -> None:
-        """Shrink the odd cycle closed by an edge between two outer vertices to one vertex."""
+        """Shrink a blossom, the odd cycle that the edge between two outer vertices closes, to its base."""
         stem = self._find_common_base(a, b)
         blossom: set[int] = set()
         for vertex, child in ((a, b), (b, a)):

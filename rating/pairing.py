@@ -1,4 +1,4 @@
-"""Pairs of an event in playing order, as plain data.
+"""Pairs of matches of an event, and the pairs of a round-robin in playing order.
 
 A pair is two matches from the same start position with swapped seats, so that neither the position nor the first move
 favours a bot. Pairs do not wait for each other: a runner takes matches in this order, skipping those whose bots are
@@ -35,7 +35,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One match of a pair, to be played."""
+    """One of the two matches of a pair, by the bots in its seats."""
 
     pair: Pair
     leg: int
@@ -55,7 +55,7 @@ def check_entrants(bots: Sequence[str], start_count: int) -> None:
 def make_round_robin_round(
     bots: Sequence[str], round: int, start_count: int, seed: int, first_number: int
 ) -> list[Pair]:
-    """Return one round of a round-robin: a pair of every two bots on each of `start_count` start positions.
+    """Return one round of a round-robin: every two bots play a pair on each of `start_count` start positions.
 
     On each start position the order follows the circle method, so that all bots take turns and few are idle. The
     seats of the circle are shuffled by the seed, differently for each round and start position. The same arguments
@@ -79,7 +79,7 @@ def shuffle(items: Iterable[T], salt: str) -> list[T]:
 
 
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each pair of `bots` once: one place of the circle is fixed; the bots in the other places move on each turn."""
+    """Yield every two of `bots` once, by the circle method: one bot stays in place, and the others rotate after each turn."""
     places: list[str | None] = [*bots] if len(bots) % 2 == 0 else [*bots, None]
     half_count = len(places) // 2
     for turn in range(len(places) - 1):

@@ -1,4 +1,4 @@
-"""Elo difference of two players, its error, and the likelihood of superiority, from their pairs counted by score.
+"""Elo difference of two players, with its error, from the number of their pairs of matches with each score.
 
 The two matches of a pair share a start, so their scores are not independent, but the pairs are. Therefore the
 scores of pairs are counted (five classes: 0, ½, 1, 1½ and 2 points, hence pentanomial), and the variance
@@ -16,7 +16,10 @@ from statistics import NormalDist
 from arena.rating.elo import ELO_SCALE, Z95, score_to_elo
 
 PairCounts = tuple[int, ...]
-"""Count of each score, from lowest to highest in equal steps: three classes or five."""
+"""Number of results with each score, from the lowest score to the highest.
+
+Five numbers for pairs of matches (0, ½, 1, 1½ and 2 points), or three for single matches (0, ½ and 1).
+"""
 
 SCORE_CLASSES = 5
 """Number of possible scores of a pair of matches: 0, ½, 1, 1½ and 2 points."""
@@ -31,7 +34,7 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
 
 
 def compute_moments(counts: Sequence[float]) -> tuple[float, float, float]:
-    """Return the number of the scores, their mean and their variance.
+    """Return the number of scores, and their mean and variance on a scale from 0 to 1.
 
     counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
     """
@@ -77,9 +80,9 @@ def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
     likelihood of superiority is above 97.5 %. If all scores are equal (all won, all drawn), their variance is 0.
-    Then two more scores are counted for the interval, one of each extreme, which keeps it finite and realistically wide.
-    If all points were won, `elo` is computed as if half of the smallest possible number of points had been lost, so
-    that it is finite, and higher than for any other score. If all points were lost, it is computed in the same way.
+    Then two more scores are counted for the interval, one of each extreme, which keeps the interval finite and
+    realistically wide. If all points were won, `elo` is computed as if half of the smallest possible number of points
+    had been lost, so that `elo` is finite, and higher than for any other score. The same holds if all were lost.
     """
     if not sum(counts):
         return None

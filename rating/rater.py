@@ -1,4 +1,4 @@
-"""Ratings of bots by Glicko-2, updated after each match. Pure.
+"""Ratings of bots by Glicko-2, updated after each match.
 
 Each match counts in two categories: its game as a whole, and the combination of game, map and time control. A match is
 rated when it arrives, with the ratings that both bots had before. A bot's deviation grows with the days since the bot's
@@ -25,7 +25,7 @@ PERIOD_SECONDS = 24 * 3600
 
 
 class RatedOutcome(StrEnum):
-    """Outcome of a match for one of its bots."""
+    """Outcome of a match for one of its two bots, as it counts for the bot's rating."""
 
     WIN = "win"
     DRAW = "draw"
@@ -93,7 +93,7 @@ def make_rating_categories(
 
 
 class CurrentRating(Struct, frozen=True):
-    """A bot's rating in a category, and the end of the match that led to it."""
+    """Rating of a bot in a category, and the end time of the bot's last match there."""
 
     rating: float
     deviation: float
@@ -106,7 +106,7 @@ class CurrentRating(Struct, frozen=True):
 
 
 class RatingStep(CurrentRating, frozen=True):
-    """A bot's rating in a category after one of its matches."""
+    """Rating of a bot in a category after one of the bot's matches, and the outcome of the match."""
 
     match: str
     seat: Seat
@@ -130,7 +130,7 @@ RatingKey = tuple[RatingCategory, str]
 
 
 class FinishedMatch(Struct, frozen=True):
-    """Fields of a match record that the ratings need."""
+    """Finished match: only the fields of its record that the ratings need."""
 
     match: str
     game: str
@@ -138,30 +138,36 @@ class FinishedMatch(Struct, frozen=True):
     result: Result
 
 
+AnyFinishedMatch = Record | FinishedMatch
+"""A finished match: its whole record, or only the fields that ratings need."""
+
+
 class Rater:
-    """Rater of matches, in the order of their arrival. It starts with the current ratings of the bots."""
+    """Rater of matches in the order of their arrival, which holds the current ratings of all bots."""
 
     def __init__(self, current_ratings: Mapping[RatingKey, CurrentRating] | None = None) -> None:
         self.current_ratings: dict[RatingKey, CurrentRating] = dict(current_ratings or {})
 
     def rate_match(
-        self, record: Record | FinishedMatch, end_time: str, category: RatingCategory | None = None
+        self, record: AnyFinishedMatch, end_time: str, category: RatingCategory | None = None
     ) -> tuple[RatingStep, RatingStep]:
-        """Return the rating steps of one match in a category, Maxie's first.
+        """Rate a match in a category, and return the rating steps of its two bots, Maxie's first.
 
         end_time  end of the match: ISO 8601, UTC
         category  category in which the match counts; by default its game as a whole
         """
         category = category or RatingCategory(record.game)
-        maxie_rating = self._compute_aged_rating(category, record.players.maxie, end_time)
-        minnie_rating = self._compute_aged_rating(category, record.players.minnie, end_time)
+        maxie_rating = self._get_rating_and_idle_periods(category, record.players.maxie, end_time)
+        minnie_rating = self._get_rating_and_idle_periods(category, record.players.minnie, end_time)
         return (
             self._make_step(record, end_time, category, "maxie", maxie_rating, minnie_rating),
             self._make_step(record, end_time, category, "minnie", minnie_rating, maxie_rating),
         )
 
-    def _compute_aged_rating(self, category: RatingCategory, bot: str, end_time: str) -> tuple[Rating, float]:
-        """Return a bot's rating after its last match, and the number of rating periods from then to `end_time`.
+    def _get_rating_and_idle_periods(
+        self, category: RatingCategory, bot: str, end_time: str
+    ) -> tuple[Rating, float]:
+        """Return a bot's current rating, and the number of rating periods from the bot's last match to `end_time`.
 
         A bot without a match has the rating of a new player, and 0 periods.
         """
@@ -172,7 +178,7 @@ class Rater:
 
     def _make_step(
         self,
-        record: Record | FinishedMatch,
+        record: AnyFinishedMatch,
         end_time: str,
         category: RatingCategory,
         seat: Seat,

@@ -1,4 +1,4 @@
-"""Remaining matches of an event: the pairs that its tournament format schedules, without the matches already played.
+"""Schedule of an event: the matches that remain to be played, by the rules of the event's format.
 
 The id of a match is derived from its event, pair, leg and attempt. A resumed event therefore finds its played matches
 in the store by their ids.
@@ -16,34 +16,40 @@ from arena.protocol.record import Result
 from arena.protocol.values import Players
 from arena.rating.formats import Format
 from arena.rating.pairing import Pair, Pairing
-from arena.rating.standings import AnyFinishedMatch, is_void
+from arena.rating.rater import AnyFinishedMatch
+from arena.rating.standings import is_void
 
 R = TypeVar("R", bound=AnyFinishedMatch)
 
 MAX_ATTEMPTS = 3
-"""Maximum number of attempts at a match that faults of the server make void. After the last one, the match stays void."""
+"""Maximum number of times that a match is played. A void match, which a fault of the server ended, is played again."""
 
 
-def make_match_id(event: str, pairing: Pairing, number: int) -> str:
-    """Return the id of attempt `number` (from 0) at a pairing: 32 hexadecimal digits."""
-    key = f"{event} pair {pairing.pair.number} leg {pairing.leg} try {number}"
+def make_match_id(event_uid: str, pairing: Pairing, attempt: int) -> str:
+    """Return the id of a match: 32 hexadecimal digits.
+
+    event_uid  unique id of the event
+    attempt    number of earlier matches for this pairing, which were void
+    """
+    key = f"{event_uid} pair {pairing.pair.number} leg {pairing.leg} try {attempt}"
     return sha256(key.encode()).hexdigest()[:32]
 
 
 class Schedule:
-    """Remaining matches of an event, grouped by their two bots, so that one between two free bots is found without reading all.
+    """Matches of an event that remain to be started, in one queue for every two bots.
 
-    The matches of the same two bots are played in the order of the schedule.
+    Two bots play their matches in the order of their queue. `event_uid`: unique id of the event, as for `make_match_id`.
     """
 
-    def __init__(self, event: str, format: Format) -> None:
-        self._event = event
+    def __init__(self, event_uid: str, format: Format) -> None:
+        self._event_uid = event_uid
         self.format = format
         self._queues: dict[frozenset[str], deque[Pairing]] = {}
-        self._playing_pairs: set[frozenset[str]] = set()
+        self._scheduled_bots: set[frozenset[str]] = set()
+        """Every two bots for which a match was scheduled so far."""
         self._attempts: dict[Pairing, int] = {}
         self._legs: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
-        """Results of the unfinished pairs: for each match the points of its bots, and the absent bots."""
+        """Results of pairs with a match still to play, by number: points by bot, and absent bots, of each played match."""
         self._queued_count = 0
         self._add_pairs(is_queue_empty=True)
 
@@ -61,8 +67,8 @@ class Schedule:
 
         Return the records that count, each with its pairing, and the records of matches that must be played again.
 
-        finished_records   records by match id, in the order of finishing; the records that count are returned in this
-                           order
+        finished_records  records by match id, in the order in which the matches finished; the records that count are
+                          returned in this order
         """
         records = dict(finished_records)
         counted_matches: list[tuple[Pairing, R]] = []
@@ -80,7 +86,7 @@ class Schedule:
                     void_records.append(record)
             if records and not has_progressed:
                 has_progressed = self._add_pairs(is_queue_empty=True)
-        if len(self._queues) < len(self._playing_pairs):
+        if len(self._queues) < len(self._scheduled_bots):
             self._add_pairs(is_queue_empty=True)
         record_indexes = {match: index for index, match in enumerate(finished_records)}
         return sorted(
@@ -88,16 +94,16 @@ class Schedule:
         ), void_records
 
     def make_next_match_id(self, pairing: Pairing) -> str:
-        """Return the id of the next attempt at a match."""
-        return make_match_id(self._event, pairing, self._attempts.get(pairing, 0))
+        """Return the id of the next match that is played for a pairing."""
+        return make_match_id(self._event_uid, pairing, self._attempts.get(pairing, 0))
 
     def list_startable_pairings(self) -> list[Pairing]:
-        """Return the next match of every two bots, in the order of the schedule. O(n² log n) for n bots."""
+        """Return the next match of every two bots that have one, in the order of the schedule. O(n² log n) for n bots."""
         next_pairings = [queue[0] for queue in self._queues.values()]
         return sorted(next_pairings, key=lambda pairing: (pairing.pair.number, pairing.leg))
 
     def mark_started(self, pairing: Pairing) -> None:
-        """Mark a startable match as started."""
+        """Remove a match from the schedule, because it has started."""
         self._remove_pairing(pairing)
         self._add_pairs(is_queue_empty=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
@@ -132,7 +138,7 @@ class Schedule:
         return bool(pairs)
 
     def _add_pair(self, pair: Pair) -> None:
-        self._playing_pairs.add(frozenset((pair.first, pair.second)))
+        self._scheduled_bots.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
             self._find_queue(pairing).append(pairing)
             self._queued_count += 1
@@ -150,7 +156,7 @@ class Schedule:
 
 
 def compute_points_by_bot(pairing: Pairing | Players, result: Result) -> dict[str, float]:
-    """Return the points of each bot in a match: 1, ½ or 0. Both get 0 if the match is void or if neither appeared."""
+    """Return the points of each bot in a match: 1, ½ or 0. Both get 0 if the match is void or if neither bot appeared."""
     has_no_points = result.reason in (EndReason.SERVER_FAULT, EndReason.NO_SHOW)
     if result.winner is None:
         return dict.fromkeys((pairing.maxie, pairing.minnie), 0.0 if has_no_points else 0.5)

@@ -18,7 +18,7 @@ from enum import StrEnum
 from arena.rating.elo import ELO_SCALE, compute_expected_score
 
 _MIN_COUNT = 1e-3
-"""Count assumed for a score that did not occur, because 0 has no logarithm."""
+"""Number of occurrences assumed for a score that did not occur, because 0 has no logarithm."""
 
 _KEYS = ("elo0", "elo1", "alpha", "beta")
 """Parameters of a test that are numbers."""
@@ -28,11 +28,11 @@ MODELS = (LOGISTIC, NORMALIZED)
 """Values of the parameter `model`: the scale on which `elo0` and `elo1` are given."""
 
 _MAX_ITERATIONS = 50
-"""Maximum number of iterations for normalised Elo; a few are enough."""
+"""Maximum number of iterations of `_find_likeliest_normalised_distribution`; a few are enough."""
 
 
 class BadSprt(ValueError):
-    """Raised when text or numbers do not make a valid sequential test; the message shows a valid form."""
+    """Raised when text or numbers do not describe a valid test; the message says what is wrong, or shows a valid form."""
 
 
 class Verdict(StrEnum):

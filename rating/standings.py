@@ -1,4 +1,4 @@
-"""Table of an event, computed from its records: matches, scores and forfeits of each bot.
+"""Table of an event, computed from the records of its matches: points, Elo and forfeits of each bot.
 
 A void match does not count. If neither player appears for a match, both lose. Absence says nothing about strength, so a
 match with an absent player counts for points but never for Elo.
@@ -17,10 +17,10 @@ from msgspec.structs import astuple, replace
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
-from arena.rating.elo import PairTally
+from arena.rating.elo import HeadToHead
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import EloDifference
-from arena.rating.rater import FinishedMatch
+from arena.rating.rater import AnyFinishedMatch
 
 COLUMN_NAMES: Final = {
     "wins": "won",
@@ -32,7 +32,7 @@ COLUMN_NAMES: Final = {
     "disconnects": "gone",
     "other_forfeits": "other",
 }
-"""Column names of the fields whose name in Python is different. They are the same on screen, in CSV and in JSON."""
+"""Names of the columns of a table on screen, in CSV and in JSON, for the fields that have another name in Python."""
 
 
 class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
@@ -63,7 +63,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     reached: str = ""
     """Stage reached in a knockout (rating.formats.FormatRank); empty in other formats."""
     rank: int = 0
-    """Rank, from 1. Bots with equal results share a rank."""
+    """Rank in the table, from 1. Bots with equal results share a rank."""
 
 
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"
@@ -80,17 +80,13 @@ FORFEIT_FIELDS = tuple(dict.fromkeys(_FORFEIT_COLUMNS.values()))
 """Fields of a row with the numbers of matches that the bot forfeited, by the kind of forfeit."""
 
 
-AnyFinishedMatch = Record | FinishedMatch
-"""A finished match: its whole record, or only the fields that ratings need."""
-
-
 def is_void(record: AnyFinishedMatch) -> bool:
-    """Return True if the match was voided and counts for neither player."""
+    """Return True if a fault of the server made the match void, so that it counts for neither player."""
     return record.result.reason is EndReason.SERVER_FAULT
 
 
 def is_double_forfeit(record: AnyFinishedMatch) -> bool:
-    """Return True if neither player appeared; both lose."""
+    """Return True if neither player appeared, so that both lose."""
     return record.result.reason is EndReason.NO_SHOW and record.result.winner is None
 
 
@@ -119,7 +115,7 @@ def make_standings_from_counts(
 ) -> list[StandingsRow]:
     """Return the rows of `bots`, ranked by Elo and then by points, from counted matches.
 
-    scores  pairs of a match and the number of matches with the same seats and result
+    scores  matches, each with the number of matches that have the same seats and result
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     pair_counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -142,7 +138,7 @@ def make_standings_from_counts(
     ratings = fit_elo_ratings(
         bots,
         {
-            pair: PairTally(count[_WIN], count[_DRAW], count[_LOSS])
+            pair: HeadToHead(count[_WIN], count[_DRAW], count[_LOSS])
             for pair, count in sorted(pair_counts.items())
         },
     )
@@ -154,7 +150,7 @@ def make_standings_from_counts(
 def rank_rows(
     rows: Iterable[StandingsRow], make_key: Callable[[StandingsRow], tuple[float, ...]]
 ) -> list[StandingsRow]:
-    """Return the rows with their ranks, in order. The smallest key is the best rank, and equal keys share a rank."""
+    """Return the rows sorted by `make_key`, with their ranks: the smallest key is rank 1, and equal keys share a rank."""
     ranks: dict[tuple[float, ...], int] = {}
     return [
         replace(row, rank=ranks.setdefault(make_key(row), number))
@@ -188,7 +184,7 @@ def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> Standi
 def to_csv(rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str, str]] | None = None) -> str:
     """Return a table as CSV: a line with the names of the columns, then one line per bot.
 
-    extra_columns   further columns by name: the text of each bot; a bot without a text has an empty cell
+    extra_columns   texts of further columns, by the column's name and the bot; a bot without a text has an empty cell
     """
     csv_text, extra_columns = StringIO(), extra_columns or {}
     writer = csv.writer(csv_text, lineterminator="\n")
@@ -200,7 +196,7 @@ def to_csv(rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str
 
 
 def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[float]:
-    """Return the points of `bot` (0, ½, 1, 1½ or 2) in each of its pairs, if both matches of the pair count."""
+    """Return the points of `bot` (0, ½, 1, 1½ or 2) in each of its pairs of matches of which both count."""
     points: defaultdict[int, list[float]] = defaultdict(list)
     for pairing, record in results:
         if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_walkover(record):
@@ -211,12 +207,12 @@ def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> 
 
 
 def add_pair_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
-    """Return the rows of two bots with the Elo difference of their pairs: half of it above and half below their average.
+    """Return the rows of two bots, with Elo ratings that differ by `elo` and average 0.
 
     first  bot that is stronger if `elo` is positive
-    elo    Elo difference from the pairs; None to return the rows unchanged
+    elo    Elo difference from the bots' pairs of matches; None to return the rows unchanged
 
-    Ratings from single matches would treat the two matches of a pair as independent, and give another difference.
+    The ratings in `rows` treat the two matches of a pair as independent, and so differ by another number.
     """
     if elo is None:
         return list(rows)

@@ -1,10 +1,10 @@
-"""Pairings of one round of a Swiss event. Pure.
+"""Pairings of one round of a Swiss event.
 
 Bots with equal points meet, and two bots meet again only if the round cannot be paired otherwise. The groups of equal
 points are paired from the top. In a group the first half meets the second, each in order. If a group cannot be paired,
 as few bots as possible, the lowest ones, move down to the next group and meet the first bots there. With
-an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Every
-choice is checked against the remaining bots, so that a round never ends with bots that cannot meet.
+an odd number of bots, one has a bye: the lowest of the bots with the fewest idle rounds (byes and absences). Before each
+choice, it is checked that all remaining bots can be paired.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def pair_round(
 
 
 class _RoundPairing:
-    """Pairing of one round, in which two bots may meet only if they have met at most `max_meetings` times before."""
+    """Pairing of one round, in which two bots may meet if they have met at most `max_meetings` times before."""
 
     def __init__(
         self, bots: Sequence[str], count_meetings: Callable[[str, str], int], max_meetings: int
@@ -76,7 +76,7 @@ class _RoundPairing:
         return len(bots) % 2 == 0 and self._count_min_unpaired(bots) == 0
 
     def _count_min_unpaired(self, bots: Sequence[str]) -> int:
-        """Return how many of these bots stay unpaired if as many as possible are paired with bots that they may meet."""
+        """Return the number of these bots that stay unpaired if as many as possible are paired."""
         # If each bot may meet at least half of the others, at most one stays unpaired (Dirac 1952).
         if len(bots) > 2 * (self._max_barred_count + 1):
             return len(bots) % 2

@@ -7,22 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.bradley_terry import PRIOR_DRAWS, fit_elo_ratings
-from arena.rating.elo import ELO_SCALE, Z95, PairTally, compute_expected_score, score_to_elo
+from arena.rating.elo import ELO_SCALE, Z95, HeadToHead, compute_expected_score, score_to_elo
 
-TALLIES = st.builds(PairTally, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
+TALLIES = st.builds(HeadToHead, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
 
 def test_nobody_and_nothing() -> None:
     assert fit_elo_ratings([], {}) == {}
     alone = fit_elo_ratings(["a"], {})["a"]
     assert (alone.elo, alone.error) == (0, 0)  # a single bot is the average
-    fresh = fit_elo_ratings(["a", "b"], {("a", "b"): PairTally()})
+    fresh = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead()})
     assert fresh["a"].elo == 0
     assert fresh["a"].error > 500
 
 
 @given(st.lists(TALLIES, min_size=6, max_size=6))
-def test_ratings_solve_the_likelihood_equations(tallies: list[PairTally]) -> None:
+def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> None:
     """An oracle apart from how it was found: every player's points are what the model expects of it."""
     names = "abcd"
     edges = [(a, b) for a in names for b in names if a < b]
@@ -48,9 +48,9 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[PairTally]) -> Non
 
 
 @given(TALLIES, TALLIES, TALLIES)
-def test_ratings_do_not_depend_on_order_or_direction(ab: PairTally, bc: PairTally, ac: PairTally) -> None:
-    def turned(tally: PairTally) -> PairTally:
-        return PairTally(tally.losses, tally.draws, tally.wins)
+def test_ratings_do_not_depend_on_order_or_direction(ab: HeadToHead, bc: HeadToHead, ac: HeadToHead) -> None:
+    def turned(tally: HeadToHead) -> HeadToHead:
+        return HeadToHead(tally.losses, tally.draws, tally.wins)
 
     one = fit_elo_ratings(["a", "b", "c"], {("a", "b"): ab, ("b", "c"): bc, ("a", "c"): ac})
     two = fit_elo_ratings(["c", "a", "b"], {("c", "a"): turned(ac), ("c", "b"): turned(bc), ("a", "b"): ab})
@@ -62,7 +62,7 @@ def test_ratings_do_not_depend_on_order_or_direction(ab: PairTally, bc: PairTall
 @pytest.mark.parametrize("games", [1, 16, 1000])
 def test_all_won_and_all_lost_stay_finite(games: int) -> None:
     rated = fit_elo_ratings(
-        ["a", "b", "c"], {("a", "b"): PairTally(wins=games), ("a", "c"): PairTally(wins=games)}
+        ["a", "b", "c"], {("a", "b"): HeadToHead(wins=games), ("a", "c"): HeadToHead(wins=games)}
     )
     assert 0 < rated["a"].elo < 3000
     assert rated["b"].elo == pytest.approx(rated["c"].elo)
@@ -71,7 +71,7 @@ def test_all_won_and_all_lost_stay_finite(games: int) -> None:
 
 def test_two_players_with_many_games_are_the_plain_formula() -> None:
     wins, draws, losses = 6000, 1000, 3000
-    rated = fit_elo_ratings(["a", "b"], {("a", "b"): PairTally(wins, draws, losses)})
+    rated = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(wins, draws, losses)})
     games = wins + draws + losses
     score = (wins + draws / 2) / games
     assert rated["a"].elo - rated["b"].elo == pytest.approx(score_to_elo(score), abs=0.1)
@@ -82,8 +82,8 @@ def test_two_players_with_many_games_are_the_plain_formula() -> None:
 
 
 def test_draws_make_errors_smaller() -> None:
-    drawn = fit_elo_ratings(["a", "b"], {("a", "b"): PairTally(10, 80, 10)})["a"]
-    decided = fit_elo_ratings(["a", "b"], {("a", "b"): PairTally(50, 0, 50)})["a"]
+    drawn = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(10, 80, 10)})["a"]
+    decided = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(50, 0, 50)})["a"]
     assert drawn.elo == decided.elo == pytest.approx(0)
     assert drawn.error < 0.6 * decided.error
-    assert fit_elo_ratings(["a", "b"], {("a", "b"): PairTally(0, 100, 0)})["a"].error > 1
+    assert fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(0, 100, 0)})["a"].error > 1
