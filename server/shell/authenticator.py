@@ -36,8 +36,8 @@ from arena.server.core.lobby import RequestRefused
 from arena.server.failed_logins import FailedLogins, make_address_key
 from arena.server.ports import AdmissionRequest
 from arena.server.store import tokens
+from arena.server.store.accounts import StoredAccount, load_accounts
 from arena.server.store.database import Engine, describe_database_error
-from arena.server.store.journal.restart_state import StoredAccount, load_accounts
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell

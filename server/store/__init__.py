@@ -1,13 +1,14 @@
 """Store of a server: the database with matches, ratings, events and tokens, and all code that reads or writes it.
 
-- Database: `database` opens it, `schema` and `migrations` define its tables, `sqlite` and `database_errors` handle
-  what is specific to a driver, and `stats` reports its size.
+- Database: `database` opens it, `schema` and `migrations` define its tables, `sqlite` configures SQLite,
+  `database_errors` explains errors of both kinds of database, and `stats` reports the size of a store.
 - One writer: `lease` gives a server's name to one process, and `journal` stores what that process decides.
 - Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `compaction` compress them,
   `pruning` removes them, and `archive` and `backup` copy them to files.
 - Ratings and tables: `aggregates` counts matches, `queries` combines the tables for the web site.
 - Events: `events` of a server, and `ladders` of a command, which `ladder_lock` lets only one process play.
 - People: `tokens` and `names` of bots, `owners` and their `invitations`, `directives` such as bans, `address_uses`.
-  `personal_data` deletes and renames, and `renaming` does so while servers run.
+  `accounts` loads what a server needs when a client connects. `personal_data` deletes and renames, and `renaming` does
+  so while servers run.
 - Requests: `requests` sends them to a running server.
 """

@@ -11,8 +11,8 @@ from arena.protocol.messages import Hello
 from arena.server.failed_logins import FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell.authenticator import Authenticator
+from arena.server.store.accounts import load_accounts
 from arena.server.store.database import open_store
-from arena.server.store.journal.restart_state import load_accounts
 from tests.bots.command_line import arena, fails
 
 

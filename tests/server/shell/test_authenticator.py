@@ -25,7 +25,7 @@ from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import MAX_ADMISSION_PARTS, QUERY_PAUSE_SECONDS, Authenticator
 from arena.server.store import tokens
-from arena.server.store.journal.restart_state import StoredAccount
+from arena.server.store.accounts import StoredAccount
 from tests.virtual import virtual
 
 HERE = "192.0.2.1"

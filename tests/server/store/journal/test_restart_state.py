@@ -1,5 +1,3 @@
-"""Data loaded after a restart: unfinished matches, sessions, and the accounts of many clients."""
-
 from __future__ import annotations
 
 import pytest
@@ -9,18 +7,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.games.core import Player
 from arena.match.referee_events import MatchOpened, PlayerReady
-from arena.rating.glicko import Rating
-from arena.server.core.effects import DeleteSession, SaveSession
-from arena.server.store import tokens
-from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.standings import load_standings
+from arena.server.core.effects import SaveSession
 from arena.server.store.database import StoreError
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.journal.restart_state import StoredAccount, load_accounts, load_restart_state
+from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.schema import matches
 from tests.server.journals import ends, happens, opens
 from tests.server.matches import record, terms
-from tests.server.played import MAXIE_WINS, day, events, keep
 
 
 async def test_unfinished_matches_come_back_with_all_that_happened(engine: AsyncEngine) -> None:
@@ -67,35 +60,3 @@ async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sess
         StoreError, match=r"^match of the north was in progress and cannot be resumed: .*lost-game"
     ):
         await load_restart_state(engine, "north", "test")
-
-
-async def test_one_query_reads_the_accounts_of_a_crowd(engine: AsyncEngine) -> None:
-    crowd = [f"bot {number}" for number in range(600)]
-    async with open_journal(engine, "north") as journal:
-        opened = await tokens.create_token(engine, "anna", "bot", "class")
-        watches = await tokens.create_token(engine, "eve", "spectator")
-        await tokens.create_token(engine, "bert", "bot")
-        await tokens.revoke_token(engine, "bert")
-        await keep(engine, day(1), events(MAXIE_WINS))
-        await count_new_matches(engine)
-        rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_standings(engine)}
-        await journal.commit(
-            [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]
-        )
-        await journal.commit([SaveSession("anna", b"4"), DeleteSession("dora")])
-        requests: list[str] = []
-        sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: requests.append(told[2]))
-        found = await load_accounts(engine, "north", ["anna", "bert", "carl", "dora", "eve", *crowd[:100]])
-        assert len([each for each in requests if "UNION" in each]) == 1
-        assert found.pop("anna") == StoredAccount(
-            tokens.hash_token(opened), "bot", False, b"4", {"tictactoe": rated["anna"]}, "class"
-        )
-        bert = found.pop("bert")
-        assert (bert.is_revoked, bert.session, bert.ratings) == (True, b"", {"tictactoe": rated["bert"]})
-        assert found.pop("carl") == StoredAccount(session=b"2")
-        assert found.pop("dora") == StoredAccount()
-        assert found.pop("eve") == StoredAccount(tokens.hash_token(watches), "spectator", owner="eve")
-        assert found == {name: StoredAccount() for name in crowd[:100]}
-        assert set(await load_accounts(engine, "north", crowd)) == set(crowd)
-        assert (await load_accounts(engine, "south", ["anna"]))["anna"].session == b""
-        assert await load_accounts(engine, "north", []) == {}

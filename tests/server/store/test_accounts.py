@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from arena.rating.glicko import Rating
+from arena.server.core.effects import DeleteSession, SaveSession
+from arena.server.store import tokens
+from arena.server.store.accounts import StoredAccount, load_accounts
+from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.standings import load_standings
+from arena.server.store.journal.journal import open_journal
+from tests.server.played import MAXIE_WINS, day, events, keep
+
+
+async def test_one_query_reads_the_accounts_of_a_crowd(engine: AsyncEngine) -> None:
+    crowd = [f"bot {number}" for number in range(600)]
+    async with open_journal(engine, "north") as journal:
+        opened = await tokens.create_token(engine, "anna", "bot", "class")
+        watches = await tokens.create_token(engine, "eve", "spectator")
+        await tokens.create_token(engine, "bert", "bot")
+        await tokens.revoke_token(engine, "bert")
+        await keep(engine, day(1), events(MAXIE_WINS))
+        await count_new_matches(engine)
+        rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_standings(engine)}
+        await journal.commit(
+            [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]
+        )
+        await journal.commit([SaveSession("anna", b"4"), DeleteSession("dora")])
+        requests: list[str] = []
+        sa.event.listen(engine.sync_engine, "before_cursor_execute", lambda *told: requests.append(told[2]))
+        found = await load_accounts(engine, "north", ["anna", "bert", "carl", "dora", "eve", *crowd[:100]])
+        assert len([each for each in requests if "UNION" in each]) == 1
+        assert found.pop("anna") == StoredAccount(
+            tokens.hash_token(opened), "bot", False, b"4", {"tictactoe": rated["anna"]}, "class"
+        )
+        bert = found.pop("bert")
+        assert (bert.is_revoked, bert.session, bert.ratings) == (True, b"", {"tictactoe": rated["bert"]})
+        assert found.pop("carl") == StoredAccount(session=b"2")
+        assert found.pop("dora") == StoredAccount()
+        assert found.pop("eve") == StoredAccount(tokens.hash_token(watches), "spectator", owner="eve")
+        assert found == {name: StoredAccount() for name in crowd[:100]}
+        assert set(await load_accounts(engine, "north", crowd)) == set(crowd)
+        assert (await load_accounts(engine, "south", ["anna"]))["anna"].session == b""
+        assert await load_accounts(engine, "north", []) == {}
