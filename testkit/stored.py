@@ -1,12 +1,15 @@
-"""Records of the finished matches in a store, which tests compare with the messages that bots received."""
+"""Records of the finished matches in a store: read them all, or import them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record, from_line
 from arena.server.store import database
+from arena.server.store.archive import ImportResult, add_matches, parse_lines
 from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
@@ -18,3 +21,12 @@ async def load_records(engine: AsyncEngine, event: str) -> list[Record]:
     query = query.where(matches.c.event == event, IS_FINISHED)
     query = query.order_by(matches.c.started, matches.c.match)
     return [from_line(unpack_record(packed)) for packed in (await database.fetch(engine, query)).scalars()]
+
+
+async def import_lines(
+    engine: AsyncEngine, lines: Iterable[bytes], *, counts_rated_matches: bool = False
+) -> ImportResult:
+    """Import the matches in `lines` into a store, as `arena import` does; with `counts_rated_matches`, as `--trust` does."""
+    counts = ImportResult()
+    await add_matches(engine, parse_lines(lines, counts), counts, counts_rated_matches=counts_rated_matches)
+    return counts

@@ -15,10 +15,10 @@ from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
-from arena.server.store.archive import import_lines
 from arena.server.store.database import close_engine, make_engine, prepare_store
 from benchmarks.hostile.kinds import REVOKED_NAMES, THINKERS
 from benchmarks.kit.script import make_longest_match
+from testkit.stored import import_lines
 
 LONG_MATCH_COUNT = 40
 """Number of finished matches with analysis of maximum size."""

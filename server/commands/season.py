@@ -19,7 +19,7 @@ from arena.server.commands.ratings import GameOption, print_ratings
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.aggregates.seasons import read_seasons
+from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.aggregates.standings import RatingRow, load_standings
 from arena.server.store.database import Engine, write
 
@@ -53,7 +53,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
 
     Example: arena season list
     """
-    seasons = run_on_store(db, read_seasons).list_latest_first()
+    seasons = run_on_store(db, load_seasons).list_latest_first()
     rows = [[season.name, season.game, season.closed] for season in seasons]
     print_result(seasons, json, dict.fromkeys(("season", "game", "closed"), "left"), rows)
 
@@ -71,7 +71,7 @@ def show(
     registered_game = None if game is None else register_game(game)
 
     async def load_final_ratings(engine: Engine) -> list[RatingRow]:
-        if name not in await read_seasons(engine):
+        if name not in await load_seasons(engine):
             raise CommandError(f"no season is called {name!r:.80}: `arena season list` shows all")
         return await load_standings(engine, registered_game, season=name)
 

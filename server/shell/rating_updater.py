@@ -12,7 +12,7 @@ from arena.rating.rater import RatingStep
 from arena.server.core.effects import CloseMatch
 from arena.server.core.inputs import RatingChanged, SeasonClosed
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.seasons import read_seasons
+from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import Engine
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class RatingUpdater:
 
         Raises any database error. The next call then counts the matches.
         """
-        stored_seasons = await read_seasons(self._engine)
+        stored_seasons = await load_seasons(self._engine)
         seasons = {
             season.game: stored_seasons.get_season_number(season.game) for season in stored_seasons.closed
         }

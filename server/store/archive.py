@@ -36,7 +36,7 @@ from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
 
 MATCHES_PER_TRANSACTION = 100
-"""Number of records that are imported in one transaction."""
+"""Maximum number of matches that are imported in one transaction."""
 
 EARLIEST_MATCH = datetime(2020, 1, 1, tzinfo=UTC)
 """Earliest time at which a match can have been played: the beginning of 2020, UTC."""
@@ -97,21 +97,6 @@ def format_archived_line(row: Any) -> str:
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
-async def import_lines(
-    engine: Engine, lines: Iterable[bytes], *, counts_rated_matches: bool = False
-) -> ImportResult:
-    """Import the matches in `lines` into the store. Invalid lines are skipped, and the result gives the reasons.
-
-    counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
-        matches as unrated, because anybody can write such a mark into a file
-
-    Each transaction imports at most MATCHES_PER_TRANSACTION matches, so after an error the store may have some of them.
-    """
-    counts = ImportResult()
-    await add_matches(engine, parse_lines(lines, counts), counts, counts_rated_matches=counts_rated_matches)
-    return counts
-
-
 async def add_matches(
     engine: Engine,
     parsed_matches: Iterable[tuple[int, ArchivedMatch]],
@@ -119,7 +104,13 @@ async def add_matches(
     *,
     counts_rated_matches: bool,
 ) -> None:
-    """Add the matches from `parse_lines` to the store, as `import_lines` does, and their outcomes to `counts`."""
+    """Add the matches from `parse_lines` to the store, and the outcome for each to `counts`.
+
+    counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
+        matches as unrated, because anybody can write such a mark into a file
+
+    Each transaction adds at most MATCHES_PER_TRANSACTION matches, so after an error the store may have some of them.
+    """
     for chunk in database.split_into_chunks(parsed_matches, MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
             await _add_chunk(connection, chunk, counts, counts_rated_matches=counts_rated_matches)

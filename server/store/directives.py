@@ -75,7 +75,7 @@ async def issue_directive(
     await database.write(engine, lambda connection: connection.execute(statement, [row]))
 
 
-async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str = "") -> bool:
+async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str) -> bool:
     """End the directive of this kind and subject. Return False if there is none."""
     values = {"of_kind": kind, "of": subject}
     return await database.write(

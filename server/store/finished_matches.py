@@ -20,9 +20,8 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
 from arena.server.store.database import Engine, fetch
-from arena.server.store.journal.reader import LAST_CHARACTER
 from arena.server.store.packing import unpack_record
-from arena.server.store.schema import ARRIVAL_SEQUENCE, matches, records
+from arena.server.store.schema import ARRIVAL_SEQUENCE, LAST_CHARACTER, matches, records
 
 MAX_TEXT_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
 """Maximum length of the text in each of these columns of `matches`, in characters.
@@ -36,7 +35,9 @@ OPENING_PLIES = 4
 """Number of plies (moves of one player) that count as the opening of a match that began without moves from a book."""
 
 RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
-"""Columns of `matches` that are copied from the record at the end of a match and shown in lists."""
+"""Columns of `matches` that are copied from the record at the end of a match, and shown in lists of matches."""
+SUMMARY_COLUMNS = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
+"""Columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
 END_COLUMNS = (*RESULT_COLUMNS, "opening")
 """All columns of `matches` that are computed from the record at the end of a match by `make_summary_columns`."""
 
@@ -196,8 +197,7 @@ async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
 
 async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
     """Return a finished match as shown in lists; None if no finished match has the id `match`."""
-    columns = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
-    query = sa.select(*(matches.c[name] for name in columns))
+    query = sa.select(*(matches.c[name] for name in SUMMARY_COLUMNS))
     query = query.where(matches.c.match == match, IS_FINISHED)
     row = (await fetch(engine, query)).one_or_none()
     return None if row is None else make_summary_from_row(row)
@@ -223,7 +223,7 @@ def _build_distinct_games_query(column: sa.Column[Any], conditions: tuple[Any, .
 
 
 def make_summary_from_row(row: sa.Row[Any]) -> MatchSummary:
-    """Return the summary of a finished match from its row of `matches`."""
+    """Return the summary of a finished match from a row with the SUMMARY_COLUMNS of `matches`."""
     return MatchSummary(
         row.match,
         row.event,

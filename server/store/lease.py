@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
 from arena.server.store.database import (
     StoreError,
@@ -90,9 +90,9 @@ async def acquire_lease(
     write: WriteFunction,
     name: str,
     *,
-    valid_seconds: float = LEASE_SECONDS,
-    wait: bool = False,
-    clock: TimeSource = MONOTONIC,
+    valid_seconds: float,
+    wait: bool,
+    clock: TimeSource,
 ) -> Lease:
     """Acquire the lease on a server's name as soon as the name is free.
 
@@ -234,7 +234,7 @@ def require_lease(connection: sa.Connection, lease: Lease) -> None:
         raise LeaseLost(lease)
 
 
-def load_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
+def read_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
     """Return the rows of the servers that hold a valid lease, by name, except those whose process is known to have ended.
 
     Each row has the columns of `servers`, and the database's time as `at`.
@@ -246,7 +246,7 @@ def load_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
 
 def require_no_server(connection: sa.Connection) -> None:
     """Raise LeaseHeld if a running server uses the store."""
-    running_servers = load_running_servers(connection)
+    running_servers = read_running_servers(connection)
     if running_servers:
         raise LeaseHeld(running_servers[0].name, running_servers[0])
 

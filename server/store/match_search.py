@@ -21,7 +21,7 @@ from arena.rating.standings import COLUMN_NAMES
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED,
-    RESULT_COLUMNS,
+    SUMMARY_COLUMNS,
     MatchList,
     MatchSummary,
     PageCursor,
@@ -30,10 +30,7 @@ from arena.server.store.finished_matches import (
 )
 from arena.server.store.schema import crosses, matches
 
-_SUMMARY_COLUMNS = [
-    matches.c[name]
-    for name in ("number", "match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
-]
+_SELECT_SUMMARIES = sa.select(*(matches.c[name] for name in SUMMARY_COLUMNS))
 _PAGE_KEY = sa.tuple_(matches.c.finished, matches.c.number)
 _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
@@ -196,7 +193,7 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
         for list_conditions in _build_list_conditions(index_terms, game_count)
     ]
     if len(condition_lists) == 1:
-        return sa.select(*_SUMMARY_COLUMNS).where(*condition_lists[0]).order_by(*_NEWEST_FIRST).limit(limit)
+        return _SELECT_SUMMARIES.where(*condition_lists[0]).order_by(*_NEWEST_FIRST).limit(limit)
     list_queries = (
         sa.select(matches.c.finished, matches.c.number)
         .where(*list_conditions)
@@ -207,7 +204,7 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
     newest = sa.union(*(sa.select(list_query.subquery()) for list_query in list_queries)).subquery()
     order = newest.c.finished.desc(), newest.c.number.desc()
     numbers = sa.select(newest.c.number).order_by(*order).limit(limit).subquery()
-    query = sa.select(*_SUMMARY_COLUMNS).join(numbers, numbers.c.number == matches.c.number)
+    query = _SELECT_SUMMARIES.join(numbers, numbers.c.number == matches.c.number)
     return query.order_by(*_NEWEST_FIRST)
 
 

@@ -38,7 +38,7 @@ from arena.server.store.aggregates.event_tables import (
     list_events_with_matches,
     load_event_scores,
 )
-from arena.server.store.aggregates.seasons import Season, read_seasons
+from arena.server.store.aggregates.seasons import Season, load_seasons
 from arena.server.store.aggregates.standings import CategorySummary, CrossScore, RatingRow
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import MatchSummary, load_results
@@ -122,7 +122,7 @@ async def load_rating_tables(
     map, time_control: only ratings from matches on this map with this time control; both empty for all matches
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
-    seasons = await read_seasons(engine)
+    seasons = await load_seasons(engine)
     cutoff = None if season else standings.compute_activity_cutoff()
     rows = await standings.load_standings(
         engine, None, map, time_control, season, limit=MAX_STANDINGS, since=cutoff

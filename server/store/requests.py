@@ -18,7 +18,7 @@ from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, Host
 from arena.server.store import database
 from arena.server.store.aggregates.standings import load_bot_standings
 from arena.server.store.database import Engine
-from arena.server.store.lease import load_running_servers
+from arena.server.store.lease import read_running_servers
 from arena.server.store.schema import requests
 
 ANSWER_SECONDS = 5.0
@@ -77,7 +77,7 @@ async def is_connected(engine: Engine, name: str) -> bool | None:
     Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
     """
     async with database.open_query_connection(engine) as connection:
-        servers = await connection.run_sync(load_running_servers)
+        servers = await connection.run_sync(read_running_servers)
     replies = [await send_request(engine, server.name, FindClient(name)) for server in servers]
     if any(reply is not None and reply.done for reply in replies):
         return True

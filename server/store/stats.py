@@ -50,9 +50,8 @@ async def load_stats(engine: Engine) -> StoreStats:
         count, oldest, newest = (await connection.execute(query)).one()
         in_progress = await connection.scalar(sa.select(sa.func.count()).where(~IS_FINISHED))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
-        is_sqlite = engine.dialect.name == "sqlite"
-        size, free = await (_measure_sqlite_size if is_sqlite else _measure_postgresql_size)(connection)
-        tables = await (_measure_sqlite_tables if is_sqlite else _measure_postgresql_tables)(connection)
+        size, free = await _measure_size(connection)
+        tables = await _measure_tables(connection)
     return StoreStats(
         matches=count,
         in_progress=in_progress or 0,
@@ -69,40 +68,43 @@ async def load_stats(engine: Engine) -> StoreStats:
 async def vacuum(engine: Engine) -> int:
     """Pack every finished match, and give the store's free space back to the file system.
 
-    Return the number of bytes freed. Raises LeaseHeld if a server runs on the store,
-    because the operation would block it.
+    Return the number of bytes freed. Raises LeaseHeld if a server runs on the store, because it would have to wait.
     """
-    is_sqlite = engine.dialect.name == "sqlite"
-    measure_size = _measure_sqlite_size if is_sqlite else _measure_postgresql_size
     async with engine.connect() as connection:
         await connection.run_sync(lease.require_no_server)
-        size_before, _ = await measure_size(connection)
+        size_before, _ = await _measure_size(connection)
     await pack_finished_matches(engine)
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-        if is_sqlite:
+        if engine.dialect.name == "sqlite":
             for statement in ("VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"):
                 await connection.exec_driver_sql(statement)
         else:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             await driver.execute("VACUUM (FULL, ANALYZE)", timeout=VACUUM_SECONDS)
-        size_after, _ = await measure_size(connection)
+        size_after, _ = await _measure_size(connection)
     return size_before - size_after
 
 
-async def _measure_sqlite_size(connection: AsyncConnection) -> tuple[int, int]:
-    pages, free, size = [
+async def _measure_size(connection: AsyncConnection) -> tuple[int, int]:
+    """Return the size of the store, and its free space, in bytes. PostgreSQL does not report free space: it is 0."""
+    if connection.dialect.name == "postgresql":
+        size = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
+        return size.scalar_one(), 0
+    pages, free_pages, page_bytes = [
         (await connection.exec_driver_sql(f"PRAGMA {name}")).scalar_one()
         for name in ("page_count", "freelist_count", "page_size")
     ]
-    return pages * size, free * size
+    return pages * page_bytes, free_pages * page_bytes
 
 
-async def _measure_postgresql_size(connection: AsyncConnection) -> tuple[int, int]:
-    database_bytes = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
-    return database_bytes.scalar_one(), 0
-
-
-async def _measure_sqlite_tables(connection: AsyncConnection) -> dict[str, int] | None:
+async def _measure_tables(connection: AsyncConnection) -> dict[str, int] | None:
+    """Return the size of each table with its indices, in bytes; None if this build of SQLite does not report sizes."""
+    if connection.dialect.name == "postgresql":
+        sizes: dict[str, int] = {}
+        for name in sorted(metadata.tables):
+            table_bytes = sa.func.pg_total_relation_size(sa.func.to_regclass(name))
+            sizes[name] = (await connection.execute(sa.select(table_bytes))).scalar_one()
+        return dict(sorted(sizes.items(), key=lambda item: -item[1]))
     options = (await connection.exec_driver_sql("PRAGMA compile_options")).scalars().all()
     if "ENABLE_DBSTAT_VTAB" not in options:
         return None
@@ -113,11 +115,3 @@ async def _measure_sqlite_tables(connection: AsyncConnection) -> dict[str, int] 
     )
     size = (await connection.exec_driver_sql("PRAGMA page_size")).scalar_one()
     return {row.name: row.pages * size for row in (await connection.exec_driver_sql(query)).all()}
-
-
-async def _measure_postgresql_tables(connection: AsyncConnection) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for name in sorted(metadata.tables):
-        table_bytes = sa.func.pg_total_relation_size(sa.func.to_regclass(name))
-        sizes[name] = (await connection.execute(sa.select(table_bytes))).scalar_one()
-    return dict(sorted(sizes.items(), key=lambda item: -item[1]))

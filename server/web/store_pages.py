@@ -20,7 +20,7 @@ from arena.rating.standings import to_csv
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
-from arena.server.store.aggregates.seasons import read_seasons
+from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import REASONS, PageCursor, find_record, load_record
 from arena.server.store.ladders import StoredPlan, find_plan
@@ -223,7 +223,7 @@ class StorePages:
             raise BadRequest("the parameter 'map' needs 'tc': a rating is for one map and one time control")
         if not event:
             season = parameters.get("season", "")
-            if season and season not in await read_seasons(self._engine):
+            if season and season not in await load_seasons(self._engine):
                 raise NotFound(f"no season is called {season!r:.80}")
             return responses.make_json_response(
                 await load_rating_tables(self._engine, parameters.get("map", ""), time_control, season)

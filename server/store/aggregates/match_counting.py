@@ -18,13 +18,13 @@ from typing import Any
 import anyio.lowlevel
 import sqlalchemy as sa
 from msgspec.structs import asdict
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.rater import Rater, RatingStep, make_rating_categories
 from arena.server.store import database
 from arena.server.store.aggregates import event_tables, standings
 from arena.server.store.aggregates.event_tables import EventResult
-from arena.server.store.aggregates.seasons import load_seasons
+from arena.server.store.aggregates.seasons import read_seasons
+from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_finished_match_from_row
 from arena.server.store.schema import matches, rating_steps
 
@@ -38,7 +38,7 @@ MATCHES_PER_TRANSACTION_ALONE = 200
 
 
 async def count_new_matches(
-    engine: AsyncEngine, report_step: Callable[[RatingStep], None] = lambda _step: None
+    engine: Engine, report_step: Callable[[RatingStep], None] = lambda _step: None
 ) -> int:
     """Add the new finished matches to the ratings and tables, and return the number of rated matches among them.
 
@@ -69,7 +69,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     if not rows:
         return 0, []
     rated = [row for row in rows if row.rated]
-    seasons = load_seasons(connection)
+    seasons = read_seasons(connection)
     categories_by_match = {
         row.match: make_rating_categories(
             row.game, row.map, row.time_control, seasons.get_season_number(row.game)
@@ -82,7 +82,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
         for category in categories_by_match[row.match]
         for bot in (row.maxie, row.minnie)
     }
-    rater = Rater(standings.load_current_ratings(connection, keys))
+    rater = Rater(standings.read_current_ratings(connection, keys))
     steps: list[RatingStep] = []
     inserts: list[dict[str, Any]] = []
     for row in rated:

@@ -35,9 +35,9 @@ from arena.rating.rater import (
 )
 from arena.server.store import database
 from arena.server.store.aggregates.standings import (
-    load_base_ratings,
     make_current_rating_from_row,
     make_rating_key,
+    read_base_ratings,
 )
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_summary_columns
@@ -76,9 +76,9 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     """
     recomputed = RecomputedRatings()
     async with database.open_snapshot(engine) as connection:
-        rater = Rater(await connection.run_sync(load_base_ratings))
+        rater = Rater(await connection.run_sync(read_base_ratings))
         last_arrival = 0
-        while rows := await _load_counted_matches(connection, batch_size, after_arrival=last_arrival):
+        while rows := await _load_counted_matches(connection, batch_size, last_arrival):
             match_ids = [row.match for row in rows]
             events_by_match = await load_events_by_match(connection, match_ids)
             steps = await _load_rating_steps(connection, match_ids)
@@ -199,7 +199,7 @@ _IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS N
 
 
 async def _load_counted_matches(
-    connection: AsyncConnection, limit: int, *, after_arrival: int = 0
+    connection: AsyncConnection, limit: int, after_arrival: int
 ) -> Sequence[sa.Row[Any]]:
     """Return up to `limit` rated matches that the ratings include, with their packed data.
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from arena.server.store import database
 from arena.server.store.aggregates.match_counting import MATCHES_PER_TRANSACTION_ALONE, count_batch
-from arena.server.store.aggregates.seasons import load_seasons
+from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.schema import seasons, standings
 
 
@@ -26,7 +26,7 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     """
     while count_batch(connection, MATCHES_PER_TRANSACTION_ALONE)[0]:
         pass
-    known_seasons = load_seasons(connection)
+    known_seasons = read_seasons(connection)
     columns = standings.c
     # A game has rated matches in its current season if it has standings of that season.
     query = sa.select(columns.game, sa.func.max(columns.season)).group_by(columns.game).order_by(columns.game)

@@ -57,15 +57,15 @@ class Seasons:
         return names.index(name) + 1 if name in names else 0
 
 
-def load_seasons(connection: sa.Connection) -> Seasons:
+def read_seasons(connection: sa.Connection) -> Seasons:
     """Return all closed seasons, read in the caller's transaction."""
     return Seasons([Season(*row) for row in connection.execute(_SELECT_CLOSED)])
 
 
-async def read_seasons(engine: Engine) -> Seasons:
+async def load_seasons(engine: Engine) -> Seasons:
     """Return all closed seasons, read through a new connection."""
     async with database.open_query_connection(engine) as connection:
-        return await connection.run_sync(load_seasons)
+        return await connection.run_sync(read_seasons)
 
 
 def select_running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:

@@ -18,7 +18,7 @@ from arena.rating.glicko import Rating
 from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
-from arena.server.store.aggregates.seasons import load_seasons, select_running_season_number
+from arena.server.store.aggregates.seasons import read_seasons, select_running_season_number
 from arena.server.store.database import Engine, make_upsert
 from arena.server.store.finished_matches import list_distinct_games
 from arena.server.store.schema import crosses as crosses_table
@@ -118,7 +118,7 @@ async def load_standings(
         query = query.order_by(standings_table.c.rating.desc()).limit(limit)
     rows: list[Any] = []
     async with database.open_query_connection(engine) as connection:
-        seasons = await connection.run_sync(load_seasons)
+        seasons = await connection.run_sync(read_seasons)
         for game_name in (
             await list_distinct_games(connection, standings_table.c.game) if game is None else [game]
         ):
@@ -191,7 +191,7 @@ async def load_cross_scores(
     return [CrossScore(*row) for row in await database.fetch(engine, query, category._asdict())]
 
 
-def load_current_ratings(
+def read_current_ratings(
     connection: sa.Connection, keys: Iterable[RatingKey]
 ) -> dict[RatingKey, CurrentRating]:
     """Return the stored ratings of bots in categories. Each rating has the end time of the bot's last rated match.
@@ -281,7 +281,7 @@ def store_base_ratings(connection: sa.Connection, bases: Mapping[RatingKey, Curr
         connection.execute(make_upsert(connection.dialect.name, rating_bases), rows)
 
 
-def load_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
+def read_base_ratings(connection: sa.Connection) -> dict[RatingKey, CurrentRating]:
     """Return the base ratings: by bot and category, the rating after the last match that was removed from the store.
 
     The dictionary is empty if no rated match was ever removed.

@@ -13,10 +13,7 @@ from arena.match.terms import Terms, from_json
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.packing import unpack_match, unpack_terms
-from arena.server.store.schema import events, matches, records
-
-LAST_CHARACTER = "\U0010ffff"
-"""Character that sorts after all characters of match ids."""
+from arena.server.store.schema import LAST_CHARACTER, events, matches, records
 
 
 class StartedMatch(NamedTuple):

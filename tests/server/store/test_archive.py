@@ -21,9 +21,9 @@ from arena.server.store import archive, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines, import_lines, parse_line
+from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines, parse_line
 from arena.server.store.database import open_store
-from testkit.stored import load_records
+from testkit.stored import import_lines, load_records
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep
 

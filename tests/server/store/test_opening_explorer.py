@@ -11,9 +11,10 @@ from arena.games.riskless import Armies
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result, to_line
-from arena.server.store.archive import ImportResult, import_lines
+from arena.server.store.archive import ImportResult
 from arena.server.store.database import Engine
 from arena.server.store.opening_explorer import MAX_CONTINUATIONS, Continuation, find_continuations
+from testkit.stored import import_lines
 from tests.match.recorded import random_record
 
 SETUP: dict[str, Any] = make_game_on_map("riskless", "path4").setup()

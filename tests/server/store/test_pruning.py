@@ -14,7 +14,6 @@ from arena.server.store import pruning, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.standings import load_standings
-from arena.server.store.archive import import_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import format_current_time, open_store, set_writer
 from arena.server.store.directives import issue_directive
@@ -24,6 +23,7 @@ from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune, remove_old_data
 from arena.server.store.queries import load_event_table, load_rating_tables
+from testkit.stored import import_lines
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)

@@ -20,9 +20,9 @@ from arena.server.store.aggregates.event_tables import (
     load_event_scores,
 )
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.archive import import_lines
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
+from testkit.stored import import_lines
 from tests.properties import seeds
 from tests.server.core.test_event import begin_event
 from tests.server.matches import record

@@ -19,8 +19,8 @@ from arena.server.store.aggregates.recompute import make_rating_step_from_row
 from arena.server.store.aggregates.standings import (
     list_categories,
     load_cross_scores,
-    load_current_ratings,
     load_standings,
+    read_current_ratings,
 )
 from arena.server.store.database import open_query_connection, open_store
 from arena.server.store.schema import rating_steps
@@ -128,7 +128,7 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
     await count_new_matches(engine)
     keys = [(RatingCategory("tictactoe"), name) for name in (*names, "nobody")]
     async with open_query_connection(engine) as connection:
-        found = await connection.run_sync(load_current_ratings, keys)
+        found = await connection.run_sync(read_current_ratings, keys)
     rows = {
         row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_standings(engine)
     }

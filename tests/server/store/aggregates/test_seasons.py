@@ -13,10 +13,11 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.rating.rater import RatingCategory
+from arena.server.store.accounts import load_accounts
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.season_closing import CannotCloseSeason, close_season
-from arena.server.store.aggregates.seasons import read_seasons
+from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.aggregates.standings import (
     RatingRow,
     load_bot_standings,
@@ -24,7 +25,6 @@ from arena.server.store.aggregates.standings import (
     load_standings,
 )
 from arena.server.store.database import open_store, write
-from arena.server.store.journal.restart_state import load_accounts
 from arena.server.store.match_search import load_head_to_head_scores
 from arena.server.store.pruning import Retention, prune
 from arena.server.store.queries import load_rating_tables
@@ -150,7 +150,7 @@ async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(engi
     await keep(engine, day(2), events(MAXIE_WINS))
     with pytest.raises(CannotCloseSeason, match="tictactoe already has a closed season called 'spring'"):
         await close(engine, "spring")
-    assert [each.name for each in (await read_seasons(engine)).list_latest_first()] == [
+    assert [each.name for each in (await load_seasons(engine)).list_latest_first()] == [
         "spring",
         "spring",
     ]
@@ -168,7 +168,7 @@ async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path
             )
         with pytest.raises(sa.exc.IntegrityError, match="the disk is full"):
             await close(engine, "spring")
-        assert (await read_seasons(engine)).list_latest_first() == []
+        assert (await load_seasons(engine)).list_latest_first() == []
         async with engine.connect() as connection:
             counted = sa.select(sa.func.count()).where(matches.c.counted)
             assert await connection.scalar(counted) == 0, "neither are the matches counted"
@@ -229,7 +229,7 @@ async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_ne
     kinds = set()
     for file in files:
         async with open_store(f"sqlite:///{file}") as engine:
-            names = [each.name for each in (await read_seasons(engine)).closed]
+            names = [each.name for each in (await load_seasons(engine)).closed]
             kinds.add(len(names))
             await count_new_matches(engine)
             assert names in ([], ["spring", "spring"])

@@ -13,11 +13,11 @@ from arena.server.store.aggregates.standings import (
     MAX_BOTS_PER_QUERY,
     RatingRow,
     add_steps,
-    load_base_ratings,
     load_bot_standings,
     load_cross_scores,
-    load_current_ratings,
     load_standings,
+    read_base_ratings,
+    read_current_ratings,
     sort_standings,
     store_base_ratings,
 )
@@ -84,8 +84,8 @@ async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(engine: Asy
     async with open_exclusive_transaction(engine) as connection:
         await connection.run_sync(store_base_ratings, table)
         await connection.run_sync(store_base_ratings, {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))})
-        kept = await connection.run_sync(load_base_ratings)
-        assert await connection.run_sync(load_current_ratings, keys) == {}
+        kept = await connection.run_sync(read_base_ratings)
+        assert await connection.run_sync(read_current_ratings, keys) == {}
     assert kept == table | {keys[0]: CurrentRating(1700.0, 50.0, 0.06, day(2))}
     assert kept[keys[0]].to_rating() == Rating(1700.0, 50.0, 0.06)
 
