@@ -150,7 +150,7 @@ def export_command(
 class _WriteFailed(Exception):
     """Raised when the output cannot be written. An OSError would count as an error of the database.
 
-    reason: the error
+    reason: error of the operating system
     """
 
     def __init__(self, reason: OSError) -> None:
@@ -168,7 +168,7 @@ def _write_line(text: str, stream: TextIO | None) -> None:
 
 @contextmanager
 def _open_output(path: Path) -> Iterator[TextIO]:
-    """Yield a file to write, which appears at `path` if the block succeeds. Raises CommandError if it cannot be written.
+    """Yield a stream whose text is stored at `path` if the block succeeds. Raises CommandError if it cannot be written.
 
     A device or a pipe, such as /dev/stdout, is written directly.
     """

@@ -1,4 +1,4 @@
-"""`arena kick`, `ban` and `notice`: directives of the host, which all servers on a store apply within a second."""
+"""`arena kick`, `ban` and `notice`: directives of the host, which all servers on the store apply within a second."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def kick(
 ) -> None:
     """Disconnect a bot now. It may reconnect after ten seconds.
 
-    The bot's matches wait, as after any lost connection.
+    The bot's matches wait for it, as after any lost connection.
 
     Example: arena kick my-bot --reason "it stands still"
     """
@@ -83,9 +83,9 @@ def ban(
     lift: LiftOption = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Disconnect a name or address now, and refuse it from then on.
+    """Disconnect a name or address now, and refuse it from now on.
 
-    An IPv6 address includes its whole /64 network. Bans of addresses apply to the page too.
+    A ban of an IPv6 address covers its whole /64 network. A banned address cannot open the page either.
 
     Example: arena ban my-bot --for 24h
 

@@ -1,4 +1,4 @@
-"""Run a host with its settings, and reload them on SIGHUP."""
+"""Run a host (a server, or one process of a cluster) with its settings, and reload the settings on SIGHUP."""
 
 from __future__ import annotations
 
@@ -61,12 +61,13 @@ STANDBY_PAUSE_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class HostPlan:
-    """Settings of a host, and the objects made from them: the matchmaker's pool, the plan of the server's engines, and TLS."""
+    """Settings of a host, and the objects made from them: the matchmaker's pool, the server's own engines, and TLS."""
 
     loaded_settings: LoadedSettings
     pool: Pool | None
     """Matches that the matchmaker arranges; None without a matchmaker."""
     house: HousePlan
+    """Engines (bots) that the server runs itself."""
     tls: ssl.SSLContext | None
     """TLS context; None without a certificate."""
 
@@ -81,7 +82,7 @@ ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 
 
 def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
-    """Read the settings of a host, check them, and build its pool, the plan of the server's own engines, and its TLS context.
+    """Read and check the settings of a host, and make the objects of `HostPlan` from them.
 
     file     settings file; None for the defaults
     options  settings on the command line, which override the file
@@ -147,14 +148,17 @@ class ReloadableHost:
                 self._host = None
 
     async def serve_edge(self, stop: StopSignals) -> None:
-        """Serve as an edge of a cluster, which holds clients' connections, until stopped. Raises the errors of `open_edge`."""
+        """Serve as an edge of a cluster (process that holds clients' connections) until stopped.
+
+        Raises the errors of `open_edge`.
+        """
         async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
             err.print(f"an edge listens on {address}")
             await stop.wait()
             stop.close()  # from now on another signal ends the process immediately
 
     async def serve_core(self, stop: StopSignals) -> None:
-        """Serve as a core of a cluster, which leads or stands by, until stopped.
+        """Serve as a core of a cluster until stopped: lead (run the matches), or stand by to replace the leader.
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and CannotListen if an address cannot
         be used. Raises BusError or StoreError if NATS or the store is unavailable at the start; later, the core tries again.
@@ -202,7 +206,7 @@ class ReloadableHost:
                     self._apply_settings(plan)
 
     def _apply_settings(self, plan: HostPlan) -> None:
-        """Apply the settings of the new `plan` that need no restart, and log which were applied and which need one."""
+        """Apply the settings of the new `plan` that need no restart, and log which were applied and which need a restart."""
         changed_keys = [key for key in SETTING_TYPES if plan.settings.get(key) != self.settings.get(key)]
         applied_keys = [
             key for key in changed_keys if key in RELOADABLE_KEYS and not self._switches_tls(key, plan)
@@ -259,7 +263,7 @@ class ReloadableHost:
 
 
 def _append_line(path: str, line: str) -> None:
-    """Append a line to a file. If that fails, remove the part that was written, to which the next line would be added.
+    """Append a line to a file. If only a part of the line can be written, remove the part, so that all lines are whole.
 
     Raises OSError if the file cannot be opened or written.
     """
@@ -295,14 +299,14 @@ def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
 def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
     """Use the certificate in `tls` for new connections. Raises CommandError if a file is missing or unusable."""
     try:
-        for file in (tls.cert, tls.key):  # errors of load_cert_chain do not tell which of the two is missing
+        for file in (tls.cert, tls.key):  # the errors of load_cert_chain do not say which file is missing
             Path(file).open("rb").close()
     except OSError as error:
         raise CommandError(f"cannot read {error.filename}: {error.strerror}") from None
     try:
         context.load_cert_chain(tls.cert, tls.key)
     except (OSError, ssl.SSLError) as error:
-        # OpenSSL's texts, such as "PEM lib", name neither the cause nor the remedy.
+        # OpenSSL's error messages, such as "PEM lib", name neither the cause nor the remedy.
         bad_files = isinstance(error, ssl.SSLError)
         why = (
             "they must be a certificate and its own key, both in PEM"

@@ -13,7 +13,7 @@ from arena.server.host import Host
 
 
 class StopSignals:
-    """Receiver of SIGINT and SIGTERM, which ask the server to stop.
+    """Receiver of SIGINT and SIGTERM, with which the host asks the server to stop.
 
     Before the first wait, and after `close`, these signals end the process immediately. In between, no signal is lost.
     """
@@ -44,9 +44,9 @@ class StopSignals:
 
 
 async def serve_until_signal(host: Host, stop: StopSignals) -> None:
-    """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for matches to end.
+    """Wait for SIGINT or SIGTERM, and then up to `server.drain_seconds` for the matches in progress to end.
 
-    A second signal ends the wait for matches. Unfinished ones continue when the server starts again.
+    A second signal ends the wait for matches. Unfinished matches continue when the server starts again.
     """
     await stop.wait()
     drain_seconds = host.settings.server.drain_seconds

@@ -31,11 +31,11 @@ from arena.server.store.database import StoreError
 log = logging.getLogger("arena.processes")
 
 BACKOFF_SECONDS = 0.5
-"""Pause before an ended process is restarted, in seconds. The pause doubles with each early end in a row."""
+"""Pause before a process that has ended is restarted, in seconds. Each further end soon after a start doubles the pause."""
 MAX_BACKOFF_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
 BACKOFF_RESET_SECONDS = 10.0
-"""Uptime of a process, in seconds, after which the pause before its restart is short again."""
+"""Uptime of a process, in seconds, after which the pause before its next restart is `BACKOFF_SECONDS` again."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
 POLL_SECONDS = 0.05
@@ -100,13 +100,13 @@ def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
 
 
 async def _prepare_store(settings: ArenaSettings) -> None:
-    """Open and prepare the store once, so that a problem is reported only once for all processes."""
+    """Create or migrate the store before the processes start, so that an error of the store is reported only once."""
     async with AsyncExitStack() as stack:
         await open_store(stack, settings)
 
 
 def _reserve_port(host: str, port: int) -> socket.socket:
-    """Bind the port that the edge processes will share, and return its socket, which keeps the port reserved.
+    """Bind the port that the edge processes will share. Return its socket, which keeps the port reserved while it is open.
 
     The socket does not listen, so it gets no connections.
 
@@ -173,7 +173,7 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
                     for child in children:
                         child.send_signal(signal_number)
                     exit_codes = [await child.wait() for child in children]
-                # A process that got the signal before it had a handler was ended by the signal, which is no error.
+                # The signal ends a process that has no handler for it yet. This is no error.
                 return max(0 if exit_code == 128 + signal_number else exit_code for exit_code in exit_codes)
         finally:
             for child in children:

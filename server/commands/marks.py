@@ -107,7 +107,7 @@ def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
 
 
 def _make_mark(row: StandingsRow, anchor: StandingsRow) -> Mark:
-    # The errors are relative to the average rating, so their sum is a conservative estimate.
+    # Both errors are relative to the average rating, so their root sum of squares is a conservative estimate.
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:
         elo = error = 0.0

@@ -27,7 +27,7 @@ MAX_RANDOM_OPENINGS = 1_000
 FALLBACK_PLIES = (2, 3, 4, 6, 8)
 """Lengths of random openings, in plies, to try in turn if a game or map has no built-in openings."""
 SUFFICIENT_OPENINGS = 20
-"""Number of different random openings that suffices for a game or map: longer ones are then not tried.
+"""Number of different random openings that suffices for a game or map, so that longer openings are not tried.
 
 With 20 openings, two deterministic bots can play 40 different matches.
 """
@@ -116,7 +116,7 @@ def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening
 def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
     """Return random openings of the first length in `FALLBACK_PLIES` that gives at least `SUFFICIENT_OPENINGS` openings.
 
-    If no length gives so many, return the openings of the length that gives the most.
+    If there is no such length, return the openings of the length that gives the most openings.
     """
     best_openings: tuple[Opening, ...] = ()
     for plies in FALLBACK_PLIES:

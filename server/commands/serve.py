@@ -1,4 +1,4 @@
-"""`arena serve`: run a server to which bots connect, and which pairs them for matches."""
+"""`arena serve`: run a server that pairs connected bots for matches."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def serve(
                     case ProcessRole.ALL:
                         await hosting.serve(stop)
 
-    # Imported now, because it loads NumPy, and the first request for a table would wait a tenth of a second.
+    # This module loads NumPy. Without this import, the first request for a table would wait a tenth of a second for it.
     import_module("arena.rating.bradley_terry")
     try:
         with interpreter.tune_interpreter():

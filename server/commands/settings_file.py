@@ -18,7 +18,7 @@ from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings
 from arena.toml_file import BadTomlFile, TomlFile, explain_mismatch
 
 FILE_HEADER = """\
-# Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only those that differ.
+# Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only the keys that differ.
 # Paths are relative to the working directory. On SIGHUP the server reads its file again: keys marked (reload)
 # take effect at once, the others after a restart."""
 
@@ -38,7 +38,7 @@ class BadSettings(Exception):
 
 @dataclass(frozen=True)
 class CommandLineSetting:
-    """Setting given on the command line: the option, and the key and value that it sets."""
+    """Setting given on the command line: the option, the key that it sets, and the text of the value."""
 
     option: str
     """Option as errors name it: `--port`, or `--set server.port`."""
@@ -162,10 +162,9 @@ def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
 
 
 def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
-    """Convert the value of a setting to the setting's type, and check its range. Raises BadSetting if it does not fit.
+    """Convert the value of the setting `key` to the setting's type, and check its range. Raises BadSetting if it does not fit.
 
-    key     key of the setting
-    type    type of the setting
+    type    type of the setting, with its range: the value of `SETTING_TYPES`
     strict  True to reject numbers written as text
     """
     base_type = get_args(type)[0]

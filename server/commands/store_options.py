@@ -1,4 +1,4 @@
-"""Access of commands to a store."""
+"""Access of commands to the store: the default database, and functions that open it and check names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.server.store.database import Engine, OperationRefused, StoreError, op
 from arena.server.store.tokens import TokenError, require_valid_name
 
 DEFAULT_DATABASE_URL = "sqlite:///arena.db"
-"""Default database URL, also of `arena serve`."""
+"""Default database URL of all commands that use a store, also of `arena serve`."""
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ def require_name(text: str) -> None:
 
 
 def require_file(url: str) -> None:
-    """Raise CommandError if `url` is that of an SQLite store whose file does not exist."""
+    """Raise CommandError if `url` names an SQLite file that does not exist."""
     file = parse_sqlite_path(url)
     if file is not None and not file.exists():
         raise CommandError(

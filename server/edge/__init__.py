@@ -1,4 +1,4 @@
-"""The edge: sockets, TLS, websockets, limits, plain GETs, and topics for spectators.
+"""The edge: the part of the server that holds connections, and limits what clients may use.
 
 The edge knows connections but no matches: it turns bytes into inputs of the core, and effects of the core into bytes.
 It talks to the core only through `server.ports`, so the core may be in this process or in another.
@@ -14,10 +14,13 @@ and back, from the core's effects to bytes:
     1. Edge.deliver                finds the client of each effect
     2. Session.send                encodes and writes the message, and reports a sent turn: core.submit(TurnSent)
 
-    edge         listeners, clients by number, topics; the list of clients for a new core (resync)
-    connection   one socket: reading in small chunks, the limit of its address, requests and websockets, its end
-    session      one client: its hello, its limits, the turns that it has to answer
-    topics       fan-out to spectators, a few at a time
-    fair_queue   queue for all work except players' answers
-    page_client  internal client through which the server's web page sees live matches
+    edge            listening sockets, clients by number, and the list of clients for a new core (resync)
+    admission       limits on the number of connections
+    connection      one socket: TCP or TLS, HTTP requests and websockets
+    handshake       reasons to refuse a websocket
+    plain_requests  answers to requests that open no websocket
+    session         one client: its hello, its limits, and the turns that it has to answer
+    topics          messages to spectators, a few spectators at a time
+    fair_queue      queue for all work except players' answers to turns
+    page_client     internal client through which the server's web page sees live matches
 """

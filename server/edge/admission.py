@@ -1,7 +1,7 @@
-"""Admission: who may open a connection, decided before a byte is read.
+"""Admission control: limits on the number of connections, checked before a byte is read.
 
-A connection counts from its start, not from the end of its handshake. Behind a proxy that the host trusts,
-X-Forwarded-For names the client's address.
+A connection counts towards the limits from its start, not from the end of its handshake. Behind a proxy that the host
+trusts, X-Forwarded-For names the client's address.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ log = logging.getLogger("arena.admission")
 BURST_SECONDS = 0.2
 """Burst of an address, in seconds: after a pause, it may send at once as much as its rate allows in this time."""
 MIN_BURST_CHUNKS = 8
-"""Smallest number of chunks (reads from a socket) that an address may send at once, if its rate allows fewer in `BURST_SECONDS`."""
+"""Number of chunks (reads from a socket) that any address may send at once, even if its rate allows fewer in `BURST_SECONDS`."""
 CROWDED_SHARE = 0.25
 """Share of the allowed connections that must be open before the limit per address applies.
 
-Until then, one address may have more connections: all machines of a lecture hall may share an address.
+Below this share, one address may have more connections, because all machines of a lecture hall may share an address.
 """
 IDLE_SHARE = 0.5
-"""Share of the allowed connections, in total and per address, above which connections close after one plain request."""
+"""Share of the allowed connections, in total and per address, above which a connection closes after one plain request.
+
+A plain request is an HTTP request that opens no websocket.
+"""
 MAX_REFUSED_OPEN = 256
 """Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
 REFUSAL_SECONDS = 1.0
@@ -59,7 +62,7 @@ class Admission:
         self._abuse_counts = FailedLogins(pause_seconds)
         self._buckets: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
-        """Time of the last refusal in the log, in seconds."""
+        """Time at which a refusal was last logged, in monotonic seconds."""
         self._is_closed = False
         self._refused_transports: set[asyncio.Transport] = set()
         self.open_counts: Counter[str] = Counter()
@@ -95,7 +98,7 @@ class Admission:
         return any(parsed in network for network in self._proxies)
 
     def may_stay_open(self, address: str) -> bool:
-        """Return True if so few connections are open that one from this address may stay open for its next request."""
+        """Return True if a connection from this address may stay open for another request, because few others are open."""
         limits = self.limits
         if self._is_closed or self.open_counts.total() > IDLE_SHARE * limits.connections:
             return False
@@ -105,7 +108,7 @@ class Admission:
         )
 
     def admit(self, address: str) -> bool:
-        """Count a connection and return True if one more from this address is within the limits; return False otherwise.
+        """Count one more connection from this address and return True; return False if that would exceed a limit.
 
         The limits per address do not apply to a trusted proxy.
         """

@@ -1,4 +1,4 @@
-"""Connection: the socket of one client, from its first byte to its last.
+"""Connection of one client: its socket, from the first byte to the last.
 
     bytes, stamped with their arrival -> rate limit of the address -> `websockets` -> frames -> session
 
@@ -25,11 +25,11 @@ from websockets.typing import Subprotocol
 
 from arena.protocol.codes import Code
 from arena.protocol.messages import SUBPROTOCOL
-from arena.server.edge import handshake
+from arena.server.edge import handshake, plain_requests
 from arena.server.edge.addresses import get_peer_address
 from arena.server.edge.pings import PING_SECONDS, OpenPings
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response
+from arena.server.edge.responses import Response, encode_response
 from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED
 from arena.server.edge.token_bucket import TokenBucket
 from arena.server.failed_logins import make_address_key
@@ -101,7 +101,7 @@ class Connection(asyncio.BufferedProtocol):
         "_unparsed",
         "address",
         "address_bucket",
-        "is_over",
+        "has_peer_ended_stream",
         "is_slow",
         "pings",
         "session",
@@ -127,20 +127,22 @@ class Connection(asyncio.BufferedProtocol):
             # A refused connection gets no further objects: refusals must be cheap.
             edge.admission.refuse(self.transport)
             return
-        self._is_admitted = self._is_counted = True
+        self._is_admitted = True
+        self._is_counted = True
+        """True while the connection counts towards the limits of its address."""
         self._address_key = make_address_key(self.address)
-        """Key of the address in the fair queue."""
+        """Address as the fair queue counts it: an IPv4 address, or the /64 network of an IPv6 address."""
         self._protocol = self._make_protocol()
         self.session: Session | None = None
         """Session of the websocket; None before it is open."""
         self._unparsed = b""
-        """Bytes that were read and are not parsed yet."""
+        """Bytes that were read but not parsed yet."""
         self._arrived_ns = 0
         """Arrival time of the bytes in `_unparsed`, in monotonic ns."""
         self._is_queued = False
         """True while the connection waits in the fair queue."""
         self._request_tail = b""
-        """Last bytes of an incomplete request."""
+        """Last three bytes of an incomplete request, because the end of its headers may be split between two chunks."""
         self._is_reading_request = False
         """True from the first byte of a request to its end."""
         self._is_answering = False
@@ -155,8 +157,8 @@ class Connection(asyncio.BufferedProtocol):
         """Number of bytes received since the closing began."""
         self._has_ended_stream = False
         """True once this side has ended its stream."""
-        self.is_over = False
-        """True once the peer is known to have ended its stream. From then on only moves and resignations count."""
+        self.has_peer_ended_stream = False
+        """True once the peer is known to have ended its stream. From then on, only its moves and resignations count."""
         self._ping_timer: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self.transport.set_write_buffer_limits(high=SLOW_BYTES)
@@ -181,7 +183,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self._is_admitted:
             return
         if self._has_ended_stream:
-            # A peer that is still sending a huge message can read the refusal only after it has sent all of it.
+            # A peer that is still sending a huge message reads the refusal only after it has sent the whole message.
             self._bytes_after_close += nbytes
             if self._bytes_after_close > MAX_DISCARDED_BYTES:
                 self.transport.abort()
@@ -220,7 +222,7 @@ class Connection(asyncio.BufferedProtocol):
     def _may_parse(self) -> bool:
         session = self.session
         if session is None:
-            # Otherwise the responses would pile up here for a client that sends requests without reading the responses.
+            # A client that reads no responses gets no further ones, which would only use up memory here.
             return not (self._is_answering or self.is_slow)
         return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
 
@@ -256,7 +258,7 @@ class Connection(asyncio.BufferedProtocol):
         chunk_bytes = SLICE_BYTES
         if len(self._unparsed) > chunk_bytes and self._has_peer_hung_up():
             # The event loop reports the end of the stream only after all earlier data, and reading is paused.
-            self.is_over = True
+            self.has_peer_ended_stream = True
             if not session.has_open_turn:
                 self._unparsed = b""
                 self.transport.abort()
@@ -266,10 +268,10 @@ class Connection(asyncio.BufferedProtocol):
         if not (self._unparsed and self._may_parse):
             return session.handle_waiting_message()
         data, self._unparsed = self._unparsed[:chunk_bytes], self._unparsed[chunk_bytes:]
-        handled_before = session.handled_count
+        submitted_before = session.submitted_count
         cost_per_message = MESSAGE_COST_US if session.client else HELLO_COST_US
         self._parse(data, self._arrived_ns)
-        return cost_per_message * (session.handled_count - handled_before)
+        return cost_per_message * (session.submitted_count - submitted_before)
 
     def _parse(self, data: bytes, arrived_ns: int) -> int:
         """Parse a chunk of frames, and pass the frames to the session. Return the number of frames."""
@@ -344,7 +346,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _handle_remaining_bytes(self) -> None:
         """Handle the last received bytes, because a player's last move counts, however the connection ends."""
-        self.is_over = True
+        self.has_peer_ended_stream = True
         session = self.session
         if session is None:
             return
@@ -390,7 +392,7 @@ class Connection(asyncio.BufferedProtocol):
             self._write_response(handshake.refuse_banned(ban_reason), is_last=True)
             return
         if not request.wants_websocket:
-            page_response = handshake.answer_page(edge.pages, request, client_address)
+            page_response = plain_requests.answer_page(edge.pages, request, client_address)
             if isinstance(page_response, Response):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
                 self._send_response(request, page_response)
@@ -419,19 +421,19 @@ class Connection(asyncio.BufferedProtocol):
             self.set_deadline(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.compute_first_ping_delay_s(), self._send_ping)
 
-    def _count_proxied_client(self, client: str) -> Response | None:
-        """Count this connection, which came through a proxy, for `client`: the client's own address.
+    def _count_proxied_client(self, client_address: str) -> Response | None:
+        """Count this connection towards the limits of the client's own address, if it came through a proxy.
 
         Return the response that refuses a client with too many connections; None if the client may connect.
         """
         admission = self._edge.admission
-        if client == self.address:
+        if client_address == self.address:
             return None
         admission.release(self.address)
-        self._is_counted = admission.admit(client)
+        self._is_counted = admission.admit(client_address)
         if not self._is_counted:
             return handshake.TOO_MANY_CONNECTIONS_RESPONSE
-        self.address, self._address_key = client, make_address_key(client)
+        self.address, self._address_key = client_address, make_address_key(client_address)
         return None
 
     async def _respond_later(
@@ -447,8 +449,8 @@ class Connection(asyncio.BufferedProtocol):
         self._response_count += 1
         is_last = (
             not request.allows_next_request
-            or self.is_over
-            or self._response_count >= handshake.MAX_REQUESTS_PER_CONNECTION
+            or self.has_peer_ended_stream
+            or self._response_count >= plain_requests.MAX_REQUESTS_PER_CONNECTION
             or not edge.admission.may_stay_open(self.address)
         )
         self._write_response(response, is_last=is_last, omits_body=request.method == "HEAD")
@@ -462,7 +464,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _write_response(self, response: Response, *, is_last: bool, omits_body: bool = False) -> None:
         self.transport.write(
-            handshake.encode_response(response, self._edge.program, is_last=is_last, omits_body=omits_body)
+            encode_response(response, self._edge.program, is_last=is_last, omits_body=omits_body)
         )
         if is_last:
             self._is_closing = True

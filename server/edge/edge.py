@@ -1,4 +1,4 @@
-"""The edge: listeners, connections, and the clients that the core knows by number."""
+"""The edge: listening sockets, connections, and the clients that the core knows by number."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ log = logging.getLogger("arena.connection")
 READ_BYTES = 1024
 """Maximum size of a chunk read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
 DISCARD_CHUNK_BYTES = 64 * 1024
-"""Maximum size of a chunk read from a connection whose data are no longer parsed, in bytes."""
+"""Maximum size of a chunk read from a connection whose input is discarded, in bytes."""
 KERNEL_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
 BACKLOG = 100
@@ -58,7 +58,7 @@ EdgeClient = Session | PageClient
 
 
 class Edge:
-    """Listeners, connections and clients of one process. Used as a context manager, it closes them when the block ends."""
+    """Listening sockets, connections and clients of one process, as a context manager that closes them at its end."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class Edge:
     ) -> None:
         """Make an edge that does not listen yet.
 
-        number             number of this edge: the high bits of its clients' numbers
-        core               receiver of the clients' inputs; may be replaced before the edge listens
+        number             number of this edge, which becomes the high bits of its clients' numbers
+        core               receiver of the clients' messages; may be replaced before the edge listens
         program            name and version in the `Server` header of responses
         proxies            addresses or networks whose X-Forwarded-For is trusted
         pause_seconds      time for which an address with many misbehaving connections is refused
@@ -92,7 +92,7 @@ class Edge:
         self.core = core
         self.limits = limits
         self.pages: PageHandler = lambda _request, _address: None
-        """Function that answers plain requests; without web pages, it answers none."""
+        """Function that answers requests for web pages. The default has no pages, so that the answer is always a 404."""
         self.metrics = metrics
         self.program = program
         self.allows_any_origin = allows_any_origin
@@ -120,14 +120,14 @@ class Edge:
         self._background_tasks = open_background_tasks()
         self._tasks: anyio.abc.TaskGroup
         self._all_closed: anyio.Event | None = None
-        """Event that is set when no connection is left; None if no task waits for that."""
+        """Event that is set when no connection is left; None while `close` does not wait for it."""
         self._is_closed = False
         self.directives = Directives()
         """Bans and the notice that are in force now."""
         self.is_cut_off = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.lag = lag
-        """Lag of the event loop. Stalls of the loop do not count against clients."""
+        """Meter of the event loop's lag. The time of a stall is not charged to the clocks of players."""
         self.lag.measure_while(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
@@ -252,7 +252,7 @@ class Edge:
         for client in clients:
             client.resubscribe()
 
-    # for connections and sessions
+    # called by connections and sessions
 
     def add_client(self, client: EdgeClient) -> int:
         """Register a client, so that messages are delivered to it, and return its number."""

@@ -46,7 +46,7 @@ class FairQueue:
         self._now_ns = clock.now_ns
         self._is_storing = is_storing
         self._due_ns = 0.0
-        """Time at which the next slice is due, in monotonic ns: the end of the pause after the last one."""
+        """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
         """Queue a waiter for one slice, after the earlier waiters of its address."""

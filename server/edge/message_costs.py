@@ -1,4 +1,4 @@
-"""Rate limits: the cost of each kind of message.
+"""Cost of each kind of message, which is taken from the work budget of its sender's address.
 
 Every kind of message from clients has an entry. `tests/server/edge/test_message_costs.py` compares the entries with the
 protocol and with the table in SECURITY.md.

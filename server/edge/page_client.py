@@ -1,6 +1,7 @@
 """Internal client through which the server's own web page sees the arena.
 
-Like any spectator, it sees matches in progress and the listing, but it has no socket.
+Like any spectator, the client sees matches in progress and the listing (matches, bots, open challenges and events). It
+has no socket.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ if TYPE_CHECKING:
     from arena.server.edge.edge import Edge
 
 HELLO = Hello("page", role="spectator", program="page")
-"""Hello of the client with which an edge itself watches matches and listings for the web page."""
+"""Hello message with which this client asks the core for admission, as a spectator."""
 ANSWER_SECONDS = 2.0
 """Longest time to wait for the core's answer, in seconds."""
 IDLE_SECONDS = 30.0
 """Time without a request after which the client disconnects, in seconds."""
 RETRY_SECONDS = 10.0
-"""Time after a failed request for the listing in which the last known listing is used at once, in seconds."""
+"""Time after an unanswered request for the listing during which the last known one is returned without a request, in seconds."""
 MAX_LISTING_AGE_SECONDS = 0.25
-"""Age up to which a received listing is used again, in seconds."""
+"""Age up to which a received listing is returned again without a request, in seconds."""
 
 
 class ConnectedClient(Struct, frozen=True):
-    """Client that an edge has admitted."""
+    """Client that the core has admitted, as the page for the host shows it."""
 
     name: str
     role: str
@@ -53,7 +54,7 @@ class ConnectedClient(Struct, frozen=True):
 
 
 class PageClient:
-    """Client of the core through which the web pages get live matches. It connects when needed, and disconnects when idle."""
+    """Client of the core through which the web page gets live matches. It connects when needed, and disconnects when idle."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -62,7 +63,7 @@ class PageClient:
         self._admission: asyncio.Future[None] | None = None
         """Future that is done once the core has admitted the client; None before the first request."""
         self._requests: dict[str, asyncio.Future[ServerMessage | None]] = {}
-        """Future answer to each open request, by match id; the request for the listing has an empty key.
+        """Future answer to each open request, by match id, or by an empty key for the listing.
 
         The answer is None if there is no such match.
         """
@@ -159,7 +160,7 @@ class PageClient:
             self._edge.drop_client(client)
             self._edge.core.submit(ClientDisconnected(client))
 
-    # as a client of the edge
+    # called by the edge, as for any client
 
     def send(self, command: SendToClient) -> None:
         """Receive a message that the core sends to this client."""

@@ -15,21 +15,21 @@ PONG_SECONDS = 20.0
 class OpenPings:
     """Unanswered pings and round-trip times of one connection. Times are in monotonic ns."""
 
-    __slots__ = ("_round_trip_times", "_sent_times", "lag")
+    __slots__ = ("_round_trip_times", "_sent_times", "lag_ns")
 
     def __init__(self) -> None:
         self._sent_times: dict[bytes, int] = {}
         """Time at which each unanswered ping was sent, by payload, oldest first."""
         self._round_trip_times = Pings()
-        self.lag = 0
-        """Shortest recent round-trip time, in ns; 0 if unknown."""
+        self.lag_ns = 0
+        """Shortest recent round-trip time; 0 if no ping has been answered."""
 
     def is_overdue(self, now: int) -> bool:
         """Return True if a ping has been unanswered for `PONG_SECONDS`."""
         return now - next(iter(self._sent_times.values()), now) >= PONG_SECONDS * 1e9
 
     def record_ping(self, now: int) -> bytes:
-        """Record a ping that is sent at `now`, and return an unguessable payload for it."""
+        """Record a ping that is sent at `now`, and return a random payload for it, which a client cannot guess."""
         payload = getrandbits(32).to_bytes(4, "big")
         self._sent_times[payload] = now
         return payload
@@ -40,6 +40,6 @@ class OpenPings:
         if sent_at is None:
             return  # an unsolicited pong is allowed
         self._round_trip_times.add(now - sent_at)
-        self.lag = self._round_trip_times.smallest_ns
+        self.lag_ns = self._round_trip_times.smallest_ns
         while payload in self._sent_times:
             del self._sent_times[next(iter(self._sent_times))]

@@ -26,7 +26,7 @@ class Request:
 
     @property
     def wants_websocket(self) -> bool:
-        """True if the client asks to upgrade to a websocket."""
+        """True if the request asks to open a websocket."""
         return "websocket" in map(str.lower, self.list_header_values("Upgrade"))
 
     @property

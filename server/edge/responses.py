@@ -1,4 +1,7 @@
-"""Responses to plain requests, which are HTTP requests that open no websocket, and functions that build them."""
+"""HTTP responses, and functions that build and encode them.
+
+A plain request is an HTTP request that opens no websocket, such as a request for the web page or its data.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import gzip
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any
 
@@ -23,7 +27,7 @@ MIN_COMPRESSED_BYTES = 500
 
 @dataclass(frozen=True)
 class Response:
-    """Response to a plain request: status, content type, body, and further headers."""
+    """HTTP response: status, content type, body, and further headers."""
 
     status: HTTPStatus
     content_type: str
@@ -47,12 +51,12 @@ def make_text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Respons
 
 
 def make_json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response with a value as JSON, which browsers do not cache unless `headers` allow it."""
+    """Return a response with `value` encoded as JSON. Browsers do not cache the response, unless `headers` allow it."""
     return make_raw_json_response(msgspec.json.encode(value), headers)
 
 
 def make_raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response with a body that is already JSON."""
+    """Return a response whose body is JSON already. Browsers do not cache the response, unless `headers` allow it."""
     return Response(HTTPStatus.OK, JSON_TYPE, body, {"Cache-Control": "no-store", **(headers or {})})
 
 
@@ -109,9 +113,36 @@ def make_method_not_allowed_response(allowed: str) -> Response:
 def make_unauthorized_response(why: str, *, asks_browser: bool = True) -> Response:
     """Return a 401 for a missing or wrong name and token; `why` is a one-line reason.
 
-    asks_browser  False to keep browsers from prompting for the name and token
+    asks_browser  True to make browsers ask their user for a name and a token
     """
     headers = (
         {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if asks_browser else {}
     )
     return replace(make_text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)
+
+
+FAILURE_RESPONSE = make_text_response(
+    "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
+)
+"""Response to a request whose handler raised an exception. The exception itself is only logged."""
+
+
+def encode_response(response: Response, program: str, *, is_last: bool, omits_body: bool = False) -> bytes:
+    """Return a response as bytes, in the form of HTTP/1.1.
+
+    program     name and version of the server, for the `Server` header
+    is_last     True if the connection ends after this response, which then says `Connection: close`
+    omits_body  True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
+    """
+    fields = {
+        "Date": formatdate(usegmt=True),
+        **response.headers,
+        "Content-Type": response.content_type,
+        "Content-Length": str(len(response.body)),
+        "Server": program,
+    }
+    if is_last:
+        fields["Connection"] = "close"
+    head = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
+    body = b"" if omits_body else response.body
+    return f"HTTP/1.1 {response.status.value} {response.status.phrase}\r\n{head}\r\n".encode() + body

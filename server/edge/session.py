@@ -55,7 +55,10 @@ log = logging.getLogger("arena.session")
 wire_log = logging.getLogger("arena.wire")
 
 AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
-"""States of a session, in order. BACKLOGGED is ADMITTED with too many queued messages, so that reading is paused."""
+"""States of a session, in order. A session that is BACKLOGGED is admitted, but too many of its messages are queued.
+
+While a session is BACKLOGGED, nothing is read from its client.
+"""
 IGNORING_STATES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
 MAX_QUEUED_MESSAGES = 256
@@ -87,18 +90,18 @@ FRAGMENTS_PER_SECOND = 1000.0
 FRAGMENT_BURST = 1024
 """Maximum number of fragments that a client may send without a pause."""
 UNLIMITED_BUCKET = TokenBucket(1e12, 1e12, 0)
-"""Token bucket that never runs empty, for the server's own bots."""
+"""Token bucket that never becomes empty, for the server's own bots."""
 EXCERPT_BYTES = 24
 """Maximum number of bytes of an invalid frame, or of characters if it is text, that an error quotes."""
 
 
 class SeatState:
-    """State of a client in one match: the turn that the client has to answer, and the time used for it."""
+    """State of a client in one match that it plays: the turn that it has to answer, and the time used for the turn."""
 
     __slots__ = (
         "answer",
         "clock_ran_ns",
-        "is_over",
+        "has_match_ended",
         "ply",
         "stalled_ns",
         "turn_sent_ns",
@@ -107,7 +110,7 @@ class SeatState:
 
     def __init__(self) -> None:
         self.unanswered_start_count = 0
-        """Number of `start` messages that the bot has not answered with `ready`. A bot answers even repeated ones."""
+        """Number of `start` messages that the bot has not answered with `ready`. A bot answers a repeated `start` too."""
         self.ply = -1
         """Ply of the open turn; -1 if none is open."""
         self.turn_sent_ns = 0
@@ -115,8 +118,8 @@ class SeatState:
         self.clock_ran_ns = 0
         """Time that the turn's clock had already run when the turn was written, in ns."""
         self.stalled_ns = 0
-        """Total length of all stalls of the edge before the turn was written, in ns."""
-        self.is_over = False
+        """Total length of all stalls of the event loop until the turn was written, in ns."""
+        self.has_match_ended = False
         """True if the match ended during an open turn. The answer may be in transit, and will be dropped."""
         self.answer: MessageReceived | None = None
         """Answer to the open turn, until the core accepts or rejects it. It is sent again to a new core."""
@@ -139,10 +142,10 @@ class Session:
         "_topics",
         "client",
         "connected_since_ns",
-        "handled_count",
         "hello",
         "seats",
         "state",
+        "submitted_count",
         "waiting_messages",
     )
 
@@ -158,7 +161,7 @@ class Session:
         """One of the states AWAITING_HELLO to CLOSED."""
         self.connected_since_ns = now
         """Time at which the session was opened, in monotonic ns."""
-        self.handled_count = 0
+        self.submitted_count = 0
         """Number of the client's messages that were passed to the core."""
         self.seats: dict[str, SeatState] = {}
         """Seats of the client in matches in progress, by match id."""
@@ -170,7 +173,7 @@ class Session:
         self._message_bucket = TokenBucket(
             limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
         )
-        """Token bucket of messages that the server has not asked for."""
+        """Token bucket of the client's unrequested messages: all but answers to a turn or a `start`."""
         self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, CONTROL_BURST, now)
         self._fragment_bucket: TokenBucket | None = None
         """Token bucket of message fragments; None until the first fragment."""
@@ -181,9 +184,9 @@ class Session:
         self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
         """Messages that wait in the fair queue, with their arrival times in ns and their costs in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
-        """Frames that arrived after the hello and before the core's answer."""
+        """Frames that arrived after the hello and before the core's answer, each with its arrival time in ns."""
         self._has_begun = False
-        """True once all messages that follow the welcome are written. Any later `start` is that of a new match."""
+        """True once the welcome and the messages that the core sent with it are written. A later `start` begins a new match."""
         self._is_traced = wire_log.isEnabledFor(logging.DEBUG)
 
     @property
@@ -193,13 +196,14 @@ class Session:
 
     @property
     def _log_fields(self) -> dict[str, str]:
-        """Fields of log lines about the session."""
         return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client:x}"}
 
     @property
     def has_open_turn(self) -> bool:
         """True if the client has yet to answer a turn in a match that is not over."""
-        return any(seat.ply >= 0 and seat.answer is None and not seat.is_over for seat in self.seats.values())
+        return any(
+            seat.ply >= 0 and seat.answer is None and not seat.has_match_ended for seat in self.seats.values()
+        )
 
     # from the client
 
@@ -225,7 +229,7 @@ class Session:
         if isinstance(message, Move):
             seat = self.seats.get(message.match)
             if seat is not None and seat.ply == message.ply and seat.answer is None:
-                if seat.is_over:
+                if seat.has_match_ended:
                     del self.seats[message.match]
                     return
                 # A stall of the event loop after the turn was written, even one that is still going on, does not count.
@@ -234,7 +238,7 @@ class Session:
                 stalled_ns = edge.lag.stalled_ns + lateness_ns - seat.stalled_ns
                 elapsed_ns = max(0, arrived_ns - seat.turn_sent_ns - stalled_ns) + seat.clock_ran_ns
                 seat.answer = received = MessageReceived(self.client, message, arrived_ns, elapsed_ns)
-                self.handled_count += 1
+                self.submitted_count += 1
                 edge.core.submit(received)
                 return
         self._handle_message_outside_turn(message, arrived_ns)
@@ -274,9 +278,9 @@ class Session:
             self._handle_hello(message)
             return
         seat = self.seats.get(message.match) if isinstance(message, (Move, Ready, Resign)) else None
-        if seat is not None and seat.is_over:
+        if seat is not None and seat.has_match_ended:
             seat = None
-        if self._connection.is_over and (seat is None or type(message) is Ready):
+        if self._connection.has_peer_ended_stream and (seat is None or type(message) is Ready):
             return  # nobody waits for the answer
         if seat is not None and seat.unanswered_start_count and type(message) is Ready:
             seat.unanswered_start_count -= 1
@@ -309,7 +313,7 @@ class Session:
             self._topics.setdefault(message.match, None)
         elif type(message) is Unwatch:
             self._leave_topic(message.match)
-        self.handled_count += 1
+        self.submitted_count += 1
         self._edge.core.submit(MessageReceived(self.client, message, arrived_ns))
 
     def handle_waiting_message(self) -> float:
@@ -339,7 +343,7 @@ class Session:
             return
         self.state = AWAITING_ADMISSION
         self.client = self._edge.add_client(self)
-        self.handled_count += 1
+        self.submitted_count += 1
         self._connection.set_deadline(ADMISSION_SECONDS, self._handle_admission_timeout)
         self.send_hello()
 
@@ -515,8 +519,8 @@ class Session:
         lateness_ns = now - edge.lag.due_ns
         seat.stalled_ns = edge.lag.stalled_ns + (lateness_ns if lateness_ns > loop_lag.STALL_NS else 0)
         if self.state != CLOSED:
-            lag = self._connection.pings.lag
-            edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag))
+            lag_ns = self._connection.pings.lag_ns
+            edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag_ns))
 
     def _handle_outgoing_accepted(self, accepted: Accepted) -> None:
         seat = self.seats.get(accepted.match)
@@ -527,14 +531,14 @@ class Session:
     def _handle_outgoing_start(self, start: Start) -> None:
         if start.match not in self.seats and self._has_begun and self.hello is not None and self.hello.quota:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
-        for match in [match for match, seat in self.seats.items() if seat.is_over]:
+        for match in [match for match, seat in self.seats.items() if seat.has_match_ended]:
             del self.seats[match]
         self.seats.setdefault(start.match, SeatState()).unanswered_start_count += 1
 
     def _handle_outgoing_end(self, end: End) -> None:
         seat = self.seats.get(end.match)
         if seat is not None and seat.ply >= 0 and seat.answer is None:
-            seat.is_over = True
+            seat.has_match_ended = True
         else:
             self.seats.pop(end.match, None)
 

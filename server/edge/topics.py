@@ -1,8 +1,8 @@
-"""Topics that clients of this edge follow: a match, or the listing.
+"""Topics that clients of this edge follow: matches, and the listing (matches in progress, bots, challenges, events).
 
 A message is encoded once for all followers. Messages are gathered for `DELIVERY_DELAY_SECONDS`, and then sent to a few
 followers at a time, spread over the next `DELIVERY_DELAY_SECONDS`, so that a player's move waits only for a few followers. A
-follower that reads slowly, or whose address exceeds its budget, misses messages, and later gets the whole match again.
+follower that reads slowly, or whose address exceeds its work budget, misses messages, and later gets the whole match again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 MAX_BACKLOG_BYTES = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
 DELIVERY_DELAY_SECONDS = 0.05
-"""Delay before a message is sent, together with those that arrive meanwhile, in seconds."""
+"""Time for which messages are gathered before they are sent together, in seconds."""
 RECHECK_SECONDS = 1.0
-"""Interval between checks of followers that have missed messages, in seconds."""
+"""Interval between checks whether a follower that has missed messages can receive again, in seconds."""
 UPDATE_COST_US = 20
 """Cost of sending a follower the latest messages of a match, in µs of its address's work budget."""
 VIEW_COST_US = 100
@@ -35,7 +35,7 @@ FOLLOWERS_PER_BATCH = 4
 MISSED_MESSAGE = -1
 """Value in place of a message number: the follower has missed a message."""
 AWAITING_VIEW = -2
-"""Value in place of a message number: the follower waits for the whole match, after it missed a message."""
+"""Value in place of a message number: the follower missed a message, and waits for the whole match."""
 
 
 def encode_frame(message: ServerMessage) -> bytes:
@@ -52,9 +52,9 @@ class Topic:
         self._followers: dict[Session, int] = {}
         """Number of the next message for each follower, or MISSED_MESSAGE, or AWAITING_VIEW instead."""
         self._frames: list[bytes] = []
-        """Frames of the latest messages, from the first one that is still to be sent to a follower."""
+        """Frames of the latest messages, from the first one that some follower has yet to be sent."""
         self._frame_count = 0
-        """Number of the next message to be published."""
+        """Number of the next message to be published; the first message has number 0."""
         self._is_delivering = False
         """True while a round of sending is in progress or scheduled."""
         self._end_frame: bytes | None = None
@@ -65,6 +65,7 @@ class Topic:
 
     @property
     def is_over(self) -> bool:
+        """True once the match has ended. The listing never ends."""
         return self._end_frame is not None
 
     def add_follower(self, follower: Session) -> None:

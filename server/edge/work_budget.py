@@ -1,4 +1,4 @@
-"""Work budget: a limit on the server time of each address. Pure; times in monotonic seconds.
+"""Work budget: a limit on the CPU time that the server spends for each address. Pure; times in monotonic seconds.
 
 Requests differ in cost: a move takes a tenth of a millisecond, a table of results some milliseconds. If only the number
 of requests were limited, a few expensive ones could delay everybody.
@@ -11,7 +11,7 @@ from arena.server.core.rate_limit import RateLimit
 from arena.server.failed_logins import make_address_key
 
 BURST_SECONDS = 20.0
-"""Time in which an unused budget grows to its maximum, in seconds. An address may use all of it in one burst."""
+"""Time in which an unused budget grows to its maximum, in seconds. An address may use a full budget in one burst."""
 
 
 class WorkBudget:

@@ -20,8 +20,7 @@ from arena.clock import TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.processes import supervisor
 from arena.server.edge import responses
-from arena.server.edge.handshake import FAILURE_RESPONSE
-from arena.server.edge.responses import Response
+from arena.server.edge.responses import FAILURE_RESPONSE, Response
 from arena.server.store import database
 from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
@@ -32,7 +31,7 @@ from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.page_messages import (
-    HEAD_SHARE,
+    TITLE_TIME_SHARE,
     PageReady,
     PageRequest,
     PageResponse,
@@ -42,7 +41,7 @@ from arena.server.web.routes import BadRequest, NotFound, Route
 from arena.server.web.store_pages import StorePages
 
 MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
-"""Cache time of a response: minimum, time per second of work that the response took, and maximum, in seconds."""
+"""Cache time of a response, in seconds: the minimum, the time per second of work for the response, and the maximum."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0
@@ -54,8 +53,9 @@ class RequestHandler:
 
     def __init__(self, setup: PageSetup, engine: database.Engine, clock: TimeSource) -> None:
         self._engine = engine
-        # The cost of a response is its work, not the time it waits for a free CPU, or a busy machine would cache responses
-        # for longer. SQLite works in this process, so CPU time measures the work. Other databases need elapsed time.
+        # The cost of a response is its work, without the time it waits for a free CPU: otherwise, a busy machine would
+        # cache responses for longer. SQLite works in this process, so CPU time measures its work. Other databases work
+        # in other processes, so their work can only be measured as elapsed time.
         self._cost_ns = clock.cpu_time_ns if engine.dialect.name == "sqlite" else clock.now_ns
         self._templates = setup.templates
         self._initial = InitialPage()
@@ -115,11 +115,11 @@ class RequestHandler:
         return await self._store.handle_request(route_match, request.live)
 
     async def _render_page(self, request: PageRequest) -> Response:
-        """Return an HTML page. Its title is a general one if the store is too slow or unavailable."""
+        """Return an HTML page. If the store is too slow or unavailable, the page has the general title and preview."""
         route_match, view = request.route_match, request.live.view
         initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
-        with anyio.move_on_after(HEAD_SHARE * request.seconds_left):
+        with anyio.move_on_after(TITLE_TIME_SHARE * request.seconds_left):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query, view)
             except Exception as error:
@@ -142,7 +142,7 @@ def _make_failure_response(error: Exception) -> tuple[Response, str]:
 
 
 def _choose_cache_seconds(route: Route, response: Response, cost: float) -> float:
-    """Return for how many seconds a response may be cached; 0 for no caching.
+    """Return the time for which a response may be cached, in seconds; 0 if it must not be cached.
 
     cost: seconds of work that the response took
     """

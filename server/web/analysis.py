@@ -54,8 +54,6 @@ ENGINE_SECONDS = 240.0
 """Time limit of the engine, in seconds. It is longer than `MAX_CPU_SECONDS`, because on a busy machine an engine mostly waits."""
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
-
-
 LINE_FIELDS = ("depth", "value", "chance", "line")
 """Fields of each best move in a response. `arena analyse --json -` prints more."""
 PLAYER_FIELDS = ("moves", "marked", "accuracy")
@@ -194,6 +192,6 @@ async def _run_engine(*arguments: str, max_seconds: float) -> tuple[int | None, 
             return (None if exit_code == 128 + signal.SIGXCPU else exit_code), output
         return None, b""
     finally:
-        # Close the supervisor's pipe, which kills the engine, and wait for its end: the next one may start only then.
+        # Close the supervisor's pipe, which kills the engine, and wait until it has ended: only one engine runs at a time.
         with anyio.CancelScope(shield=True):
             await process.aclose()

@@ -18,16 +18,16 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 
-_STATIC_IMPORT = re.compile(r"""^import \{ ([^{}]+) \} from "(\.[^"]+)";$""", re.MULTILINE)
+_STATIC_IMPORT = re.compile(r"""^import \{ (?P<names>[^{}]+) \} from "(?P<path>\.[^"]+)";$""", re.MULTILINE)
 """Static import: the names, and the relative path of the module."""
 _EXPORT_DECLARATION = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
 """Exported declaration: its kind, and its name."""
 _EXPORT_LIST = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
 """List of exported names at the end of a module."""
-_DYNAMIC_IMPORT = re.compile(r"""\bimport\("(\.[^"]+)"\)""")
+_DYNAMIC_IMPORT = re.compile(r"""\bimport\("(?P<path>\.[^"]+)"\)""")
 """Dynamic import: the relative path of the module."""
 _OTHER_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
-"""Any other import or export, which cannot be bundled."""
+"""Import or export in any other form, which cannot be bundled."""
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Indentation of a line, or a whole line with a comment; left out of bundles."""
 _CHARACTER_SET = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
@@ -41,8 +41,8 @@ def make_bundles(
 ) -> dict[str, bytes]:
     """Return the contents of two bundles, by path.
 
-    The first bundle has the module `first` and all modules that it imports, directly or indirectly. The second has the
-    modules that those of the first bundle import dynamically. Without dynamic imports, only the first is returned.
+    The first bundle has the module `first` and all modules that it imports, directly or indirectly. The second bundle has
+    all further modules that modules of the first bundle import dynamically; without dynamic imports, there is none.
 
     files: contents of the page's files, by path
     first: path of the first module
@@ -75,7 +75,7 @@ def make_bundles(
     shared_paths = {
         imported_path
         for path in further_paths
-        for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2)
+        for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path])
     }
     shared_names = (
         f"{{ {', '.join(sorted(names[path] for path in shared_paths.intersection(initial_paths)))} }}"
@@ -104,7 +104,7 @@ def _sort_by_imports(texts: Mapping[str, str], paths: Iterable[str]) -> list[str
         if path in above:
             raise ValueError(f"{path} imports itself, through {', '.join(above)}")
         if path not in sorted_paths:
-            for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path], 2):
+            for imported_path in _find_imported_paths(_STATIC_IMPORT, path, texts[path]):
                 visit(imported_path, (*above, path))
             sorted_paths.append(path)
 
@@ -131,7 +131,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
         )
     text = _STATIC_IMPORT.sub(
         lambda found: (
-            f"const {{ {found[1].replace(' as ', ': ')} }} = {names[_resolve_path(path, found[2])]};"
+            f"const {{ {found['names'].replace(' as ', ': ')} }} = {names[_resolve_path(path, found['path'])]};"
         ),
         text,
     )
@@ -157,15 +157,12 @@ def _find_exported_names(text: str) -> dict[str, str]:
     return exports
 
 
-def _find_imported_paths(
-    pattern: re.Pattern[str], importer_path: str, text: str, group: int = 1
-) -> list[str]:
+def _find_imported_paths(pattern: re.Pattern[str], importer_path: str, text: str) -> list[str]:
     """Return the paths of the modules that a module imports in statements that match `pattern`.
 
     importer_path, text: path and source text of the importing module
-    group: number of the group in `pattern` that captures the relative path
     """
-    return [_resolve_path(importer_path, import_match[group]) for import_match in pattern.finditer(text)]
+    return [_resolve_path(importer_path, found["path"]) for found in pattern.finditer(text)]
 
 
 def _resolve_path(importer_path: str, target: str) -> str:

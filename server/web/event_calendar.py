@@ -65,7 +65,7 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
             if next_plan is not None:
                 events_by_name.setdefault(next_plan.event, (next_plan, False))
                 next_plan = plan_next_event(next_plan, next_plan.start_time)
-    return sorted(events_by_name.values(), key=lambda entries: (entries[0].start_time, entries[0].event))
+    return sorted(events_by_name.values(), key=lambda event: (event[0].start_time, event[0].event))
 
 
 def render_ical(events: Sequence[tuple[EventPlan, bool]], origin: str, now: datetime) -> bytes:
@@ -127,7 +127,7 @@ def _escape_ical_text(text: str) -> str:
 
 
 def _fold_line(line: str) -> bytes:
-    """Encode a line with its line break. Fold it between characters, so that no part is longer than `MAX_LINE_BYTES`."""
+    """Encode a line with its line break. Fold a long line between characters into parts of at most `MAX_LINE_BYTES`."""
     folded, line_bytes = bytearray(), 0
     for character in line:
         octets = character.encode()

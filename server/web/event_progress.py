@@ -1,4 +1,4 @@
-"""Progress of the event that this server plays, for the web page. Other data on events come from the store."""
+"""Progress of an event that this server plays, for the web page. All other data on events come from the store."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class EventProgress(Struct, frozen=True):
     due: list[DueMatch]
     """Next match of each pair of bots, in the order of the schedule, up to a maximum number.
 
-    In an event that a server plays by itself, the list includes matches in progress.
+    For an event that was announced on a server (`arena event`), the list includes matches in progress.
     """
     sprt: SprtProgress | None = None
 

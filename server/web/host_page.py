@@ -72,7 +72,7 @@ class ConnectedBot(Struct, frozen=True):
     address: str | None
     """Network address of the bot; None if the bot is connected to another process of the server."""
     seconds: int | None
-    """Seconds since the bot connected; None if the bot is connected to another process of the server."""
+    """Time since the bot connected, in seconds; None if the bot is connected to another process of the server."""
 
 
 class HostState(Struct, frozen=True):
@@ -131,7 +131,7 @@ class HostPage:
             return
         if form["do"] == "ban" and form.get("owner"):
             await check_owner(self._engine, form["owner"])
-        # A directive must not be cut off by the end of the time for the answer while it is written.
+        # A directive is stored completely, even if the time limit of the request passes meanwhile.
         with anyio.CancelScope(shield=True):
             await self._change_directive(form)
 

@@ -30,17 +30,17 @@ PITCH = (
     "<p>Riskless is a war game without dice: take land, gather armies, and reach the goal first.</p>"
 )
 PITCH_ELEMENT = f'<div class="pitch">{PITCH}</div>'.encode()
-"""The pitch without a match, for the start page if its match cannot be drawn, and for all other pages."""
+"""Pitch (introduction to the arena) without a match, for all pages but a start page whose match can be drawn."""
 PITCH_WITH_BUTTON = (
     f'<div class="pitch">{PITCH}<a class="button big" href="/play">Play against a bot</a></div>'
 )
-"""HTML elements above the picture of a match: the pitch and a button."""
+"""HTML elements above the picture of a match: the pitch (introduction to the arena) and a button."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
 NAMES = {"maxie": "Blue", "minnie": "Orange"}
 """Names of the players on the page, by seat."""
 MAX_VALUE_AGE_PLIES = 4
-"""Number of last plies that are searched for a player's latest value, as in `page/js/chances.js`."""
+"""Number of latest plies whose values are used for the chance of winning, as in `page/js/chances.js`."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,11 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     army_sums = {seat: sum(number for number in numbers[seat] if number > 0) for seat in NAMES}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
-    values = [find_latest_value(hero_match.moves, side) for side in (0, 1)]
+    values = [_find_latest_value(hero_match.moves, side) for side in (0, 1)]
     leads = [value / 100 for value in values if value is not None] or [sum(armies)]
     chance = sum(compute_winning_chance(lead, name, game.map.armies_to_win) for lead in leads) / len(leads)
-    percent = round_half_up(100 * max(0.01, min(0.99, chance)))
+    # Halves are rounded up, as JavaScript's `Math.round` does.
+    percent = math.floor(100 * max(0.01, min(0.99, chance)) + 0.5)
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
     badge = '<span class="badge" data-state="live">Live</span>' if hero_match.is_live else ""
     file = find_built_in_map(game.map)
@@ -131,7 +132,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     ).encode()
 
 
-def find_latest_value(moves: Sequence[Played], side: int) -> float | None:
+def _find_latest_value(moves: Sequence[Played], side: int) -> float | None:
     """Return the value of the position that a player's bot sent with its latest moves, in hundredths of an army.
 
     Return None if the bot sent no value. The page computes the chance of winning from the same values
@@ -144,11 +145,6 @@ def find_latest_value(moves: Sequence[Played], side: int) -> float | None:
         if ply % 2 == side and thinking is not None and thinking.value is not None:
             return thinking.value
     return None
-
-
-def round_half_up(number: float) -> int:
-    """Return the nearest whole number; halves are rounded up, as JavaScript's `Math.round` does."""
-    return math.floor(number + 0.5)
 
 
 def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
@@ -168,9 +164,9 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
 
 
 def _render_label(seat: str, name: str, percent: int) -> str:
-    """Return HTML with the label at a player's end of the bar of winning chances.
+    """Return HTML with the label at a player's end of the bar that compares the chances of winning.
 
-    The label has the player's chance if the player is ahead. If the chances are even, Maxie's label says so. Otherwise
+    The label has the player's chance if it is the better one. If the chances are even, Maxie's label says so. Otherwise
     the label is empty.
 
     percent: Maxie's chance of winning

@@ -33,14 +33,13 @@ from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
 from arena.server.web.maps import require_built_in_map
+from arena.server.web.pictures import HEIGHT, WIDTH
 from arena.server.web.routes import MATCH_ID, MAX_NAME_PARAMETER_LENGTH, NotFound, make_match_not_found_error
 from arena.server.web.static_files import CACHE_ONE_DAY
 
-WIDTH, HEIGHT = 1200, 630
-"""Size of a picture, in pixels."""
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
 """Pattern of a ply in a page address."""
-# URL paths of pictures: of a match, with a ply or without one, of a film of a match, and of a map, a bot or an event.
+# URL paths of pictures: of a match (with or without a ply), of a film of a match, and of a map, a bot or an event.
 _MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")
 _NAMED_PICTURE_PATH = re.compile(r"/picture/(map|bot|event)/(.{1,128})\.png")
@@ -232,7 +231,7 @@ def find_match_id(path: str, query: str) -> str:
 
 
 def _split_address(path: str, query: str) -> tuple[str, list[str]]:
-    """Return the first part of a URL path, and the further parts with the query parameters `name` after them."""
+    """Return the first part of a URL path, and a list of its further parts, followed by the query parameters `name`."""
     view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
     return view, parts + parse_qs(query).get("name", [])
 

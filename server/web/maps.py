@@ -1,4 +1,4 @@
-"""Answers to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, with measured results and solutions.
+"""Responses to `GET /api/maps` and `GET /api/map/NAME`: the built-in maps, with measured results and solutions.
 
 The measurements and solutions come from tables in `maps/README.md`.
 """
@@ -78,11 +78,11 @@ def answer_maps_request() -> Response:
 def list_built_in_maps() -> list[MapInfo]:
     """Return all built-in maps, in the order of their names."""
     measured, solved = read_measurements(MAPS_README), read_solutions(MAPS_README)
-    maps = []
+    map_infos = []
     for name in list_map_names():
         file = load_map_file(name)
         riskless_map = file.map
-        maps.append(
+        map_infos.append(
             MapInfo(
                 name=name,
                 description=file.description,
@@ -97,7 +97,7 @@ def list_built_in_maps() -> list[MapInfo]:
                 default=name == DEFAULT_MAP,
             )
         )
-    return maps
+    return map_infos
 
 
 def read_measurements(readme: Path) -> dict[str, list[MapMeasurements]]:

@@ -1,4 +1,4 @@
-"""Log of a match from the store. An admin may read all logs, and a bot the logs of its owner's bots."""
+"""Log of a match from the store. An admin may read all logs, and a bot the logs of all bots of its owner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from arena.server.web.routes import NotFound
 
 
 class LogNotFound(NotFound):
-    """Raised when an id or prefix fits no match or several, or there is no log; the message is a one-line reason."""
+    """Raised if an id, or the beginning of one, does not identify a match with a log; the message is a one-line reason."""
 
 
 class MatchLog(Struct, frozen=True):

@@ -1,6 +1,6 @@
-"""Answers for owners of bots, who use the page with an invitation code or a bot's token.
+"""Responses to owners of bots, who use the page with an invitation code or a bot's token.
 
-An owner registers names for bots, replaces their tokens, retires them, and enters them in events. The requests contain
+An owner registers names for bots, replaces their tokens, retires them, and enters bots in events. The requests contain
 a secret or change the store, so they use POST.
 """
 
@@ -103,7 +103,7 @@ class OwnerPages:
             action: EventAction = "enter" if route_match.route == "/api/me/enter" else "withdraw"
             await self._change_entry(action, route_match.parameters["event"], owner, name)
         elif name:
-            # A new token that is stored must reach its owner, even if the time for the answer is over.
+            # A new token that is stored must reach its owner, even if the time limit of the request has passed.
             with anyio.CancelScope(shield=True):
                 new_token = await self._change_name(route_match.route, owner, token, name)
             return responses.make_json_response(NewToken(name, new_token))

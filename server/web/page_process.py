@@ -1,4 +1,4 @@
-"""Page process: a child process that makes slow responses, apart from the process that serves matches.
+"""Page process: a child process that makes slow responses, so that they do not delay the process that serves matches.
 
 The process starts with the first request. If the process ends, the next request starts it again. It ends with its
 parent, because the socket between them then closes. Requests are queued fairly by client address, with a pause after
@@ -26,7 +26,7 @@ from arena.server.web import page_messages
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.link_previews import find_match_id
 from arena.server.web.page_messages import (
-    HEAD_SHARE,
+    TITLE_TIME_SHARE,
     FromPageProcess,
     LiveData,
     PageRequest,
@@ -109,7 +109,7 @@ class PageProcess:
                 child = await self._ensure_started()
                 self.request_count += 1
                 start_time, live = self._clock.now(), LiveData()
-                with anyio.move_on_after(HEAD_SHARE * seconds_left if route.is_page else None):
+                with anyio.move_on_after(TITLE_TIME_SHARE * seconds_left if route.is_page else None):
                     live = await self._load_live_data(request.route_match)
                 seconds_left -= self._clock.now() - start_time
                 return await child.request_page(

@@ -1,4 +1,4 @@
-"""Responses to plain HTTP requests on the server's port: health, metrics, the web page and its data.
+"""Responses to HTTP requests on the server's port: health, metrics, the web page and its data.
 
 This process makes responses from memory, and answers POST requests. The page process makes all other responses. The cost
 of a request is taken from the budget of the client's address. If the budget is too small, the response has status 429.
@@ -38,7 +38,7 @@ from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.host_page import HostPage
 from arena.server.web.owners import OwnerPages
-from arena.server.web.page_messages import PageRequest, PageResponse, PageSetup
+from arena.server.web.page_messages import PageRequest, PageSetup
 from arena.server.web.page_process import PageProcess
 from arena.server.web.renames import RenameQueue
 from arena.server.web.request_queue import RequestQueue, ServerBusy
@@ -55,13 +55,13 @@ MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 MAX_POSTS_PER_ADDRESS = 64
 """Maximum number of waiting POSTs per address. It is high, because the students of a course may share an address."""
 MAX_CACHED_RESPONSE_COST_US = 200
-"""Maximum cost in µs of a cached response, taken from the work budget of the address that requests it."""
+"""Maximum cost of a cached response, in µs of the work budget of the client's address."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
 ABANDONED_RESPONSE = responses.make_text_response(
     "nobody waits for this response", HTTPStatus.REQUEST_TIMEOUT
 )
-"""Response for a client that has left before its turn. It is never sent."""
+"""Response for a client that left before its response was made. It is never sent."""
 
 Key = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""
@@ -304,20 +304,12 @@ class Pages:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:
             del self._pending_responses[key]
-        response = self._to_response(page_response, request.route_match)
-        if page_response is not None and page_response.cache_seconds > 0:
-            self._cache.put(key, response, self._clock.now() + page_response.cache_seconds)
-        return response
-
-    def _to_response(self, page_response: PageResponse | None, route_match: RouteMatch) -> Response:
-        """Return the HTTP response in a message from the page process; ABANDONED_RESPONSE if there is no message.
-
-        If the message has the description of an internal error, log it.
-        """
         if page_response is None:
             return ABANDONED_RESPONSE
         if page_response.fault:
-            log.error("%s: %s", route_match.path, page_response.fault)
+            log.error("%s: %s", request.route_match.path, page_response.fault)
+        if page_response.cache_seconds > 0:
+            self._cache.put(key, page_response.response, self._clock.now() + page_response.cache_seconds)
         return page_response.response
 
     def _make_setup(self) -> PageSetup:

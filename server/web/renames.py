@@ -34,7 +34,7 @@ REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
 
 FAILURE_REASON = "the server failed; its log says why"
-"""Reason shown to the host for an unexpected error."""
+"""Reason why a bot keeps its name, as shown to the host after an unexpected error."""
 
 
 class Rename(Struct, frozen=True):

@@ -1,8 +1,8 @@
-"""Fair queue for expensive requests: limited parallelism, addresses in turn, and a pause after each response.
+"""Fair queue for expensive requests: clients' addresses take turns, and a pause follows each response.
 
-An address is the network address of a client. Even within their work budgets, many addresses together could overload a
-machine that also serves matches. So each response is followed by a pause, a multiple of the response's cost, and all
-responses together use a limited share of the machine.
+Even within their work budgets, many addresses together could overload a machine that also serves matches. So few
+responses are made in parallel, and the pause after each is a multiple of its cost. All responses together use a limited
+share of the machine.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ MAX_CORE_SHARE = 0.2
 """Share of one CPU core, from 0 to 1, that all responses together may use if each takes its full cost."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
-
-
 TOO_MANY_REQUESTS = "too many requests: try again in a few seconds"
 """Reason for refusing a request whose turn does not come in time."""
 

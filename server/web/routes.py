@@ -1,4 +1,4 @@
-"""Routes of plain HTTP requests with their costs, and the parts of a request on which a response depends."""
+"""Routes (URL paths of HTTP requests, with their costs and limits), and the parser of a request's path and query."""
 
 from __future__ import annotations
 

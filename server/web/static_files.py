@@ -39,8 +39,9 @@ _POLICY_BEFORE_ANCESTORS = (
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
 POLICY = f"{_POLICY_BEFORE_ANCESTORS}'none'"
-"""Content security policy of all pages but the embedded one: run only this server's files, contact only this server,
-and forbid embedding.
+"""Content security policy of all pages but the embeddable one.
+
+The pages load files only from this server, connect only to this server, and cannot be embedded in other sites.
 """
 EMBEDDED_POLICY = f"{_POLICY_BEFORE_ANCESTORS}*"
 """Content security policy of the page that other sites may embed, with a single match or an event."""
@@ -70,13 +71,13 @@ PAGES = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
-"""HTML pages, each with the paths of its first module, its bundle of static imports, and its bundle of the rest."""
+"""HTML pages, each with the paths of its first module and of the two bundles that `make_bundles` makes from it."""
 VIEWS_PRELOAD = b'<link rel="modulepreload" href="/web/{{digest}}/js/views.bundle.js">'
 """HTML element that preloads the bundle of all views except the start page's."""
 STYLE_FILES = ("css/page.css", "css/boards.css", "css/home.css")
-"""Style sheets that are inlined into every HTML page, in this order."""
+"""Style sheets that are inlined into every HTML page, in this order, so that a page appears without another request."""
 STYLES_PLACEHOLDER = b"<!-- styles -->"
-"""Placeholder in HTML pages for the inlined styles, with which a page appears without another request."""
+"""Placeholder in HTML pages for the inlined styles."""
 
 
 class Templates(Struct, frozen=True):
@@ -184,7 +185,7 @@ def load_page_files() -> StaticFiles:
 
 def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
     media_type = MEDIA_TYPES[Path(name).suffix]
-    # Browsers do not display the other types as documents, so these many files need no policies.
+    # Scripts run only in documents, so files of other types need no policy.
     is_document = media_type.startswith(DOCUMENT_TYPES)
     security = SECURITY_HEADERS if is_document else {"X-Content-Type-Options": "nosniff"}
     return _make_variants(media_type, body, {**security, "Cache-Control": CACHE_FOREVER})

@@ -68,7 +68,7 @@ MAX_LISTED_DUE_MATCHES = 100
 
 
 class SolvedMoveQuality(Struct, frozen=True):
-    """Quality of a move on a solved map: its effect on the result that the player can force, and the value after it."""
+    """Quality of a move on a solved map: its effect on the result that its player can force, and the value after it."""
 
     kind: MoveQuality
     """Effect of the move, such as `lost the win`."""
@@ -172,7 +172,7 @@ class StorePages:
     async def _answer_record(self, match: str, *, is_download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix of it.
 
-        download: True to let the browser save the record as a file
+        is_download: True to make the browser save the record as a file
         """
         # The record of a match never changes, so clients can cache it.
         headers = {"Cache-Control": CACHE_FOREVER}

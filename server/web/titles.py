@@ -15,7 +15,7 @@ GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
 
 MAP_TITLES = {"m1": "Ring of six", "m2": "Grid of sixteen", "path4": "Path of four"}
-"""Titles of the maps whose names would say nothing to a reader, by name."""
+"""Titles of the maps whose names do not describe them, by name."""
 
 _WON = {
     EndReason.ELIMINATION: "by elimination",
@@ -32,7 +32,7 @@ _WON = {
     EndReason.PROTOCOL_ERROR: "because {loser} broke the protocol",
     EndReason.NO_SHOW: "because {loser} did not show up",
 }
-"""Texts that follow the winner, by end reason. A custom game's reason follows a colon."""
+"""Texts that follow the winner, by end reason. After a colon, any other reason follows, such as that of a custom game."""
 _DRAWN = {
     EndReason.BOTH_ARMIES: "as both reached the goal",
     EndReason.PLY_LIMIT: "at the move limit",

@@ -2,3 +2,6 @@
 
 The module `cards` makes SVG from texts and records. The module `drawing` makes PNG and GIF from the SVG.
 """
+
+WIDTH, HEIGHT = 1200, 630
+"""Size of a preview picture, in pixels, as recommended for link previews (https://ogp.me)."""

@@ -1,4 +1,4 @@
-"""Preview pictures as SVG documents of 1200 × 630 pixels, the size for link previews (https://ogp.me).
+"""Preview pictures as SVG documents.
 
 Coordinates and sizes are in pixels. A `move` is the move that led to the position; None at the start of the match.
 """
@@ -14,12 +14,11 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE
+from arena.server.web.pictures import HEIGHT, WIDTH
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from arena.server.web.pictures.text_elements import FONT, MUTED, render_text
 from arena.server.web.titles import make_map_title
 
-WIDTH, HEIGHT = 1200, 630
-"""Size of a preview picture, in pixels."""
 MARGIN = 40
 """Distance of texts and boards from the edges of a picture, in pixels."""
 MAX_TABLE_ROWS = 8
@@ -59,8 +58,7 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
     """Return the picture of a table as SVG.
 
     line: summary below the title
-    rows: a tuple for each row: name, number as text, and length of a bar from 0 to 1; only the first MAX_TABLE_ROWS
-        rows are shown
+    rows: name, number as text, and length of a bar (0 to 1) of each row; only the first MAX_TABLE_ROWS rows are shown
     """
     parts = [
         render_text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),

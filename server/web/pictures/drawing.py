@@ -22,8 +22,8 @@ from arena.protocol.messages import View
 from arena.protocol.record import BadRecord, from_line
 from arena.protocol.values import Data
 from arena.server.web import titles
-from arena.server.web.pictures import cards
-from arena.server.web.pictures.cards import WIDTH, MatchTexts
+from arena.server.web.pictures import WIDTH, cards
+from arena.server.web.pictures.cards import MatchTexts
 from arena.server.web.pictures.text_elements import FONT, FONT_FILE
 from arena.server.web.routes import NotFound
 
@@ -67,7 +67,7 @@ def draw_record(line: str, ply: int | None = None) -> bytes:
     """Draw a position of a finished match, as PNG.
 
     line: record of the match, as one line of JSON
-    ply: number of plies after which to draw the match; None for its end
+    ply: number of plies played before the position; None for the end of the match
 
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
@@ -77,7 +77,7 @@ def draw_record(line: str, ply: int | None = None) -> bytes:
 def draw_view(view: View, ply: int | None = None) -> bytes:
     """Draw a position of a match in progress, as PNG.
 
-    ply: number of plies after which to draw the match; None for the current position
+    ply: number of plies played before the position; None for the current position
 
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
+import io
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -31,7 +33,7 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.request import Request
-from arena.server.edge.responses import Response, make_text_response
+from arena.server.edge.responses import Response, encode_response, make_text_response
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
@@ -42,6 +44,7 @@ HERE = "198.51.100.1"
 ELSEWHERE = "198.51.100.2"
 CLOCKS = Clocks(10_000, 10_000)
 SECRET = "s" * 32
+PROGRAM = "test"
 
 
 class ScriptedCore:
@@ -361,6 +364,24 @@ async def settled(answer: Response | Callable[[], Awaitable[Response | None]] | 
     return await answer() if callable(answer) else answer
 
 
+class ResponseSocket:
+    """Bytes of a response, in place of the socket from which `http.client` reads."""
+
+    def __init__(self, sent: bytes) -> None:
+        self._sent = sent
+
+    def makefile(self, _mode: str) -> io.BytesIO:
+        return io.BytesIO(self._sent)
+
+
+def parse_response(response: Response, *, is_last: bool = True) -> tuple[http.client.HTTPResponse, bytes]:
+    """Encode a response, parse it with another library, and return the parsed response and its body."""
+    data = ResponseSocket(encode_response(response, PROGRAM, is_last=is_last))
+    parsed = http.client.HTTPResponse(data, method="GET")  # type: ignore[arg-type]
+    parsed.begin()
+    return parsed, parsed.read()
+
+
 class Rig:
     """An edge, and whoever connects to it."""
 
@@ -408,7 +429,7 @@ async def rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator
         core,
         limits or HostLimits(),
         metrics=metrics,
-        program="test",
+        program=PROGRAM,
         lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
         clock=CLOCK,
         **options,

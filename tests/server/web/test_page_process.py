@@ -50,7 +50,7 @@ from arena.server.store.tokens import Token
 from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHE_SECONDS, RequestHandler
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.page_messages import HEAD_SHARE, LiveData, PageRequest, PageResponse, PageSetup
+from arena.server.web.page_messages import TITLE_TIME_SHARE, LiveData, PageRequest, PageResponse, PageSetup
 from arena.server.web.page_process import PageProcess
 from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
@@ -306,7 +306,7 @@ async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_tit
         ):
             assert await find_delay(path) == 0, path
         assert not arena.core.all(MessageReceived)
-        assert await find_delay("/match/m1") == pytest.approx(10 * HEAD_SHARE)
+        assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_TIME_SHARE)
         for path in ("/match?name=m1", "/match/m2/7", "/embed/m1", "/picture/match/m1.png", "/"):
             assert await find_delay(path) == 0, path
         await asyncio.sleep(RETRY_SECONDS)

@@ -13,8 +13,7 @@ from arena.protocol.messages import Played, View
 from arena.protocol.record import to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players
-from arena.server.web.pictures import drawing
-from arena.server.web.pictures.cards import HEIGHT, WIDTH
+from arena.server.web.pictures import HEIGHT, WIDTH, drawing
 from tests.match.recorded import random_record
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
+from websockets.datastructures import Headers
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side
 
 from arena.protocol.codec import decode_server_message
-from arena.protocol.messages import Hello, Welcome
+from arena.protocol.messages import SUBPROTOCOL, Hello, Welcome
 from arena.server.core.limits import HostLimits
-from arena.server.edge import handshake
+from arena.server.edge import plain_requests
 from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, make_text_response
 from testkit.bare import make_handshake_request
-from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, masked, rig
+from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, masked, parse_response, rig, settled
 from tests.virtual import virtual
 
 LARGE = 50_000
@@ -293,9 +295,9 @@ async def test_a_request_must_come_in_time_also_a_later_one_byte_by_byte(first: 
 
 @virtual
 async def test_one_connection_asks_for_so_much_and_no_more() -> None:
-    most = handshake.MAX_REQUESTS_PER_CONNECTION
+    most = plain_requests.MAX_REQUESTS_PER_CONNECTION
     try:
-        handshake.MAX_REQUESTS_PER_CONNECTION = 3
+        plain_requests.MAX_REQUESTS_PER_CONNECTION = 3
         async with site() as (arena, pages):
             peer = Peer(arena.edge)
             peer.wire.arrive(4 * get("/a"))
@@ -303,7 +305,7 @@ async def test_one_connection_asks_for_so_much_and_no_more() -> None:
             assert await read_to_end(peer) == b""
             assert len(pages.asked) == 3
     finally:
-        handshake.MAX_REQUESTS_PER_CONNECTION = most
+        plain_requests.MAX_REQUESTS_PER_CONNECTION = most
 
 
 @virtual
@@ -319,3 +321,37 @@ async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None
         assert (await answer(elsewhere))[2] is False
         for each in others:
             each.wire.reset()
+
+
+async def test_a_server_without_a_page_says_how_bots_connect() -> None:
+    async def makes_none() -> Response | None:
+        return None
+
+    for none in (lambda _request, _address: None, lambda _request, _address: makes_none):
+        answer = await settled(plain_requests.answer_page(none, Request("/nowhere", Headers()), "192.0.2.1"))
+        assert answer is not None
+        response, body = parse_response(answer)
+        assert response.status == 404
+        assert SUBPROTOCOL.encode() in body
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_a_fault_of_a_page_is_logged_and_not_told(
+    caplog: pytest.LogCaptureFixture, *, later: bool
+) -> None:
+    async def makes() -> Response | None:
+        raise ValueError("a secret of the server")
+
+    def fails(_request: Request, _address: str) -> Response | None:
+        raise ValueError("a secret of the server")
+
+    with caplog.at_level(logging.ERROR, "arena.connection"):
+        pages = (lambda _request, _address: makes) if later else fails
+        answer = await settled(plain_requests.answer_page(pages, Request("/", Headers()), "192.0.2.1"))
+    assert answer is not None
+    response, body = parse_response(answer)
+    assert response.status == 500
+    assert b"secret" not in body
+    [record] = caplog.records
+    assert record.exc_info is not None
+    assert "a secret of the server" in str(record.exc_info[1])
