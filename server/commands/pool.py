@@ -36,7 +36,7 @@ With 20 openings, two deterministic bots can play 40 different matches.
 def make_pool(pool: PoolSettings) -> Pool:
     """Build the matchmaker's pool from its settings. Raises BadSetting if one is invalid."""
     return Pool(
-        games=make_pool_games(pool),
+        games=_make_pool_games(pool),
         margin_ms=pool.margin_ms,
         ready_ms=round(1000 * pool.ready_seconds),
         rated=pool.rated,
@@ -44,8 +44,8 @@ def make_pool(pool: PoolSettings) -> Pool:
     )
 
 
-def make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
-    """Return the games to play: each game on each map with each time control. Raises BadSetting if a setting is invalid."""
+def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
+    """Return each game of the pool on each map with each time control. Raises BadSetting if a setting is invalid."""
     time_controls = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
     games = _parse_all("pool.games", pool.games, CATALOGUE.register)
     starts = [start for game in games for start in _make_games_by_map(game, pool)]

@@ -38,7 +38,7 @@ from tests.games.own import EXAMPLES
 from tests.match.recorded import random_record
 from tests.server.matches import spec
 from tests.server.peer import enter
-from tests.server.web.test_event_calendar import ONCE
+from tests.server.web.test_event_calendar import CUP_PLAN
 from tests.server.web.test_pages import get
 
 PAGE = "docs/api.md"
@@ -202,7 +202,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
         assert await send_request(
             host.engine,
             "",
-            AnnounceEvent(replace(ONCE, start_time=2_000_000_000, closing_time=2_000_000_000)),
+            AnnounceEvent(replace(CUP_PLAN, start_time=2_000_000_000, closing_time=2_000_000_000)),
         )
         asked = {
             "/api/about": ["/api/about"],

@@ -1,4 +1,4 @@
-"""`arena audit` on a store."""
+"""`arena audit`: suspicious results, and bots that play from one address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.server.played import MAXIE_WINS, RESIGNS, events, keep_daily
 from tests.server.store.test_personal_data import everything
 
 
-def test_suspicious_results_are_listed_for_the_host(database: str) -> None:
+def test_suspicious_results_are_listed(database: str) -> None:
     keep_daily(database, *[events((), RESIGNS)] * 6)
     keep_daily(database, *[events(MAXIE_WINS)] * 6, maxie="carl", minnie="anna")
     code, out, err = arena("audit", "--json", "-", "--db", database)

@@ -34,7 +34,7 @@ def filled_store(database: str) -> str:
     return database
 
 
-def test_a_backup_is_restored_elsewhere_and_rates_the_same(
+def test_a_restored_backup_has_the_same_ratings(
     filled_store: str, other_database: str, tmp_path: Path
 ) -> None:
     before = arena("ratings", "--db", filled_store)[1]
@@ -50,7 +50,7 @@ def test_a_backup_is_restored_elsewhere_and_rates_the_same(
     fails("FILE: name a file", 2, "backup", "-", "--db", filled_store)
 
 
-def test_records_go_out_and_in_again(filled_store: str, other_database: str, tmp_path: Path) -> None:
+def test_exported_records_can_be_imported(filled_store: str, other_database: str, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
     code, out, err = arena("export", str(file), "--db", filled_store)
     assert (code, out, err) == (0, "", f"2 matches are in {file}\n")
@@ -69,7 +69,7 @@ def test_records_go_out_and_in_again(filled_store: str, other_database: str, tmp
     assert json.loads(arena("ratings", "--json", "-", "--db", untrusted).stdout) == []
 
 
-def test_bad_lines_are_named_by_file_and_number(database: str, tmp_path: Path) -> None:
+def test_bad_lines_are_reported_with_file_and_number(database: str, tmp_path: Path) -> None:
     file = tmp_path / "some.jsonl"
     file.write_text(f"nonsense\n{to_line(record('good'))}\n{to_line(record('bad', moves=[4, 4]))}\n")
     code, _, err = arena("import", str(file), "--db", database)
@@ -80,7 +80,7 @@ def test_bad_lines_are_named_by_file_and_number(database: str, tmp_path: Path) -
     assert lines[2] == "arena: 1 matches are new, 0 were there already, 2 lines are bad"
 
 
-def test_a_database_is_no_file_of_records(filled_store: str, tmp_path: Path) -> None:
+def test_importing_a_database_is_refused(filled_store: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     arena("backup", str(file), "--db", filled_store)
     words = ("import", str(file), "--db", f"sqlite:///{tmp_path / 'copy.db'}")
@@ -100,7 +100,7 @@ def test_an_export_of_an_unknown_event_or_owner_is_refused(filled_store: str, tm
     assert len((tmp_path / "none.jsonl").read_text().splitlines()) == 1
 
 
-def test_an_export_replaces_no_device(filled_store: str) -> None:
+def test_an_export_to_a_device_does_not_replace_it(filled_store: str) -> None:
     reader, writer = os.pipe()
     assert arena("export", f"/dev/fd/{writer}", "--db", filled_store).code == 0
     os.close(writer)
@@ -115,7 +115,9 @@ def test_an_export_replaces_no_device(filled_store: str) -> None:
         (errno.ENOSPC, "arena: cannot write standard output: No space left on device\n"),
     ],
 )
-def test_an_output_that_fails_is_no_error_of_the_database(filled_store: str, number: int, told: str) -> None:
+def test_a_failing_output_is_not_reported_as_an_error_of_the_database(
+    filled_store: str, number: int, told: str
+) -> None:
     err = StringIO()
     with redirect_stdout(FullOutput(number)), redirect_stderr(err), pytest.raises(SystemExit) as ended:
         main(["export", "-", "--db", filled_store])
@@ -142,7 +144,7 @@ def test_a_missing_store_or_file_is_reported_in_one_line(tmp_path: Path, command
     assert list(tmp_path.iterdir()) == [], "no store may appear"
 
 
-def test_of_a_damaged_compressed_file_nothing_is_imported(tmp_path: Path) -> None:
+def test_nothing_is_imported_from_a_damaged_compressed_file(tmp_path: Path) -> None:
     file, folder = tmp_path / "cut.jsonl.gz", tmp_path / "stores"
     folder.mkdir()
     records = [to_line(record(f"{number:032}")) for number in range(MATCHES_PER_TRANSACTION + 1)]

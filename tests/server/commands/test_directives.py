@@ -1,4 +1,4 @@
-"""`arena kick`, `ban`, `notice` and `token revoke` on a store that a server runs on."""
+"""`arena kick`, `ban`, `notice` and `token revoke` on the store of a running server."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.server.web.test_pages import get
 
 
 @pytest.fixture(autouse=True)
-def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
 
 
-async def say(database: str, *words: str) -> str:
-    """Run a command of the host beside the server, and return what it prints."""
+async def run(database: str, *words: str) -> str:
+    """Run a command in a thread, while a server runs, and return its output."""
     told = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
     assert told.code == 0, told
     return told.stdout
@@ -37,7 +37,7 @@ async def removed(peer: Peer) -> Error:
     return error
 
 
-async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
+async def test_each_command_acts_on_a_running_server(database: str) -> None:
     async with open_store(database) as engine:
         token = await tokens.create_token(engine, "dora", "bot")
     async with (
@@ -48,29 +48,29 @@ async def test_each_command_acts_on_a_server_that_runs(database: str) -> None:
         dial(host.url) as dora,
     ):
         await dora.hello("dora", token)
-        await say(database, "kick", "anna", "--reason", "it stands still")
+        await run(database, "kick", "anna", "--reason", "it stands still")
         assert (await removed(anna)).detail == "it stands still"
-        await say(database, "ban", "bert", "--for", "2h")
+        await run(database, "ban", "bert", "--for", "2h")
         assert (await removed(bert)).detail == "banned by the host"
-        await say(database, "token", "revoke", "dora")
+        await run(database, "token", "revoke", "dora")
         assert (await removed(dora)).detail == "its token was revoked"
-        await say(database, "notice", "An upgrade at eight.", "--for", "30m")
+        await run(database, "notice", "An upgrade at eight.", "--for", "30m")
         assert (await carl.hear(Notice)).text == "An upgrade at eight."
-        await say(database, "notice", "--lift")
+        await run(database, "notice", "--lift")
         assert await carl.hear(Notice) == Notice("", "")
-        await say(database, "ban", "127.0.0.1", "--reason", "no machine of ours")
+        await run(database, "ban", "127.0.0.1", "--reason", "no machine of ours")
         assert (await removed(carl)).detail == "no machine of ours"
         status, _, body = await get(host, "/healthz")
         assert (status, body) == (403, b"removed: no machine of ours\n")
-        assert "no machine of ours" in await say(database, "ban")
-        await say(database, "ban", "127.0.0.1", "--lift")
+        assert "no machine of ours" in await run(database, "ban")
+        await run(database, "ban", "127.0.0.1", "--lift")
         while (await get(host, "/healthz"))[0] != 200:
             pass
         async with enter(host, "carl"):
             pass
 
 
-async def test_a_kick_tells_whether_the_name_was_connected(database: str) -> None:
+async def test_a_kick_reports_whether_the_name_was_connected(database: str) -> None:
     async with open_store(database) as engine:
         await tokens.create_token(engine, "bert", "bot")
 
@@ -89,9 +89,9 @@ async def test_a_kick_tells_whether_the_name_was_connected(database: str) -> Non
         async with open_store(database) as engine:
             assert await load_directives(engine) == []
         await eve.hello("eve", role="spectator")
-        await say(database, "kick", "eve")
+        await run(database, "kick", "eve")
         assert (await removed(eve)).detail == "the host has closed the connection"
-        await say(database, "kick", "anna")
+        await run(database, "kick", "anna")
         await removed(anna)
 
 
@@ -106,7 +106,7 @@ async def test_a_kick_is_issued_if_no_server_answers(database: str, monkeypatch:
         assert [each.subject for each in await load_directives(engine)] == ["anna"]
 
 
-async def test_a_directive_ends_by_itself_and_the_last_word_on_a_subject_counts(database: str) -> None:
+async def test_a_directive_expires_and_a_new_one_replaces_it(database: str) -> None:
     async with open_store(database) as engine:
         await issue_directive(engine, "name", "anna", "first", 3600)
         await issue_directive(engine, "name", "anna", "last", float("inf"))

@@ -43,17 +43,17 @@ from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep, keep_eve
         (("--map", "nowhere"), "--map: "),
     ],
 )
-def test_what_is_no_event_is_bad_usage(words: tuple[str, ...], why: str) -> None:
+def test_an_invalid_event_is_a_usage_error(words: tuple[str, ...], why: str) -> None:
     at = () if "--at" in words else ("--at", "20:00")
     fails(why, 2, "event", "new", "cup", *at, *words)
 
 
-def test_a_full_date_is_not_repeated() -> None:
+def test_an_event_with_a_full_date_cannot_be_repeated() -> None:
     at = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d} 20:00"
     fails("--every: --at must give no date", 2, "event", "new", "cup", "--at", at, "--every", "week")
 
 
-def test_an_unknown_bot_is_not_entered(database: str) -> None:
+def test_an_unknown_bot_cannot_be_entered(database: str) -> None:
     assert arena("token", "create", "anna", "--db", database).code == 0
 
     def refuses(told: str, bot: str) -> None:
@@ -69,7 +69,7 @@ def show(
     bots: tuple[str, ...],
     matches: Sequence[tuple[str, str, Sequence[tuple[int, RefereeEvent]]]],
 ) -> Result:
-    """Show a running event of the store with these finished matches: Maxie, Minnie, and what happened."""
+    """Store a running event with finished matches (Maxie, Minnie, events), and return the output of `arena event show`."""
 
     async def fill() -> None:
         async with open_store(database) as engine:
@@ -92,14 +92,14 @@ def show(
         ("weekly", "over", (), "a series called weekly exists: choose another name"),
     ],
 )
-def test_no_event_takes_the_name_of_another_or_of_a_series(
+def test_the_name_of_another_event_or_series_is_refused(
     series: str, phase: EventPhase, options: tuple[str, ...], why: str, database: str
 ) -> None:
     store_event(database, EventState(replace(plan(), series=series), phase))
     fails(why, 1, "event", "new", series or "cup", "--at", "20:00", *options, "--db", database)
 
 
-def test_a_series_may_have_the_name_of_one_that_is_over(database: str) -> None:
+def test_a_series_may_have_the_name_of_a_finished_one(database: str) -> None:
     store_event(database, EventState(replace(plan(), series="weekly"), "over"))
     words = ("event", "new", "weekly", "--at", "20:00", "--every", "week", "--db", database)
     assert arena(*words).code == 0
@@ -117,14 +117,14 @@ def cells(shown: Result) -> list[list[str]]:
     return [re.split(r"\s*\|\s*", line)[1:4] for line in shown.stdout.splitlines()[2:]]
 
 
-def test_the_table_has_all_entries_and_says_when_the_event_began(database: str) -> None:
+def test_the_table_has_all_entries_and_the_start_time(database: str) -> None:
     bots = ("anna", "bert", "carl")
     shown = show(database, plan("arena", minutes=1), bots, [("anna", "bert", events(MAXIE_WINS))])
     assert "cup: running, arena, began at 1970-01-01T00:01:00Z, 1 matches played" in shown.stderr
     assert cells(shown) == [["1", "anna", "1"], ["2", "bert", "0"], ["-", "carl", "0"]]
 
 
-def test_a_cancelled_event_says_why(database: str) -> None:
+def test_a_cancelled_event_has_the_reason(database: str) -> None:
     store_event(database, replace(EventState(plan(), "cancelled"), cancel_reason="too few bots"))
     shown = arena("event", "show", "cup", "--db", database)
     assert "cup: cancelled (too few bots), swiss, planned for 1970-01-01T00:01:00Z, 0 matches" in shown.stderr
@@ -132,7 +132,7 @@ def test_a_cancelled_event_says_why(database: str) -> None:
     assert (listed["state"], listed["cancel_reason"]) == ("cancelled", "too few bots")
 
 
-def test_points_decide_a_round_robin_walkovers_included(database: str) -> None:
+def test_points_of_walkovers_count_in_a_round_robin(database: str) -> None:
     opened, late = events((), NO_SHOW)
     walkover = [opened, (opened[0] + 1, PlayerReady(Player.MAXIE)), late]
     played = [("anna", "bert", events(MAXIE_WINS)), *[("carl", "bert", walkover)] * 2]

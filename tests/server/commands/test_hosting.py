@@ -1,4 +1,4 @@
-"""Results of matches that a server prints and appends to its file of records."""
+"""Results of matches, which a server prints and appends to its file of records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.bots.command_line import FullOutput
 from tests.server.matches import record
 
 
-async def test_results_that_cannot_be_written_end_no_server(
+async def test_results_that_cannot_be_written_do_not_stop_the_server(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "records"
@@ -38,7 +38,7 @@ async def test_results_that_cannot_be_written_end_no_server(
     assert [each.match for each in read_records(file)] == ["c", "d"]
 
 
-async def test_a_record_that_a_full_disk_cuts_off_is_removed(
+async def test_a_record_cut_off_by_a_full_disk_is_removed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "all.jsonl"
@@ -58,7 +58,7 @@ async def test_a_record_that_a_full_disk_cuts_off_is_removed(
     assert told.endswith(f"standard output: No space left on device; {file}: File too large")
 
 
-async def test_each_output_that_fails_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = tmp_path / "records"
     folder.mkdir()
     options = list(parse_set_options([f"store.record={folder / 'all.jsonl'}"]))

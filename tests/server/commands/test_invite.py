@@ -1,4 +1,4 @@
-"""`arena invite`: the links, and the names that people take with them on a server that runs."""
+"""`arena invite`: links for the owners in a roster, and invalid invitations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.bots.command_line import arena, fails
 
 
-async def test_each_person_of_a_roster_has_a_link(database: str, tmp_path: Path) -> None:
+async def test_each_owner_of_a_roster_gets_a_link(database: str, tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text("Name,class\nada,1\nbob,2\n\nada,3\n", encoding="utf-8")
     words = ("invite", "--roster", str(roster), "--db", database, "--url", "wss://arena.example/")
@@ -33,11 +33,11 @@ async def test_each_person_of_a_roster_has_a_link(database: str, tmp_path: Path)
         (("ada", "--expires", "0d"), "--expires: '0d' is not a duration"),
     ],
 )
-def test_an_invalid_invitation_is_bad_usage(words: tuple[str, ...], why: str) -> None:
+def test_an_invalid_invitation_is_a_usage_error(words: tuple[str, ...], why: str) -> None:
     fails(why, 2, "invite", *words)
 
 
-def test_a_roster_that_is_no_csv_is_bad_usage(tmp_path: Path) -> None:
+def test_a_roster_that_is_not_csv_is_a_usage_error(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text('"' + "x" * 200_000, encoding="utf-8")
     fails(f"--roster: {roster} is not CSV: field larger than field limit", 2, "invite", "--roster", roster)

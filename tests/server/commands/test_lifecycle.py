@@ -1,4 +1,4 @@
-"""server.commands.lifecycle: no signal that tells a server to stop is lost."""
+"""Stop signals of a server: none is lost."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ def stop() -> Iterator[StopSignals]:
         yield signals
 
 
-def tell(number: int = signal.SIGTERM) -> None:
+def send_signal(number: int = signal.SIGTERM) -> None:
     os.kill(os.getpid(), number)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_every_signal_is_waited_for_and_none_is_lost_between_two_waits(
-    stop: StopSignals, number: signal.Signals
-) -> None:
+async def test_no_signal_is_lost_between_two_waits(stop: StopSignals, number: signal.Signals) -> None:
     with anyio.move_on_after(0.001) as early:
         await stop.wait()
     assert early.cancelled_caught
-    tell(number)
+    send_signal(number)
     await anyio.sleep(0.01)
     states = [stop.was_received]
     await stop.wait()
@@ -40,6 +38,6 @@ async def test_every_signal_is_waited_for_and_none_is_lost_between_two_waits(
     with anyio.move_on_after(0.01) as scope:
         await stop.wait_for_next()
     assert scope.cancelled_caught
-    tell(number)
+    send_signal(number)
     with anyio.fail_after(500):
         await stop.wait_for_next()

@@ -1,4 +1,4 @@
-"""`server.processes` of `arena serve`: real servers on a real PostgreSQL and a NATS of their own."""
+"""`arena serve` with `server.processes`: several processes with a real PostgreSQL and a private NATS server."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ SERVE = (
 
 
 @contextmanager
-def serving(folder: Path, database: str, *options: str) -> Iterator[tuple[Running, str]]:
-    """Yield the parent of several servers, once they listen, and where bots come in."""
+def run_cluster(folder: Path, database: str, *options: str) -> Iterator[tuple[Running, str]]:
+    """Yield the parent process of a cluster, once its edges listen, and the URL for bots."""
     words = (*SERVE, "--port", "0", "--set=server.name=here", "--db", database, *options)
     with running(*words, folder=folder, env=environment()) as server:
         yield server, "ws" + server.wait_for(r"edges listen on ws(\S+)")
 
 
-def two_free_ports() -> int:
-    """Return the first of two ports, one after the other, that nobody listens on."""
+def find_two_free_ports() -> int:
+    """Return the first of two successive free ports."""
     while True:
         with socket.create_server(("127.0.0.1", 0)) as first, socket.socket() as second:
             port: int = first.getsockname()[1]
@@ -56,8 +56,8 @@ def two_free_ports() -> int:
                 return port
 
 
-def wait_heard(port: int) -> None:
-    """Wait until the edge with this metrics port hears a core."""
+def wait_for_core(port: int) -> None:
+    """Wait until the edge with this metrics port has contact to a core."""
     end = time.monotonic() + 150
     while True:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=500) as answer:
@@ -67,8 +67,8 @@ def wait_heard(port: int) -> None:
         time.sleep(0.05)
 
 
-def servers_of(parent: int) -> list[int]:
-    """Return the processes of the servers under a parent, each with its supervisor between."""
+def list_cluster_processes(parent: int) -> list[int]:
+    """Return the ids of the core and the edges of a cluster, which are children of supervisors under the parent process."""
     told = subprocess.run(
         ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
     ).stdout
@@ -79,18 +79,18 @@ def servers_of(parent: int) -> list[int]:
 
 @mark_requires("nats")
 @mark_requires("postgresql")
-async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
+async def test_a_killed_process_is_started_again_and_matches_continue(
     postgresql_database: str, tmp_path: Path
 ) -> None:
-    held = serving(tmp_path, postgresql_database, "--set=server.processes=2", "--set=pool.concurrency=8")
+    held = run_cluster(tmp_path, postgresql_database, "--set=server.processes=2", "--set=pool.concurrency=8")
     server, url = await asyncio.to_thread(held.__enter__)
     try:
         await asyncio.to_thread(server.wait_for, r"edge listens on (ws\S+)", 2)
         players = [RandomPlayer(url, f"bot {each}", lambda: random.uniform(0.01, 0.1)) for each in range(8)]
         async with asyncio.TaskGroup() as tasks:
             playing = [tasks.create_task(each.run()) for each in players]
-            await acknowledged(players, 40)
-            first = await asyncio.to_thread(servers_of, server.process.pid)
+            await wait_acknowledged(players, 40)
+            first = await asyncio.to_thread(list_cluster_processes, server.process.pid)
             assert len(first) == 3
             for pid in random.sample(first, 2):  # one of them is an edge
                 os.kill(pid, signal.SIGKILL)
@@ -98,7 +98,7 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
             await asyncio.to_thread(server.wait_for, pattern, 2)
             for each in players:
                 each.clear_received()
-            await acknowledged(players, 40)
+            await wait_acknowledged(players, 40)
             for task in playing:
                 task.cancel()
         await finish_matches(players, postgresql_database)
@@ -114,14 +114,14 @@ async def test_one_that_is_killed_is_started_again_and_nothing_is_lost(
 
 @mark_requires("nats")
 @mark_requires("postgresql")
-def test_sighup_reaches_each_of_them_and_they_end_with_their_parent_however_it_ends(
+def test_sighup_reaches_all_processes_and_they_end_with_their_parent(
     postgresql: Postgresql, tmp_path: Path
 ) -> None:
-    file, own = tmp_path / "arena.toml", two_free_ports()
+    file, own = tmp_path / "arena.toml", find_two_free_ports()
     file.write_text("[server]\nprocesses = 2\n")
     with (
         postgresql.database() as database,
-        serving(tmp_path, database, str(file), f"--set=server.metrics_port={own}") as (server, _),
+        run_cluster(tmp_path, database, str(file), f"--set=server.metrics_port={own}") as (server, _),
     ):
         server.wait_for(r"edge listens on (ws\S+)", 2)
         server.wait_for(r"core \d+ (leads)")
@@ -130,8 +130,8 @@ def test_sighup_reaches_each_of_them_and_they_end_with_their_parent_however_it_e
         told = server.wait_for(r"settings reloaded: (.*)", 3)
         assert told == "applied server.drain_seconds; no restart is needed"
         for port in (own, own + 1):
-            wait_heard(port)
-        children = servers_of(server.process.pid)
+            wait_for_core(port)
+        children = list_cluster_processes(server.process.pid)
         server.process.kill()
         server.process.wait()
         end = time.monotonic() + 150
@@ -151,7 +151,7 @@ def test_an_error_is_reported_once_and_ends_the_cluster(tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         words = ("--set=server.processes=2", "--db", "postgresql://arena@127.0.0.1/arena", "--port", port)
@@ -162,8 +162,8 @@ def test_a_port_that_is_in_use_is_told(tmp_path: Path) -> None:
     )
 
 
-async def acknowledged(players: list[RandomPlayer], count: int) -> None:
-    """Wait until so many moves were acknowledged."""
+async def wait_acknowledged(players: list[RandomPlayer], count: int) -> None:
+    """Wait until the server has acknowledged `count` moves."""
     async with asyncio.timeout(200):
         while sum(len(each.acknowledged) for each in players) < count:
             await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""server.commands.local_cluster: pauses before a restart, on a virtual clock and fake processes."""
+"""Pauses before a process of a cluster is restarted, with a virtual clock and fake processes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
 
-class Ending:
-    """A server that ends by itself after so many seconds, each time."""
+class FakeProcess:
+    """Process that ends by itself after the given number of seconds: one number for each start."""
 
     name = "edge 1"
 
@@ -33,9 +33,9 @@ class Ending:
 
 
 @virtual
-async def test_a_server_that_does_not_last_is_started_again_later_each_time() -> None:
+async def test_the_pause_before_a_restart_grows_with_each_early_end() -> None:
     lasts = (1, 1, 1, 1, 1, 1, 1, BACKOFF_RESET_SECONDS + 1, 1)
-    child = Ending(*lasts)
+    child = FakeProcess(*lasts)
     with anyio.move_on_after(300):
         await _restart_on_exit(child, CLOCK)  # type: ignore[arg-type]
     began = pairwise(child.began)

@@ -1,4 +1,4 @@
-"""`arena log`, on a store that a host left behind."""
+"""`arena log`, from a store and from a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def filled_store(database: str) -> str:
     return keep_daily(database, events([0], PlayerResigned(Player.MINNIE)), match="ab" * 16)
 
 
-def test_each_move_is_a_line_and_the_end_is_told(filled_store: str) -> None:
+def test_each_move_has_a_row_and_the_result_follows(filled_store: str) -> None:
     result = arena("log", "aaa", "--db", filled_store)
     assert result.code == 0, result
     lines = result.stdout.splitlines()
@@ -37,7 +37,7 @@ def test_each_move_is_a_line_and_the_end_is_told(filled_store: str) -> None:
     assert lines[-1] == "minnie won: line: three in a line"
 
 
-def test_the_engines_are_told_as_far_as_the_bots_said(database: str) -> None:
+def test_the_reported_engines_are_shown(database: str) -> None:
     async def play() -> str:
         engine = EngineInfo("jamboree", {"depth": "8", "form": "co\x1burse"}, 2)
         async with (
@@ -62,7 +62,7 @@ def test_the_engines_are_told_as_far_as_the_bots_said(database: str) -> None:
     }
 
 
-def test_one_bot_only_as_json(filled_store: str) -> None:
+def test_the_log_of_one_bot_as_json(filled_store: str) -> None:
     data = json.loads(arena("log", "ab", "--bot", "anna", "--db", filled_store, "--json", "-").stdout)
     assert (data["winner"], data["reason"]) == ("maxie", "resignation")
     assert {step["player"] for step in data["steps"]} == {None, "maxie"}
@@ -70,14 +70,14 @@ def test_one_bot_only_as_json(filled_store: str) -> None:
     assert (move["what"], move["had"], move["took"], move["left"]) == ("a1", 1000, 100.0, 1000)
 
 
-def test_a_long_reason_is_cut_in_the_table_and_whole_below_it(database: str) -> None:
+def test_a_long_reason_is_cut_only_in_the_table(database: str) -> None:
     keep_daily(database, events([0, 0]), match="ab" * 16)
     lines = arena("log", "ab", "--db", database).stdout.splitlines()
     assert max(map(len, lines[1:-1])) < 145
     assert "b1, c1, a2" in lines[-1]
 
 
-def test_logs_that_cannot_be_shown(filled_store: str) -> None:
+def test_a_log_that_cannot_be_shown_is_an_error(filled_store: str) -> None:
     fails("no match has an id that begins with 'c'", 1, "log", "c", "--db", filled_store)
     fails("no match has an id that begins with '%'", 1, "log", "%", "--db", filled_store)
     fails("the ids of several matches begin with 'a'", 1, "log", "a", "--db", filled_store)
@@ -90,7 +90,7 @@ def test_logs_that_cannot_be_shown(filled_store: str) -> None:
     fails("--url also needs --name", 2, "log", "aa", "--url", "ws://here")
 
 
-async def test_over_the_net_a_bot_sees_its_own_matches_only(filled_store: str) -> None:
+async def test_a_bot_can_fetch_only_logs_of_its_own_matches(filled_store: str) -> None:
     async with open_host(make_private_host_settings(database=filled_store, anyone=False)) as host:
         tokens = {name: await create_token(host.engine, name, "bot") for name in ("anna", "zoe")}
 

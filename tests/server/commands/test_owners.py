@@ -1,4 +1,4 @@
-"""`arena forget`, `rename`, `owner` and `export --owner`, beside a server that runs."""
+"""`arena forget`, `rename`, `owner` and `export --owner`, while a server runs."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from tests.server.web.test_pages import get
 
 
 @pytest.fixture(autouse=True)
-def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(renaming, "DIRECTIVE_DELAY_SECONDS", 0.5)
 
 
 async def run(database: str, *words: str) -> Result:
-    """Run a command of the host beside the server."""
+    """Run a command in a thread, while a server runs. Fail unless its exit code is 0."""
     told = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
     assert told.code == 0, told
     return told
 
 
 async def play(host: Host, *peers: Peer) -> str:
-    """Play a rated match of two bots that are connected. Return its id."""
+    """Play a rated match of two connected bots, and return its id."""
     async with anyio.create_task_group() as tasks:
         for peer in peers:
             tasks.start_soon(peer.play, game_of())
@@ -51,9 +51,7 @@ async def play(host: Host, *peers: Peer) -> str:
     return record.match
 
 
-async def test_a_connected_name_is_removed_and_deleted_while_the_server_runs(
-    database: str, tmp_path: Path
-) -> None:
+async def test_a_connected_bot_is_disconnected_and_forgotten(database: str, tmp_path: Path) -> None:
     file = tmp_path / "anna.jsonl"
     command = partial(run, database)
     token = (await command("token", "create", "anna", "--owner", "ada")).stdout.strip()
@@ -82,7 +80,7 @@ async def refusal(host: Host, name: str, token: str) -> str:
 
 
 @pytest.mark.slow
-async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_server_runs(
+async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
     database: str,
 ) -> None:
     token = (await run(database, "token", "create", "anna", "--owner", "ada")).stdout.strip()
@@ -95,7 +93,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
         match = await play(host, anna, bert)
 
         async def shown() -> str:
-            """Return all that anybody is shown of a bot and its match, from addresses that were asked for before."""
+            """Return all pages and data with the bot and its match. Later calls may get cached responses."""
             await count_new_matches(host.engine)
             paths = "api/table", "api/records", f"api/record/{match}", "api/search?bot=bert", f"match/{match}"
             return " ".join([(await get(host, f"/{path}"))[2].decode() for path in paths])
@@ -144,7 +142,7 @@ async def test_a_bot_gets_another_name_and_then_one_that_says_nothing_while_the_
         assert (await run(database, "owner", "list")).stdout.count("enough") == 0
 
 
-async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -> None:
+async def test_a_bot_in_a_match_is_renamed_after_the_match(database: str) -> None:
     async with (
         open_host(make_private_host_settings(database=database, anyone=True, grace_seconds=1)) as host,
         enter(host, "anna") as anna,
@@ -160,7 +158,7 @@ async def test_a_name_in_play_is_changed_when_its_match_is_over(database: str) -
         )
 
 
-async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_begins(database: str) -> None:
+async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_event(database: str) -> None:
     command = partial(run, database)
     for name in ("anna", "bert"):
         await command("token", "create", name)
@@ -182,7 +180,7 @@ async def test_a_bot_of_a_weekly_event_is_renamed_and_deleted_before_the_event_b
         assert await entries() == "bert"
 
 
-def test_an_unknown_owner_is_not_banned(database: str) -> None:
+def test_an_unknown_owner_cannot_be_banned(database: str) -> None:
     assert arena("invite", "eve", "--db", database).code == 0
     fails("""no owner is called 'evee'; did you mean "eve"?\n""", 1, "owner", "ban", "evee", "--db", database)
     fails("no owner is called 'zoe': `arena owner list`", 1, "owner", "ban", "zoe", "--db", database)
@@ -191,7 +189,7 @@ def test_an_unknown_owner_is_not_banned(database: str) -> None:
         assert arena("owner", "ban", "eve", "--db", database).code == 0
 
 
-async def test_a_name_of_which_nothing_is_stored_is_not_forgotten(database: str) -> None:
+async def test_an_unknown_name_cannot_be_forgotten(database: str) -> None:
     for words in (("token", "create", "anna"), ("invite", "bob"), ("ban", "mallory")):
         await run(database, *words)
     told = await anyio.to_thread.run_sync(lambda: arena("forget", "ana", "--db", database))
@@ -200,7 +198,7 @@ async def test_a_name_of_which_nothing_is_stored_is_not_forgotten(database: str)
         assert f"{name} is deleted" in (await run(database, "forget", name)).stderr
 
 
-async def test_a_name_that_cannot_be_changed_during_its_event_stays_connected(database: str) -> None:
+async def test_a_bot_that_cannot_be_renamed_during_an_event_stays_connected(database: str) -> None:
     token = (await run(database, "token", "create", "anna")).stdout.strip()
     async with open_host(make_private_host_settings(database=database)) as host, dial(host.url) as anna:
         await anna.hello("anna", token)

@@ -1,28 +1,30 @@
-"""server.commands.pool: the games of the pool, by its settings."""
+"""Games and openings of the pool, made from its settings."""
 
 from pathlib import Path
 
 import pytest
 
 from arena.match.openings import find_position_after
-from arena.server.commands.pool import FALLBACK_PLIES, SUFFICIENT_OPENINGS, make_pool_games
+from arena.server.commands.pool import FALLBACK_PLIES, SUFFICIENT_OPENINGS, make_pool
+from arena.server.core.settings import PoolGame
 from arena.server.settings import PoolSettings
 from tests.games.own import EXAMPLES, forget_games
 
 
-def pool(games: str, maps: str, times: str, openings: str) -> PoolSettings:
-    """Return settings of a pool; lists have commas between."""
-    return PoolSettings(
+def make_games(games: str, maps: str, times: str, openings: str) -> tuple[PoolGame, ...]:
+    """Return the games of a pool. The settings `games`, `maps` and `times` are lists, separated by commas."""
+    settings = PoolSettings(
         games=tuple(games.split(",")),
         maps=tuple(maps.split(",")),
         time_controls=tuple(times.split(",")),
         openings=openings,
     )
+    return make_pool(settings).games
 
 
-def test_every_game_on_every_map_at_every_time() -> None:
-    courses = make_pool_games(pool("riskless,tictactoe", "m1,m2", "10+0.1,0.1/move", "none"))
-    assert sorted(map(str, courses)) == [
+def test_the_pool_has_every_game_on_every_map_with_every_time_control() -> None:
+    games = make_games("riskless,tictactoe", "m1,m2", "10+0.1,0.1/move", "none")
+    assert sorted(map(str, games)) == [
         "riskless on m1 at 0.1/move",
         "riskless on m1 at 10+0.1",
         "riskless on m2 at 0.1/move",
@@ -30,15 +32,15 @@ def test_every_game_on_every_map_at_every_time() -> None:
         "tictactoe at 0.1/move",
         "tictactoe at 10+0.1",
     ]
-    assert all(each.openings == ((),) for each in courses)
+    assert all(each.openings == ((),) for each in games)
 
 
 @pytest.mark.parametrize("openings", ["shipped", "3"])
-def test_openings_can_be_played_and_differ(openings: str) -> None:
-    (course,) = make_pool_games(pool("riskless", "m2", "1+0", openings))
-    assert len(set(map(repr, course.openings))) == len(course.openings) > 10
-    for opening in course.openings:
-        assert course.game.outcome(find_position_after(course.game, opening)) is None
+def test_openings_are_legal_and_different(openings: str) -> None:
+    (made,) = make_games("riskless", "m2", "1+0", openings)
+    assert len(set(map(repr, made.openings))) == len(made.openings) > 10
+    for opening in made.openings:
+        assert made.game.outcome(find_position_after(made.game, opening)) is None
 
 
 @pytest.mark.parametrize(
@@ -50,17 +52,17 @@ def test_openings_can_be_played_and_differ(openings: str) -> None:
         ("hexapawn", ""),
     ],
 )
-def test_a_match_without_shipped_openings_begins_with_random_plies(
+def test_a_game_without_built_in_openings_gets_random_ones(
     monkeypatch: pytest.MonkeyPatch, game: str, map: str
 ) -> None:
     forget_games(monkeypatch)
-    (course,) = make_pool_games(pool(game, map, "1+0", "shipped"))
-    assert len(course.openings) >= SUFFICIENT_OPENINGS
-    assert {len(opening) for opening in course.openings} <= set(FALLBACK_PLIES)
+    (made,) = make_games(game, map, "1+0", "shipped")
+    assert len(made.openings) >= SUFFICIENT_OPENINGS
+    assert {len(opening) for opening in made.openings} <= set(FALLBACK_PLIES)
 
 
-def test_no_opening_of_a_file_is_how_another_one_begins(tmp_path: Path) -> None:
+def test_openings_that_are_prefixes_of_others_are_dropped(tmp_path: Path) -> None:
     file = tmp_path / "openings.txt"
     file.write_text("a1\na1, b2\na1, b2\nb2, a1\na1, c3, b2\n")
-    (course,) = make_pool_games(pool("tictactoe", "", "1+0", str(file)))
-    assert [len(opening) for opening in course.openings] == [2, 2, 3]
+    (made,) = make_games("tictactoe", "", "1+0", str(file))
+    assert [len(opening) for opening in made.openings] == [2, 2, 3]

@@ -18,7 +18,7 @@ def filled_store(database: str) -> str:
     return keep_daily(database, events(MAXIE_WINS), events(NOBODY_WINS), events((), NO_SHOW))
 
 
-def test_the_table_tells_who_is_how_strong(filled_store: str) -> None:
+def test_the_table_has_the_ratings(filled_store: str) -> None:
     code, out, _ = arena("ratings", "--all", "--db", filled_store)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
     assert code == 0
@@ -35,7 +35,7 @@ def test_the_table_tells_who_is_how_strong(filled_store: str) -> None:
     assert anna["rating"] > 1500 > bert["rating"]
 
 
-def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_differs(
+def test_recomputing_confirms_the_ratings_or_names_the_first_difference(
     filled_store: str,
 ) -> None:
     code, out, err = arena("ratings", "--all", "--recompute", "--db", filled_store)
@@ -50,6 +50,6 @@ def test_recomputing_says_that_the_result_is_the_same_or_names_the_first_that_di
     fails("the stored one is 2000.0000", 1, "ratings", "--recompute", "--db", filled_store)
 
 
-def test_a_game_that_is_none_is_bad_usage(filled_store: str) -> None:
+def test_an_unknown_game_is_a_usage_error(filled_store: str) -> None:
     words = ("ratings", "--db", filled_store, "--game", "chess")
     fails("no game is called 'chess': choose from ", 2, *words)

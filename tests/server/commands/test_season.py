@@ -1,4 +1,4 @@
-"""`arena season` on a store."""
+"""`arena season`: closing, listing and showing a season."""
 
 from __future__ import annotations
 

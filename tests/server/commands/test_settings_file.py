@@ -1,4 +1,4 @@
-"""server.commands.settings_file: settings from a file and options, errors that name their place, and the example."""
+"""Settings from a file and from options, errors that name their place, and the example file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def refusal(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
-    """Return the line that a file and options are refused with; the file is called FILE there."""
+    """Return the error for invalid settings in a file or in options, with FILE in place of the file's path."""
     file = tmp_path / "arena.toml"
     file.write_text(text)
     with pytest.raises(BadSettings) as refused:
@@ -34,11 +34,11 @@ def refusal(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
     return line
 
 
-def test_without_a_file_all_is_as_by_default() -> None:
+def test_the_defaults_apply_without_a_file() -> None:
     assert load_settings(None, ()).settings == ArenaSettings()
 
 
-def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> None:
+def test_the_example_file_has_every_key_with_its_default(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(make_example_file())
     assert load_settings(file, ()).settings == ArenaSettings()
@@ -49,7 +49,7 @@ def test_the_example_has_every_key_and_loads_as_the_defaults(tmp_path: Path) -> 
     assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADABLE_KEYS)
 
 
-def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Path) -> None:
+def test_a_file_overrides_the_defaults_and_options_override_the_file(tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(
         'server.anyone = true\n[pool]\nmaps = ["world", "usa"]\npause_seconds = 1\n[log]\nformat = "json"\n'
@@ -79,7 +79,7 @@ def test_a_file_stands_over_the_defaults_and_options_over_the_file(tmp_path: Pat
         ("log.format=json", "log.format", LogFormat.JSON),
     ],
 )
-def test_an_option_writes_a_value_of_its_keys_type(text: str, key: str, value: object) -> None:
+def test_the_value_of_an_option_has_the_type_of_its_key(text: str, key: str, value: object) -> None:
     assert load_settings(None, list(parse_set_options([text]))).settings.get(key) == value
 
 
@@ -171,7 +171,7 @@ def test_an_error_names_the_option(option: str, line: str, tmp_path: Path) -> No
     assert refusal(tmp_path, "[server]\nport = 1\n", [option]).startswith(line)
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match=r"none\.toml: No such file"):
         load_settings(tmp_path / "none.toml", ())
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
@@ -188,13 +188,13 @@ SHIPPED = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "docker")
 
 
 @pytest.mark.parametrize("text", [*SHOWN, *SHIPPED])
-def test_the_files_of_the_guide_and_of_the_containers_are_taken(text: str, tmp_path: Path) -> None:
+def test_the_settings_files_of_the_guide_and_the_containers_are_valid(text: str, tmp_path: Path) -> None:
     file = tmp_path / "arena.toml"
     file.write_text(text)
     assert load_settings(file, ()).settings != ArenaSettings()
 
 
-def test_there_are_such_files() -> None:
+def test_the_guide_and_the_containers_have_settings_files() -> None:
     assert len(SHOWN) == 3
     assert len(SHIPPED) == 2
 

@@ -33,7 +33,7 @@ def test_stats_show_the_contents_and_size_of_the_store(filled_store: str) -> Non
     assert "| bytes of events" in out
 
 
-def test_prune_removes_and_vacuum_packs_and_gives_back(filled_store: str, tmp_path: Path) -> None:
+def test_prune_removes_matches_and_vacuum_frees_their_space(filled_store: str, tmp_path: Path) -> None:
     rated = arena("ratings", "--db", filled_store)[1]
     folder = tmp_path / "old"
     code, out, err = arena("store", "prune", "--keep", "2", "--archive", str(folder), "--db", filled_store)

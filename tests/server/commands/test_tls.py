@@ -9,11 +9,11 @@ from arena.server.commands.hosting import make_tls_context
 from arena.server.settings import TlsSettings
 
 
-def test_without_both_there_is_no_tls() -> None:
+def test_tls_needs_both_a_certificate_and_a_key() -> None:
     assert make_tls_context(TlsSettings()) is None
 
 
-def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+def test_unusable_certificate_files_are_named(tmp_path: Path) -> None:
     bad, none = tmp_path / "bad.pem", tmp_path / "none.key"
     bad.write_text("nothing")
     for key, why in (

@@ -16,7 +16,7 @@ from arena.server.store.database import open_store
 from tests.bots.command_line import arena, fails
 
 
-def test_a_token_from_the_command_lets_a_bot_in(database: str) -> None:
+def test_a_bot_connects_with_a_created_token(database: str) -> None:
     code, out, err = arena("token", "create", "my bot", "--role", "spectator", "--db", database)
     assert code == 0
     assert "shown this once" in err

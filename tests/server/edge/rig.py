@@ -1,4 +1,4 @@
-"""An edge without sockets and without waiting: transports in memory, a core that a test speaks for, and virtual time."""
+"""Edge for tests, without sockets and real time: transports in memory, a scripted core, and a virtual clock."""
 
 from __future__ import annotations
 
@@ -40,79 +40,79 @@ from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
 from testkit.virtual_time import CLOCK
 
 M = TypeVar("M")
-HERE = "198.51.100.1"
-ELSEWHERE = "198.51.100.2"
+ADDRESS = "198.51.100.1"
+OTHER_ADDRESS = "198.51.100.2"
 CLOCKS = Clocks(10_000, 10_000)
 SECRET = "s" * 32
 PROGRAM = "test"
 
 
 class ScriptedCore:
-    """A core port that keeps what it is given. It welcomes every client, unless told otherwise."""
+    """Core that records the messages of the edge. It admits every client, unless `welcomes` is False."""
 
     def __init__(self) -> None:
-        self.given: list[MessageToCore] = []
+        self.received: list[MessageToCore] = []
         self.edge: Edge | None = None
         self.welcomes = True
 
     def submit(self, message: MessageToCore) -> None:
-        self.given.append(message)
+        self.received.append(message)
         if isinstance(message, AdmissionRequest) and self.welcomes:
-            self.soon(SendToClient(message.client, welcome(message.hello)))
+            self.deliver_soon(SendToClient(message.client, make_welcome(message.hello)))
 
-    def soon(self, *messages: MessageToEdge) -> None:
-        """Deliver in a later turn of the loop, as a shell does after its commit."""
+    def deliver_soon(self, *messages: MessageToEdge) -> None:
+        """Deliver messages to the edge in the next iteration of the event loop, as the real core does after a commit."""
         asyncio.get_running_loop().call_soon(self.deliver, *messages)
 
     def deliver(self, *messages: MessageToEdge) -> None:
         assert self.edge is not None
         self.edge.deliver(messages)
 
-    def all(self, kind: type[M]) -> list[M]:
-        return [each for each in self.given if isinstance(each, kind)]
+    def list_received(self, kind: type[M]) -> list[M]:
+        return [each for each in self.received if isinstance(each, kind)]
 
-    def last(self, kind: type[M]) -> M:
-        return self.all(kind)[-1]
+    def get_last(self, kind: type[M]) -> M:
+        return self.list_received(kind)[-1]
 
 
-def welcome(hello: Hello) -> Welcome:
+def make_welcome(hello: Hello) -> Welcome:
     session = "" if hello.role == "spectator" else SECRET
     return Welcome("test", hello.name, session, Limits(16 * 1024, hello.matches, 1000))
 
 
-def turn(ply: int = 0, match: str = "m") -> Turn:
+def make_turn(ply: int = 0, match: str = "m") -> Turn:
     return Turn(match, ply, [0] * ply, CLOCKS, 0)
 
 
-class Wire(asyncio.Transport):
-    """The edge's end of a connection in memory. The peer's end is a `Peer`."""
+class MemoryTransport(asyncio.Transport):
+    """Transport of the edge for a connection in memory, whose other end is a `Peer`."""
 
     def __init__(self, peer: Peer, address: str, *, eof: bool) -> None:
         super().__init__({"peername": (address, 4321)})
         self.peer = peer
         self.protocol: Connection | None = None
         self.eof = eof
-        """True if half of the connection can be closed, as without TLS."""
+        """True if the transport can end one direction of the connection, as TCP can and TLS cannot."""
         self.inbound = b""
-        """Data that the peer has sent and the edge has not read."""
+        """Data that the peer has sent but the edge has not read."""
         self.reads: list[int] = []
-        """Bytes of each piece that was read."""
+        """Size of each chunk that the edge has read, in bytes."""
         self.outbound = b""
-        """Data that the peer has not read."""
+        """Data that the edge has written but the peer has not read."""
         self.high = 64 * 1024
         self.choked = False
         self.paused = False
         self.ended = False
-        """True if the edge has closed its half."""
+        """True once the edge has ended its stream."""
         self.closing = False
         self.lost = asyncio.Event()
         self._pumping = False
         self._end: Callable[[], None] | None = None
-        """Call for the end of the peer's stream, which the edge meets only behind all data, as on a socket."""
+        """Function that reports the end of the peer's stream, called after all data is read; None before the end."""
         self._socket: socket.socket | None = None
-        """Socket whose peer has hung up, from the end of the peer's stream on."""
+        """Socket whose peer is closed, so that `poll` reports it; None until the peer has ended its stream."""
 
-    # the edge's side
+    # called by the edge
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return self._socket if name == "socket" else super().get_extra_info(name, default)
@@ -122,7 +122,7 @@ class Wire(asyncio.Transport):
         if self.closing:
             return
         self.outbound += bytes(data)
-        if self.peer.reading:
+        if self.peer.is_reading:
             self.flush()
         elif len(self.outbound) > self.high and not self.choked and self.protocol is not None:
             self.choked = True
@@ -131,12 +131,12 @@ class Wire(asyncio.Transport):
     def flush(self) -> None:
         data, self.outbound = self.outbound, b""
         if data:
-            self.peer.take(data)
+            self.peer.handle_data(data)
         if self.choked and self.protocol is not None:
             self.choked = False
             self.protocol.resume_writing()
         if self.ended:
-            self.peer.take_eof()
+            self.peer.handle_eof()
 
     def get_write_buffer_size(self) -> int:
         return len(self.outbound)
@@ -149,14 +149,14 @@ class Wire(asyncio.Transport):
 
     def write_eof(self) -> None:
         self.ended = True
-        if self.peer.reading:
-            self.peer.take_eof()
+        if self.peer.is_reading:
+            self.peer.handle_eof()
 
     def is_closing(self) -> bool:
         return self.closing
 
     def close(self) -> None:
-        if self.peer.reading:
+        if self.peer.is_reading:
             self.flush()
         self._lose()
 
@@ -180,17 +180,17 @@ class Wire(asyncio.Transport):
     def _lost(self) -> None:
         assert self.protocol is not None
         self.protocol.connection_lost(None)
-        self.peer.take_eof()
+        self.peer.handle_eof()
         self.lost.set()
 
-    # the peer's side
+    # called by the peer
 
-    def arrive(self, data: bytes) -> None:
+    def feed_data(self, data: bytes) -> None:
         self.inbound += data
         self.pump()
 
     def pump(self) -> None:
-        """Let the edge read a piece or the end in the next turn of the loop, if it reads."""
+        """Let the edge read a chunk or the end in the next iteration of the event loop, unless its reading is paused."""
         if (self.inbound or self._end) and not (self._pumping or self.paused or self.closing):
             self._pumping = True
             asyncio.get_running_loop().call_soon(self._read)
@@ -211,7 +211,7 @@ class Wire(asyncio.Transport):
             end, self._end = self._end, None
             end()
 
-    def arrive_eof(self) -> None:
+    def feed_eof(self) -> None:
         """End the peer's stream, as when the peer closes the connection or its half of it."""
         assert self.protocol is not None
         protocol = self.protocol
@@ -220,13 +220,13 @@ class Wire(asyncio.Transport):
             protocol.eof_received()
             self.close()
 
-        self._arrive_end(end)
+        self._feed_end(end)
 
     def reset(self) -> None:
         """Reset the connection by the peer."""
-        self._arrive_end(self._lose)
+        self._feed_end(self._lose)
 
-    def _arrive_end(self, end: Callable[[], None]) -> None:
+    def _feed_end(self, end: Callable[[], None]) -> None:
         if self.closing:
             return
         if self._socket is None:
@@ -237,59 +237,59 @@ class Wire(asyncio.Transport):
 
 
 class Peer:
-    """A client on a connection in memory."""
+    """Client at the other end of a connection in memory."""
 
-    def __init__(self, edge: Edge, address: str = HERE, *, eof: bool = True) -> None:
-        self.reading = True
-        self.wire = Wire(self, address, eof=eof)
+    def __init__(self, edge: Edge, address: str = ADDRESS, *, eof: bool = True) -> None:
+        self.is_reading = True
+        self.transport = MemoryTransport(self, address, eof=eof)
         self.bytes = b""
-        """All that has come and was not taken."""
+        """Bytes received before the websocket is open, and not taken by the test."""
         self.frames: list[Frame] = []
         self.library: ClientProtocol | None = None
         self.is_over = False
-        self._news = asyncio.Event()
-        self.wire.protocol = edge.make_connection()
-        self.wire.protocol.connection_made(self.wire)
+        self._changed = asyncio.Event()
+        self.transport.protocol = edge.make_connection()
+        self.transport.protocol.connection_made(self.transport)
 
-    # what comes
+    # called by the transport
 
-    def take(self, data: bytes) -> None:
+    def handle_data(self, data: bytes) -> None:
         if self.library is None:
             self.bytes += data
         else:
             self.library.receive_data(data)
             self._parse()
-        self._news.set()
+        self._changed.set()
 
-    def take_eof(self) -> None:
+    def handle_eof(self) -> None:
         self.is_over = True
         if self.library is not None:
             self.library.receive_eof()
-        self._news.set()
+        self._changed.set()
 
     def _parse(self) -> None:
         assert self.library is not None
         self.frames += [event for event in self.library.events_received() if isinstance(event, Frame)]
         for data in self.library.data_to_send():
-            if data and not self.wire.closing:
-                self.wire.arrive(data)
+            if data and not self.transport.closing:
+                self.transport.feed_data(data)
 
-    async def news(self, done: Callable[[], bool]) -> None:
-        """Wait until `done`."""
+    async def wait_until(self, done: Callable[[], bool]) -> None:
+        """Wait until `done()` is true. It is checked after each received chunk."""
         async with asyncio.timeout(1000):
             while not done():
-                self._news.clear()
-                await self._news.wait()
+                self._changed.clear()
+                await self._changed.wait()
 
-    def read(self) -> None:
-        """Read again, and all that waits."""
-        self.reading = True
-        self.wire.flush()
+    def resume_reading(self) -> None:
+        """Read again, and read all unread data."""
+        self.is_reading = True
+        self.transport.flush()
 
     # websockets
 
-    async def open(self, **headers: str) -> HandshakeResponse:
-        """Shake hands. Return the edge's answer."""
+    async def open_websocket(self, **headers: str) -> HandshakeResponse:
+        """Send the request that opens a websocket, and return the edge's response."""
         library = ClientProtocol(
             parse_uri("ws://here/"), subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=None
         )
@@ -297,8 +297,8 @@ class Peer:
         for name, value in headers.items():
             request.headers[name.replace("_", "-")] = value
         library.send_request(request)
-        self.wire.arrive(b"".join(library.data_to_send()))
-        await self.news(lambda: b"\r\n\r\n" in self.bytes)
+        self.transport.feed_data(b"".join(library.data_to_send()))
+        await self.wait_until(lambda: b"\r\n\r\n" in self.bytes)
         self.library = library
         data, self.bytes = self.bytes, b""
         library.receive_data(data)
@@ -307,14 +307,16 @@ class Peer:
         self.frames += [each for each in frames if isinstance(each, Frame)]
         return response
 
-    def say(self, *messages: ClientMessage | bytes | str) -> None:
-        """Send messages, or frames that are none, in one delivery."""
-        self.wire.arrive(b"".join(masked(each) for each in messages))
+    def send(self, *messages: ClientMessage | bytes | str) -> None:
+        """Send messages, or invalid frames given as bytes or text, in one chunk."""
+        self.transport.feed_data(b"".join(encode_client_frame(each) for each in messages))
 
-    async def hear(self, kind: type[M]) -> M:
-        """Return the next message of that type, and drop those before it."""
+    async def receive(self, kind: type[M]) -> M:
+        """Return the next message of the type `kind`, and drop the messages before it."""
         while True:
-            await self.news(lambda: any(each.opcode is Opcode.BINARY for each in self.frames) or self.is_over)
+            await self.wait_until(
+                lambda: any(each.opcode is Opcode.BINARY for each in self.frames) or self.is_over
+            )
             while self.frames:
                 frame = self.frames.pop(0)
                 if frame.opcode is Opcode.BINARY:
@@ -323,44 +325,46 @@ class Peer:
                         return message
             assert not self.is_over, f"no {kind.__name__} came"
 
-    def heard(self) -> list[ServerMessage]:
-        """Return all messages that have come."""
+    def take_messages(self) -> list[ServerMessage]:
+        """Return and forget all messages received so far."""
         frames, self.frames = self.frames, []
         return [decode_server_message(bytes(each.data)) for each in frames if each.opcode is Opcode.BINARY]
 
-    async def closed(self) -> tuple[int | None, str]:
-        """Wait for the end, and return the close code and reason."""
+    async def wait_closed(self) -> tuple[int | None, str]:
+        """Wait until the connection is lost, and return the code and reason of the close frame."""
         assert self.library is not None
-        await self.wire.lost.wait()
+        await self.transport.lost.wait()
         return self.library.close_code, self.library.close_reason or ""
 
-    async def refused(self) -> tuple[Error, int | None]:
-        """Wait for the fatal error and for the end. Return the error and the close code."""
-        while not (error := await self.hear(Error)).fatal:
+    async def wait_refused(self) -> tuple[Error, int | None]:
+        """Wait for a fatal error, answer the close frame, and return the error and the close code."""
+        while not (error := await self.receive(Error)).fatal:
             pass
-        self.finish()
-        return error, (await self.closed())[0]
+        self.answer_close()
+        return error, (await self.wait_closed())[0]
 
-    def finish(self) -> None:
-        """Answer a close frame by the end of the stream, as a client does."""
-        if self.library is not None and self.library.state is not State.OPEN and not self.wire.closing:
-            self.wire.arrive_eof()
+    def answer_close(self) -> None:
+        """End the stream if the edge has sent a close frame, as a real client does."""
+        if self.library is not None and self.library.state is not State.OPEN and not self.transport.closing:
+            self.transport.feed_eof()
 
 
-def masked(message: ClientMessage | bytes | str) -> bytes:
-    """Return the frame in which a client sends a message."""
+def encode_client_frame(message: ClientMessage | bytes | str) -> bytes:
+    """Return the masked frame in which a client sends a message."""
     if isinstance(message, str):
         return Frame(Opcode.TEXT, message.encode()).serialize(mask=True)
     data = message if isinstance(message, bytes) else encode(message)
     return Frame(Opcode.BINARY, data).serialize(mask=True)
 
 
-def no_pages(request: Request, _address: str) -> Response | None:
+def echo_page_path(request: Request, _address: str) -> Response | None:
     return make_text_response(request.path) if request.path.startswith("/page") else None
 
 
-async def settled(answer: Response | Callable[[], Awaitable[Response | None]] | None) -> Response | None:
-    """Return an answer, also one that has to be made first."""
+async def await_response(
+    answer: Response | Callable[[], Awaitable[Response | None]] | None,
+) -> Response | None:
+    """Return the response of a page handler, and await it if the handler has returned a coroutine function."""
     return await answer() if callable(answer) else answer
 
 
@@ -383,33 +387,35 @@ def parse_response(response: Response, *, is_last: bool = True) -> tuple[http.cl
 
 
 class Rig:
-    """An edge, and whoever connects to it."""
+    """Edge under test with its scripted core, and functions that connect clients to it."""
 
     def __init__(self, core: ScriptedCore, edge: Edge) -> None:
         self.core = core
         self.edge = edge
 
-    async def connect(self, address: str = HERE, **headers: str) -> Peer:
-        """Return a client that has shaken hands."""
+    async def connect(self, address: str = ADDRESS, **headers: str) -> Peer:
+        """Return a client with an open websocket, which has sent no hello."""
         peer = Peer(self.edge, address)
-        assert (await peer.open(**headers)).status_code == 101
+        assert (await peer.open_websocket(**headers)).status_code == 101
         return peer
 
-    async def knock(self, hello: Hello) -> tuple[Peer, int]:
-        """Return a client whose hello has no answer yet, and its number."""
+    async def request_admission(self, hello: Hello) -> tuple[Peer, int]:
+        """Return a client whose hello the core has not answered, and its number."""
         self.core.welcomes = False
         peer = await self.connect()
-        peer.say(hello)
+        peer.send(hello)
         await asyncio.sleep(0.05)
-        return peer, self.core.last(AdmissionRequest).client
+        return peer, self.core.get_last(AdmissionRequest).client
 
-    async def enter(self, name: str = "anna", address: str = HERE, role: Any = "bot") -> tuple[Peer, int]:
-        """Return a client that is in, and its number."""
+    async def admit_client(
+        self, name: str = "anna", address: str = ADDRESS, role: Any = "bot"
+    ) -> tuple[Peer, int]:
+        """Return a client that the core has admitted, and its number."""
         peer = await self.connect(address)
-        peer.say(Hello(name, role=role))
-        await peer.hear(Welcome)
+        peer.send(Hello(name, role=role))
+        await peer.receive(Welcome)
         await asyncio.sleep(0)
-        return peer, self.core.last(AdmissionRequest).client
+        return peer, self.core.get_last(AdmissionRequest).client
 
     def send(self, client: int, *messages: ServerMessage) -> None:
         self.core.deliver(*(SendToClient(client, each) for each in messages))
@@ -419,10 +425,10 @@ class Rig:
 
 
 @asynccontextmanager
-async def rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator[Rig]:
-    """Open an edge on the running loop, whose time is virtual."""
+async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator[Rig]:
+    """Yield an edge on the running event loop, whose time must be virtual. `options`: further arguments of `Edge`."""
     core = ScriptedCore()
-    pages = options.pop("pages", no_pages)
+    pages = options.pop("pages", echo_page_path)
     metrics = Metrics()
     edge = Edge(
         1,
@@ -443,7 +449,9 @@ async def rig(limits: HostLimits | None = None, **options: Any) -> AsyncIterator
 
 
 @asynccontextmanager
-async def entered(limits: HostLimits | None = None, **options: Any) -> AsyncIterator[tuple[Rig, Peer, int]]:
-    """Open an edge with one client that is in, anna. Yield the edge, the client, and its number."""
-    async with rig(limits, **options) as arena:
-        yield arena, *await arena.enter()
+async def open_rig_with_client(
+    limits: HostLimits | None = None, **options: Any
+) -> AsyncIterator[tuple[Rig, Peer, int]]:
+    """Yield an edge with one admitted client, named anna, the client, and its number."""
+    async with open_rig(limits, **options) as arena:
+        yield arena, *await arena.admit_client()

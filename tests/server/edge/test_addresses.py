@@ -1,4 +1,4 @@
-"""Addresses announced to bots."""
+"""URLs for bots, and addresses of peers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,12 @@ from arena.server.edge.addresses import (
         (("192.0.2.1", 80), None),
     ],
 )
-def test_bots_on_this_machine_come_in_by_a_loopback_address(
-    bound: tuple[object, ...], found: str | None
-) -> None:
+def test_bots_on_this_machine_use_a_loopback_url(bound: tuple[object, ...], found: str | None) -> None:
     assert make_loopback_url(bound, None) == found
     assert make_loopback_url(bound, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) is None
 
 
-def test_a_url_says_whether_the_line_is_in_clear() -> None:
+def test_the_scheme_of_a_url_shows_whether_tls_is_used() -> None:
     assert make_websocket_url("::1", 1) == "ws://[::1]:1"
     assert (
         make_websocket_url("arena.example", 1, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
@@ -50,5 +48,5 @@ def test_a_url_says_whether_the_line_is_in_clear() -> None:
         (None, "local"),
     ],
 )
-def test_whom_a_socket_comes_from(peer: object, address: str) -> None:
+def test_the_address_of_a_peer_is_normalised(peer: object, address: str) -> None:
     assert get_peer_address(peer) == address

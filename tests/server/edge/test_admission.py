@@ -1,4 +1,4 @@
-"""Admission: clients that count as one, and the number admitted."""
+"""Admission control: limits on the number of connections, in total and per address."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def admission(*proxies: str, **limits: int) -> Admission:
     return Admission(HostLimits(**limits), proxies, TimeSource(lambda: 0))
 
 
-def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
+def test_connections_are_limited_in_total_and_per_address() -> None:
     guard = admission(connections=3, connections_per_address=2)
     assert [guard.admit("10.0.0.1") for _ in range(3)] == [True, True, False]
     assert guard.admit("10.0.0.2")
@@ -27,7 +27,7 @@ def test_connections_are_counted_in_all_and_by_address_and_given_back() -> None:
     assert not guard.open_counts, "nothing is kept of who has left"
 
 
-def test_an_address_may_have_a_crowd_as_long_as_most_places_are_free() -> None:
+def test_the_limit_per_address_applies_only_when_many_connections_are_open() -> None:
     guard = admission(connections=400, connections_per_address=4)
     hall = sum(guard.admit("10.0.0.1") for _ in range(300))
     assert hall == 100
@@ -38,7 +38,7 @@ def test_an_address_may_have_a_crowd_as_long_as_most_places_are_free() -> None:
     assert guard.admit("10.0.0.1")
 
 
-def test_connections_wait_for_more_requests_where_there_are_few_in_all_and_of_their_address() -> None:
+def test_connections_stay_open_only_while_few_are_open() -> None:
     guard = admission("10.9.0.0/16", connections=8, connections_per_address=4)
     for address, room in (
         ("10.0.0.1", True),
@@ -55,7 +55,7 @@ def test_connections_wait_for_more_requests_where_there_are_few_in_all_and_of_th
     assert not guard.may_stay_open("10.9.0.1")
 
 
-def test_all_addresses_of_an_ipv6_network_count_as_one() -> None:
+def test_all_addresses_of_an_ipv6_network_count_as_one_address() -> None:
     guard = admission(connections=4, connections_per_address=1)
     assert guard.admit("2001:db8::1")
     assert not guard.admit("2001:db8::2")
@@ -64,7 +64,7 @@ def test_all_addresses_of_an_ipv6_network_count_as_one() -> None:
     assert guard.admit("2001:db8::3")
 
 
-def test_the_pieces_of_one_address_count_together_as_long_as_it_is_connected() -> None:
+def test_all_connections_of_an_address_share_a_token_bucket() -> None:
     guard = admission(moves_per_second=1)
     for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
         assert guard.admit(address)
@@ -78,7 +78,7 @@ def test_the_pieces_of_one_address_count_together_as_long_as_it_is_connected() -
     assert guard.find_bucket("10.0.0.1") is not before
 
 
-def test_a_proxy_is_bounded_by_the_total_only() -> None:
+def test_only_the_total_limit_applies_to_a_proxy() -> None:
     guard = admission("10.0.0.0/8", connections=3, connections_per_address=1)
     assert guard.is_trusted_proxy("10.1.2.3")
     assert not guard.is_trusted_proxy("11.0.0.1")
@@ -86,13 +86,13 @@ def test_a_proxy_is_bounded_by_the_total_only() -> None:
     assert [guard.admit("10.0.0.1") for _ in range(4)] == [True, True, True, False]
 
 
-def test_a_server_that_stops_lets_nobody_in() -> None:
+def test_a_closed_admission_control_admits_no_connection() -> None:
     guard = admission()
     guard.close()
     assert not guard.admit("10.0.0.1")
 
 
-def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_proxy_never() -> None:
+def test_an_address_with_misbehaving_connections_is_refused_for_a_while_unless_it_is_a_proxy() -> None:
     now = 0
     guard = Admission(HostLimits(cut_offs=2), ["10.9.0.0/16"], TimeSource(lambda: now))
     for address in ("10.0.0.1", "10.9.0.1"):
@@ -105,7 +105,7 @@ def test_an_address_that_was_cut_off_too_often_is_refused_for_a_while_and_a_prox
     assert guard.admit("10.0.0.1")
 
 
-async def test_an_address_is_never_refused_for_longer_than_half_the_time_that_its_bots_have_to_return(
+async def test_an_address_is_refused_for_at_most_half_the_grace_period(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with open_host(make_private_host_settings(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:

@@ -1,4 +1,4 @@
-"""A connection: reading, pausing, and its end."""
+"""Connections: reading, writing, closing, and limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,15 @@ from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
 from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED_MESSAGES
 from arena.server.ports import AdmissionRequest
 from tests.properties import examples
-from tests.server.edge.rig import ELSEWHERE, HERE, Peer, entered, masked, rig, turn
+from tests.server.edge.rig import (
+    ADDRESS,
+    OTHER_ADDRESS,
+    Peer,
+    encode_client_frame,
+    make_turn,
+    open_rig,
+    open_rig_with_client,
+)
 from tests.virtual import virtual
 
 MS = 1_000_000
@@ -40,42 +48,42 @@ def fragment(data: bytes = b"", *, first: bool = False, last: bool = False) -> b
 
 
 @virtual
-async def test_a_message_larger_than_one_read_arrives_whole() -> None:
+async def test_a_message_larger_than_one_chunk_is_received_completely() -> None:
     maps = [f"map {number} {'x' * 50}" for number in range(60)]
-    async with rig() as arena:
+    async with open_rig() as arena:
         peer = await arena.connect()
-        peer.say(Hello("anna", maps=maps))
-        await peer.hear(Welcome)
-        assert arena.core.last(AdmissionRequest).hello.maps == maps
-        assert max(peer.wire.reads) == READ_BYTES
+        peer.send(Hello("anna", maps=maps))
+        await peer.receive(Welcome)
+        assert arena.core.get_last(AdmissionRequest).hello.maps == maps
+        assert max(peer.transport.reads) == READ_BYTES
 
 
 @virtual
-async def test_newcomers_wait_in_rotation_and_a_players_move_meets_few_of_them() -> None:
-    async with entered() as (arena, anna, client):
-        crowd = [Peer(arena.edge, ELSEWHERE) for _ in range(50)]
-        openings = [asyncio.create_task(each.open()) for each in crowd]
+async def test_new_connections_do_not_delay_a_players_move() -> None:
+    async with open_rig_with_client() as (arena, anna, client):
+        crowd = [Peer(arena.edge, OTHER_ADDRESS) for _ in range(50)]
+        openings = [asyncio.create_task(each.open_websocket()) for each in crowd]
         await asyncio.sleep(0.01)
         for number in range(10):
-            arena.send(client, turn(2 * number))
-            anna.say(Move("m", 2 * number, 1))
+            arena.send(client, make_turn(2 * number))
+            anna.send(Move("m", 2 * number, 1))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-            assert len(arena.core.all(MessageReceived)) == number + 1, "it is given at once"
+            assert len(arena.core.list_received(MessageReceived)) == number + 1, "it is given at once"
         assert not all(each.done() for each in openings)
         await asyncio.gather(*openings)
 
 
 @virtual
-async def test_messages_of_a_crowd_wait_in_the_queue_and_a_players_move_does_not() -> None:
-    async with entered() as (arena, anna, client):
-        crowd = [(await arena.enter(f"eve {number}", ELSEWHERE))[0] for number in range(20)]
+async def test_messages_of_spectators_wait_in_the_fair_queue_but_moves_do_not() -> None:
+    async with open_rig_with_client() as (arena, anna, client):
+        crowd = [(await arena.admit_client(f"eve {number}", OTHER_ADDRESS))[0] for number in range(20)]
         await asyncio.sleep(1)
-        arena.send(client, turn())
+        arena.send(client, make_turn())
         for each in crowd:
-            each.say(Watch("m"))
-        anna.say(Move("m", 0, 1))
+            each.send(Watch("m"))
+        anna.send(Move("m", 0, 1))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         count = arena.edge.metrics.messages
@@ -85,91 +93,95 @@ async def test_messages_of_a_crowd_wait_in_the_queue_and_a_players_move_does_not
 
 
 @virtual
-async def test_a_slice_parses_a_few_messages_of_a_piece() -> None:
-    async with entered() as (arena, anna, _):
+async def test_a_slice_parses_only_a_few_messages() -> None:
+    async with open_rig_with_client() as (arena, anna, _):
         await asyncio.sleep(1)  # the rest after the slice of the hello
-        anna.say(*[Watch("m") for _ in range(30)])
+        anna.send(*[Watch("m") for _ in range(30)])
         count = arena.edge.metrics.messages
         while not count[Watch]:
             await asyncio.sleep(0)
-        assert count[Watch] == SLICE_BYTES // len(masked(Watch("m"))) < 30
+        assert count[Watch] == SLICE_BYTES // len(encode_client_frame(Watch("m"))) < 30
         await asyncio.sleep(1)
         assert count[Watch] == 30
 
 
 @virtual
-async def test_beyond_its_share_an_address_waits_in_the_queue_and_no_other_does() -> None:
-    async with rig(HostLimits(moves_per_second=10)) as arena:
-        many, client = await arena.enter("many", ELSEWHERE)
-        anna, other = await arena.enter()
+async def test_only_the_address_that_exceeds_its_rate_waits_in_the_fair_queue() -> None:
+    async with open_rig(HostLimits(moves_per_second=10)) as arena:
+        many, client = await arena.admit_client("many", OTHER_ADDRESS)
+        anna, other = await arena.admit_client()
         for ply in range(50):
-            arena.send(client, turn(ply))
-            many.say(Move("m", ply, 1))
+            arena.send(client, make_turn(ply))
+            many.send(Move("m", ply, 1))
             await asyncio.sleep(0.0001)
-        count = len(arena.core.all(MessageReceived))
+        count = len(arena.core.list_received(MessageReceived))
         assert 8 <= count < 35
-        arena.send(other, turn())
-        anna.say(Move("m", 0, 1))
+        arena.send(other, make_turn())
+        anna.send(Move("m", 0, 1))
         await asyncio.sleep(0.0001)
-        assert len(arena.core.all(MessageReceived)) == count + 1
+        assert len(arena.core.list_received(MessageReceived)) == count + 1
         await asyncio.sleep(1)
-        assert len(arena.core.all(MessageReceived)) == 51, "all of it comes"
+        assert len(arena.core.list_received(MessageReceived)) == 51, "all of it comes"
 
 
 @virtual
-async def test_a_move_that_waits_in_the_queue_is_stamped_with_its_arrival() -> None:
-    async with entered(HostLimits(moves_per_second=1)) as (arena, anna, client):
-        anna.wire.arrive(20 * control(Opcode.PONG))
+async def test_a_move_that_waits_in_the_queue_keeps_its_arrival_time() -> None:
+    async with open_rig_with_client(HostLimits(moves_per_second=1)) as (arena, anna, client):
+        anna.transport.feed_data(20 * control(Opcode.PONG))
         await asyncio.sleep(0.001)
-        other = await arena.connect(ELSEWHERE)
-        other.say(Hello("bert"))
+        other = await arena.connect(OTHER_ADDRESS)
+        other.send(Hello("bert"))
         await asyncio.sleep(0.001)
-        arena.send(client, turn())
-        anna.say(Move("m", 0, 1))
+        arena.send(client, make_turn())
+        anna.send(Move("m", 0, 1))
         await asyncio.sleep(1)
-        said = arena.core.last(MessageReceived)
+        said = arena.core.get_last(MessageReceived)
         assert said.elapsed_ns is not None
         assert said.elapsed_ns < 1 * MS
 
 
 @virtual
-async def test_a_connection_with_too_many_waiting_messages_is_read_once_more_and_then_paused() -> None:
+async def test_reading_is_paused_while_too_many_messages_wait() -> None:
     limits = HostLimits(messages_per_second=100_000, work_ms_per_second=10**6, moves_per_second=10**6)
-    async with entered(limits) as (arena, anna, _):
-        before, size = sum(anna.wire.reads), len(masked(Watch("m")))
-        anna.say(*[Watch("m") for _ in range(2000)])
+    async with open_rig_with_client(limits) as (arena, anna, _):
+        before, size = sum(anna.transport.reads), len(encode_client_frame(Watch("m")))
+        anna.send(*[Watch("m") for _ in range(2000)])
         await asyncio.sleep(0.1)
-        assert sum(anna.wire.reads) - before <= (MAX_QUEUED_MESSAGES + 20) * size + 2 * READ_BYTES
-        assert anna.wire.paused
+        assert sum(anna.transport.reads) - before <= (MAX_QUEUED_MESSAGES + 20) * size + 2 * READ_BYTES
+        assert anna.transport.paused
         await asyncio.sleep(100)
-        assert len(arena.core.all(MessageReceived)) == 2000
+        assert len(arena.core.list_received(MessageReceived)) == 2000
 
 
 @virtual
-async def test_a_flood_of_pings_is_reset_and_is_a_fault() -> None:
-    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
-        anna.wire.arrive((CONTROL_BURST + 1) * control(Opcode.PING))
-        await anna.wire.lost.wait()
-        assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client, "too many control frames")]
-        assert not arena.edge.admission.admit(HERE)
+async def test_a_flood_of_pings_resets_the_connection_as_a_fault() -> None:
+    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
+        anna.transport.feed_data((CONTROL_BURST + 1) * control(Opcode.PING))
+        await anna.transport.lost.wait()
+        assert arena.core.list_received(ClientDisconnected) == [
+            ClientDisconnected(client, "too many control frames")
+        ]
+        assert not arena.edge.admission.admit(ADDRESS)
 
 
 @virtual
 async def test_pings_within_the_limit_are_answered() -> None:
-    async with entered() as (_, anna, _):
+    async with open_rig_with_client() as (_, anna, _):
         for number in range(30):
-            anna.wire.arrive(control(Opcode.PING, b"%d" % number))
+            anna.transport.feed_data(control(Opcode.PING, b"%d" % number))
             await asyncio.sleep(0.2)
         pongs = [bytes(each.data) for each in anna.frames if each.opcode is Opcode.PONG]
         assert pongs == [b"%d" % number for number in range(30)]
 
 
 @virtual
-async def test_a_message_in_too_many_fragments_is_reset() -> None:
-    async with entered() as (arena, anna, client):
-        anna.wire.arrive(fragment(first=True) + 2 * FRAGMENT_BURST * fragment())
-        await anna.wire.lost.wait()
-        assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client, "too many fragments")]
+async def test_too_many_fragments_reset_the_connection() -> None:
+    async with open_rig_with_client() as (arena, anna, client):
+        anna.transport.feed_data(fragment(first=True) + 2 * FRAGMENT_BURST * fragment())
+        await anna.transport.lost.wait()
+        assert arena.core.list_received(ClientDisconnected) == [
+            ClientDisconnected(client, "too many fragments")
+        ]
 
 
 messages = st.lists(
@@ -179,24 +191,24 @@ messages = st.lists(
 
 @examples(20)
 @given(messages, st.lists(st.integers(1, 600), max_size=8), st.booleans())
-def test_however_a_stream_is_cut_its_messages_are_given_in_order(
+def test_messages_are_received_in_order_in_chunks_of_any_size(
     sent: list[Watch | Ready], cuts: list[int], in_fragments: bool
 ) -> None:
     @virtual
     async def talk() -> None:
-        async with entered() as (arena, anna, _):
+        async with open_rig_with_client() as (arena, anna, _):
             stream = b""
             for each in sent:
                 data = encode(each)
                 whole = fragment(data[:3], first=True) + fragment() + fragment(data[3:], last=True)
-                stream += whole if in_fragments else masked(each)
+                stream += whole if in_fragments else encode_client_frame(each)
             for start, end in pairwise(
                 [0, *sorted(each for each in cuts if each < len(stream)), len(stream)]
             ):
-                anna.wire.arrive(stream[start:end])
+                anna.transport.feed_data(stream[start:end])
                 await asyncio.sleep(0.001)
             await asyncio.sleep(5)
-            assert [said.message for said in arena.core.all(MessageReceived)] == sent
+            assert [said.message for said in arena.core.list_received(MessageReceived)] == sent
 
     talk()
 
@@ -210,24 +222,22 @@ def test_however_a_stream_is_cut_its_messages_are_given_in_order(
         (fragment(b"x"), 1002),
         (b"\x82\xfe" + (20_000).to_bytes(2, "big") + bytes(4), 1009),
     ],
-    ids=["not masked", "reserved bit", "reserved opcode", "no first fragment", "too large"],
+    ids=["not encode_client_frame", "reserved bit", "reserved opcode", "no first fragment", "too large"],
 )
 @virtual
-async def test_a_breach_of_the_websocket_protocol_is_closed_as_rfc_6455_says_and_is_a_fault(
-    bad: bytes, code: int
-) -> None:
-    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
-        anna.say(Ping())
-        anna.wire.arrive(bad)
-        anna.say(Ping())
+async def test_a_violation_of_rfc_6455_closes_the_connection_as_a_fault(bad: bytes, code: int) -> None:
+    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
+        anna.send(Ping())
+        anna.transport.feed_data(bad)
+        anna.send(Ping())
         await asyncio.sleep(0.1)
-        anna.finish()
-        assert (await anna.closed())[0] == code
-        [gone] = arena.core.all(ClientDisconnected)
+        anna.answer_close()
+        assert (await anna.wait_closed())[0] == code
+        [gone] = arena.core.list_received(ClientDisconnected)
         assert gone.client == client
         assert gone.fault
-        assert len(arena.core.all(MessageReceived)) <= 1
-        assert not arena.edge.admission.admit(HERE)
+        assert len(arena.core.list_received(MessageReceived)) <= 1
+        assert not arena.edge.admission.admit(ADDRESS)
 
 
 # the end
@@ -235,160 +245,168 @@ async def test_a_breach_of_the_websocket_protocol_is_closed_as_rfc_6455_says_and
 
 @pytest.mark.parametrize("code", [1000, 1002])
 @virtual
-async def test_a_client_that_closes_is_answered_and_gone_at_once_without_fault_whatever_its_reason(
+async def test_a_close_frame_is_answered_and_disconnects_without_fault(
     code: int,
 ) -> None:
-    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
+    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
         assert anna.library is not None
         anna.library.send_close(code, "done")
-        anna.wire.arrive(b"".join(anna.library.data_to_send()))
+        anna.transport.feed_data(b"".join(anna.library.data_to_send()))
         await asyncio.sleep(0.01)
-        assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client)]
-        anna.wire.arrive_eof()
-        assert (await anna.closed())[0] == code
-        assert arena.edge.admission.admit(HERE)
-        assert len(arena.core.all(ClientDisconnected)) == 1
+        assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
+        anna.transport.feed_eof()
+        assert (await anna.wait_closed())[0] == code
+        assert arena.edge.admission.admit(ADDRESS)
+        assert len(arena.core.list_received(ClientDisconnected)) == 1
 
 
 @virtual
-async def test_a_peer_that_never_answers_the_close_is_reset_in_time() -> None:
-    async with entered() as (_, anna, _):
-        anna.reading = False
-        anna.say(b"\xc1")
+async def test_a_peer_that_does_not_answer_the_close_frame_is_reset() -> None:
+    async with open_rig_with_client() as (_, anna, _):
+        anna.is_reading = False
+        anna.send(b"\xc1")
         await asyncio.sleep(CLOSE_SECONDS / 2)
-        assert not anna.wire.lost.is_set()
+        assert not anna.transport.lost.is_set()
         await asyncio.sleep(CLOSE_SECONDS)
-        assert anna.wire.lost.is_set()
+        assert anna.transport.lost.is_set()
 
 
 @virtual
-async def test_after_the_close_frame_little_is_read() -> None:
-    async with entered() as (arena, anna, _):
-        anna.reading = False
-        anna.say(b"\xc1", *[Ping() for _ in range(10_000)])
+async def test_little_is_read_after_the_close_frame() -> None:
+    async with open_rig_with_client() as (arena, anna, _):
+        anna.is_reading = False
+        anna.send(b"\xc1", *[Ping() for _ in range(10_000)])
         await asyncio.sleep(CLOSE_SECONDS / 2)
-        assert sum(anna.wire.reads) < 2 * MAX_AFTER_CLOSE_BYTES
-        assert not arena.core.all(MessageReceived)
+        assert sum(anna.transport.reads) < 2 * MAX_AFTER_CLOSE_BYTES
+        assert not arena.core.list_received(MessageReceived)
 
 
 @pytest.mark.parametrize("eof", [True, False])
 @virtual
-async def test_half_of_a_connection_is_closed_where_that_is_possible(eof: bool) -> None:
-    async with rig() as arena:
+async def test_a_connection_ends_its_stream_first_if_the_transport_can(eof: bool) -> None:
+    async with open_rig() as arena:
         peer = Peer(arena.edge, eof=eof)
-        await peer.open()
-        peer.say(b"\xc1")
-        await peer.hear(Error)
+        await peer.open_websocket()
+        peer.send(b"\xc1")
+        await peer.receive(Error)
         assert peer.library is not None
-        peer.wire.arrive(b"".join(peer.library.data_to_send()))
+        peer.transport.feed_data(b"".join(peer.library.data_to_send()))
         await asyncio.sleep(0.01)
-        assert peer.wire.ended == eof
-        assert peer.wire.closing == (not eof)
+        assert peer.transport.ended == eof
+        assert peer.transport.closing == (not eof)
 
 
 @virtual
-async def test_a_peer_that_answers_no_pings_is_given_up() -> None:
-    async with entered(HostLimits(cut_offs=1)) as (arena, anna, client):
-        anna.reading = False
+async def test_a_peer_that_answers_no_pings_is_disconnected_without_fault() -> None:
+    async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
+        anna.is_reading = False
         await asyncio.sleep(PING_SECONDS + PONG_SECONDS + PING_SECONDS + 1)
-        assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client)]
-        anna.wire.reset()
-        assert arena.edge.admission.admit(HERE), "its line is broken, and it did no wrong"
+        assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
+        anna.transport.reset()
+        assert arena.edge.admission.admit(ADDRESS), "its line is broken, and it did no wrong"
 
 
 # writing
 
 
 @virtual
-async def test_a_client_that_never_reads_is_cut_off_within_bounds_and_others_go_on() -> None:
-    async with rig() as arena:
-        deaf, client = await arena.enter("deaf")
-        anna, other = await arena.enter()
-        deaf.reading = False
+async def test_a_client_that_never_reads_is_disconnected_alone() -> None:
+    async with open_rig() as arena:
+        deaf, client = await arena.admit_client("deaf")
+        anna, other = await arena.admit_client()
+        deaf.is_reading = False
         sent = 0
-        while not arena.core.all(ClientDisconnected):
-            arena.send(client, turn(1000, f"{sent}"))
+        while not arena.core.list_received(ClientDisconnected):
+            arena.send(client, make_turn(1000, f"{sent}"))
             sent += 1
             assert sent < 10_000
-        assert MAX_UNSENT_BYTES < len(deaf.wire.outbound) < MAX_UNSENT_BYTES + 4096
+        assert MAX_UNSENT_BYTES < len(deaf.transport.outbound) < MAX_UNSENT_BYTES + 4096
         arena.send(client, Pong())
         arena.send(other, Pong())
-        await anna.hear(Pong)
+        await anna.receive(Pong)
         await asyncio.sleep(CLOSE_SECONDS + 1)
-        assert deaf.wire.closing
+        assert deaf.transport.closing
 
 
 @virtual
-async def test_one_message_larger_than_the_bound_reaches_a_client_that_reads() -> None:
-    async with entered() as (arena, anna, client):
-        anna.reading = False
-        arena.send(client, turn(3 * MAX_UNSENT_BYTES))
-        anna.read()
-        assert (await anna.hear(Turn)).ply == 3 * MAX_UNSENT_BYTES
+async def test_a_message_larger_than_the_write_limit_reaches_a_client_that_reads() -> None:
+    async with open_rig_with_client() as (arena, anna, client):
+        anna.is_reading = False
+        arena.send(client, make_turn(3 * MAX_UNSENT_BYTES))
+        anna.resume_reading()
+        assert (await anna.receive(Turn)).ply == 3 * MAX_UNSENT_BYTES
 
 
 # admission
 
 
 @virtual
-async def test_one_connection_too_many_from_an_address_is_refused_and_the_others_go_on() -> None:
-    async with entered(HostLimits(connections=4, connections_per_address=1)) as (arena, anna, client):
-        stranger = Peer(arena.edge, HERE)
-        stranger.wire.arrive(b"GET / HTTP/1.1\r\n\r\n")
+async def test_a_connection_beyond_the_limit_of_its_address_is_refused_alone() -> None:
+    async with open_rig_with_client(HostLimits(connections=4, connections_per_address=1)) as (
+        arena,
+        anna,
+        client,
+    ):
+        stranger = Peer(arena.edge, ADDRESS)
+        stranger.transport.feed_data(b"GET / HTTP/1.1\r\n\r\n")
         await asyncio.sleep(0.5)
-        assert stranger.wire.inbound, "it is not read"
-        assert not stranger.wire.lost.is_set()
+        assert stranger.transport.inbound, "it is not read"
+        assert not stranger.transport.lost.is_set()
         await asyncio.sleep(1)
-        assert stranger.wire.lost.is_set()
+        assert stranger.transport.lost.is_set()
         arena.send(client, Pong())
-        await anna.hear(Pong)
-        await arena.connect(ELSEWHERE)
+        await anna.receive(Pong)
+        await arena.connect(OTHER_ADDRESS)
 
 
 @virtual
-async def test_behind_a_trusted_proxy_each_client_counts_by_itself() -> None:
-    async with rig(HostLimits(connections=8, connections_per_address=1, cut_offs=1), proxies=[HERE]) as arena:
+async def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_addresses() -> None:
+    async with open_rig(
+        HostLimits(connections=8, connections_per_address=1, cut_offs=1), proxies=[ADDRESS]
+    ) as arena:
         first = await arena.connect(X_Forwarded_For="203.0.113.1")
         await arena.connect(X_Forwarded_For="203.0.113.1, 203.0.113.2")
-        assert (await Peer(arena.edge).open(X_Forwarded_For="203.0.113.1")).status_code == 429
+        assert (await Peer(arena.edge).open_websocket(X_Forwarded_For="203.0.113.1")).status_code == 429
         await arena.connect(X_Forwarded_For="not an address")
-        first.say(Hello("anna"))
-        await first.hear(Welcome)
-        assert arena.core.last(AdmissionRequest).address == "203.0.113.1"
-        first.say(b"\xc1")
-        await first.refused()
-        assert (await Peer(arena.edge).open(X_Forwarded_For="203.0.113.1")).status_code == 429, "cut off"
-        assert (await Peer(arena.edge).open(X_Forwarded_For="203.0.113.3")).status_code == 101
+        first.send(Hello("anna"))
+        await first.receive(Welcome)
+        assert arena.core.get_last(AdmissionRequest).address == "203.0.113.1"
+        first.send(b"\xc1")
+        await first.wait_refused()
+        assert (await Peer(arena.edge).open_websocket(X_Forwarded_For="203.0.113.1")).status_code == 429, (
+            "cut off"
+        )
+        assert (await Peer(arena.edge).open_websocket(X_Forwarded_For="203.0.113.3")).status_code == 101
 
 
 @virtual
 async def test_a_forwarded_address_is_ignored_unless_it_comes_from_a_proxy() -> None:
-    async with rig() as arena:
+    async with open_rig() as arena:
         peer = await arena.connect(X_Forwarded_For="203.0.113.1")
-        peer.say(Hello("anna"))
-        await peer.hear(Welcome)
-        assert arena.core.last(AdmissionRequest).address == HERE
+        peer.send(Hello("anna"))
+        await peer.receive(Welcome)
+        assert arena.core.get_last(AdmissionRequest).address == ADDRESS
 
 
 @virtual
-async def test_a_place_is_free_again_when_its_connection_has_ended() -> None:
-    async with rig(HostLimits(connections_per_address=1)) as arena:
+async def test_an_ended_connection_no_longer_counts() -> None:
+    async with open_rig(HostLimits(connections_per_address=1)) as arena:
         for _ in range(5):
             peer = await arena.connect()
-            peer.wire.reset()
-            await peer.wire.lost.wait()
+            peer.transport.reset()
+            await peer.transport.lost.wait()
         assert not arena.edge.admission.open_counts
         assert not arena.edge.connections
 
 
 @virtual
-async def test_disconnections_of_honest_bots_do_not_count_as_cut_off() -> None:
-    async with rig(HostLimits(cut_offs=1)) as arena:
+async def test_orderly_disconnections_do_not_count_as_misbehaviour() -> None:
+    async with open_rig(HostLimits(cut_offs=1)) as arena:
         for code in (Code.REPLACED, Code.NAME_TAKEN, Code.SHUTTING_DOWN):
-            peer, client = await arena.enter()
+            peer, client = await arena.admit_client()
             arena.core.deliver(CloseClient(client, code, code.meaning))
-            await peer.refused()
-        peer, _ = await arena.enter()
-        peer.wire.reset()
-        await peer.wire.lost.wait()
-        await arena.enter()
+            await peer.wait_refused()
+        peer, _ = await arena.admit_client()
+        peer.transport.reset()
+        await peer.transport.lost.wait()
+        await arena.admit_client()

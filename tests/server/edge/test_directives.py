@@ -1,4 +1,4 @@
-"""The host's directives at an edge: clients are removed at once, and all others told a notice."""
+"""Directives of the host at an edge: banned clients are disconnected, and all others get the notice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.protocol.messages import Error, Hello, Notice, Ping
 from arena.server.core.inputs import ClientDisconnected
 from arena.server.edge.directives import Directives
 from arena.server.ports import AdmissionRequest
-from tests.server.edge.rig import ELSEWHERE, HERE, Peer, rig
+from tests.server.edge.rig import ADDRESS, OTHER_ADDRESS, Peer, open_rig
 from tests.virtual import virtual
 
 LATER = Notice("An upgrade at eight.", "2026-11-25T20:00:00.000Z")
@@ -21,65 +21,70 @@ LATER = Notice("An upgrade at eight.", "2026-11-25T20:00:00.000Z")
     "directives",
     [
         Directives(banned_names={"anna": "it stands still"}),
-        Directives(banned_networks={ip_network(f"{HERE}/32"): "it stands still"}),
+        Directives(banned_networks={ip_network(f"{ADDRESS}/32"): "it stands still"}),
         Directives(banned_networks={ip_network("198.51.100.0/31"): "it stands still"}),
     ],
     ids=["name", "address", "network"],
 )
 @virtual
-async def test_a_removed_bot_gets_the_reason_at_once_and_cannot_return(directives: Directives) -> None:
-    async with rig() as arena:
-        anna, bert = (await arena.enter("anna"))[0], (await arena.enter("bert", ELSEWHERE))[0]
+async def test_a_banned_bot_is_disconnected_with_the_reason_and_cannot_return(directives: Directives) -> None:
+    async with open_rig() as arena:
+        anna, bert = (
+            (await arena.admit_client("anna"))[0],
+            (await arena.admit_client("bert", OTHER_ADDRESS))[0],
+        )
         arena.edge.apply_directives(directives)
-        told, code = await anna.refused()
+        told, code = await anna.wait_refused()
         assert (told.code, told.detail, code) == (Code.REMOVED, "it stands still", 1008)
-        assert len(arena.core.all(ClientDisconnected)) == 1
-        assert arena.core.last(ClientDisconnected).fault is None, (
+        assert len(arena.core.list_received(ClientDisconnected)) == 1
+        assert arena.core.get_last(ClientDisconnected).fault is None, (
             "its matches wait for it, as for any that is lost"
         )
-        requests = len(arena.core.all(AdmissionRequest))
+        requests = len(arena.core.list_received(AdmissionRequest))
         again = Peer(arena.edge)
         if directives.banned_names:
-            await again.open()
-            again.say(Hello("anna"))
-            assert (await again.refused())[0].code is Code.REMOVED
+            await again.open_websocket()
+            again.send(Hello("anna"))
+            assert (await again.wait_refused())[0].code is Code.REMOVED
         else:
-            assert (await again.open()).status_code == 403
+            assert (await again.open_websocket()).status_code == 403
             asks = Peer(arena.edge)
-            asks.wire.arrive(b"GET /page HTTP/1.1\r\n\r\n")
-            await asks.news(lambda: b"it stands still" in asks.bytes)
+            asks.transport.feed_data(b"GET /page HTTP/1.1\r\n\r\n")
+            await asks.wait_until(lambda: b"it stands still" in asks.bytes)
             assert asks.bytes.startswith(b"HTTP/1.1 403")
-        assert len(arena.core.all(AdmissionRequest)) == requests
-        bert.say(Ping())
+        assert len(arena.core.list_received(AdmissionRequest)) == requests
+        bert.send(Ping())
         assert not bert.is_over
         arena.edge.apply_directives(Directives())
-        assert not (await arena.enter("anna"))[0].is_over
+        assert not (await arena.admit_client("anna"))[0].is_over
 
 
 @virtual
-async def test_a_client_that_waits_for_its_welcome_is_removed_too() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.knock(Hello("anna"))
+async def test_a_banned_client_that_waits_for_admission_is_disconnected() -> None:
+    async with open_rig() as arena:
+        anna, _ = await arena.request_admission(Hello("anna"))
         arena.edge.apply_directives(Directives(banned_names={"anna": "its token was revoked"}))
-        assert (await anna.refused())[0].code is Code.REMOVED
+        assert (await anna.wait_refused())[0].code is Code.REMOVED
 
 
 @virtual
-async def test_a_notice_reaches_all_who_are_there_or_come_and_its_end_too() -> None:
-    async with rig() as arena:
-        anna, _ = await arena.enter("anna")
+async def test_a_notice_and_its_withdrawal_reach_present_and_new_clients() -> None:
+    async with open_rig() as arena:
+        anna, _ = await arena.admit_client("anna")
         for _ in range(2):
             arena.edge.apply_directives(Directives(notice=LATER))
-        assert await anna.hear(Notice) == LATER
-        bert, _ = await arena.enter("bert")
-        assert await bert.hear(Notice) == LATER
+        assert await anna.receive(Notice) == LATER
+        bert, _ = await arena.admit_client("bert")
+        assert await bert.receive(Notice) == LATER
         arena.edge.apply_directives(Directives())
-        assert await anna.hear(Notice) == Notice("", ""), "told once, however often the host's word is read"
-        carl, _ = await arena.enter("carl")
-        assert not [each for each in carl.heard() if isinstance(each, Notice | Error)]
+        assert await anna.receive(Notice) == Notice("", ""), (
+            "told once, however often the host's word is read"
+        )
+        carl, _ = await arena.admit_client("carl")
+        assert not [each for each in carl.take_messages() if isinstance(each, Notice | Error)]
 
 
-def test_addresses_are_met_in_every_spelling() -> None:
+def test_a_banned_address_is_found_in_every_spelling() -> None:
     directives = Directives(
         banned_networks={ip_network("192.0.2.7"): "one", ip_network("2001:db8:0:1::/64"): "six"}
     )

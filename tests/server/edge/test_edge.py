@@ -1,4 +1,4 @@
-"""The edge towards the core: its list of clients, the page's own client, and the end."""
+"""The edge and the core: the list of clients for a new core, the client of the web page, and the shutdown."""
 
 from __future__ import annotations
 
@@ -27,56 +27,65 @@ from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageRe
 from arena.server.edge.connection import CLOSE_SECONDS
 from arena.server.edge.page_client import ANSWER_SECONDS, IDLE_SECONDS
 from arena.server.ports import AdmissionRequest, RequestResync
-from tests.server.edge.rig import CLOCKS, ELSEWHERE, SECRET, Peer, Rig, entered, rig, welcome
+from tests.server.edge.rig import (
+    CLOCKS,
+    OTHER_ADDRESS,
+    SECRET,
+    Peer,
+    Rig,
+    make_welcome,
+    open_rig,
+    open_rig_with_client,
+)
 from tests.virtual import virtual
 
 VIEW = View("m", "e", "t", {}, Players("a", "b"), TimeControl.parse("1+0"), [], CLOCKS, "maxie")
-NOTHING = Listing([], [], [])
+EMPTY_LISTING = Listing([], [], [])
 
 
 # resync
 
 
 @virtual
-async def test_a_new_core_is_told_who_is_connected_with_the_secrets_of_their_sessions() -> None:
-    async with rig() as arena:
-        anna, first = await arena.enter("anna")
-        eve, second = await arena.enter("eve", ELSEWHERE, "spectator")
-        gone, _ = await arena.enter("gone")
-        gone.wire.reset()
+async def test_a_resync_lists_the_admitted_clients_with_their_session_secrets() -> None:
+    async with open_rig() as arena:
+        anna, first = await arena.admit_client("anna")
+        eve, second = await arena.admit_client("eve", OTHER_ADDRESS, "spectator")
+        gone, _ = await arena.admit_client("gone")
+        gone.transport.reset()
         await arena.connect()
         await asyncio.sleep(0.1)
-        arena.core.given.clear()
+        arena.core.received.clear()
         arena.core.deliver(RequestResync())
-        [here] = arena.core.given
+        [here] = arena.core.received
         assert isinstance(here, EdgeResynced)
         assert here.edge == arena.edge.number
         clients = [(each.client, each.hello.name, each.hello.session, each.role) for each in here.clients]
         assert clients == [(first, "anna", SECRET, "bot"), (second, "eve", "", "spectator")]
         for peer in (anna, eve):
-            assert not any(isinstance(each, Error) for each in peer.heard())
+            assert not any(isinstance(each, Error) for each in peer.take_messages())
 
 
 @virtual
-async def test_followed_topics_are_sent_again_after_a_resync() -> None:
-    async with rig() as arena:
-        eve, client = await arena.enter("eve", role="spectator")
-        eve.say(Watch("m"), Watch("over"), Watch("none"), Watch("left"), Browse())
+async def test_subscriptions_are_repeated_after_a_resync() -> None:
+    async with open_rig() as arena:
+        eve, client = await arena.admit_client("eve", role="spectator")
+        eve.send(Watch("m"), Watch("over"), Watch("none"), Watch("left"), Browse())
         await asyncio.sleep(1)
         arena.send(
             client,
             VIEW,
             *(_named(each) for each in ("over", "left")),
             Error(Code.NO_SUCH_MATCH, "", "none"),
-            NOTHING,
+            EMPTY_LISTING,
         )
         arena.publish("over", End("over", None, EndReason.LINE, "", [], CLOCKS))
-        eve.say(Unwatch("left"))
+        eve.send(Unwatch("left"))
         await asyncio.sleep(1)
-        arena.core.given.clear()
+        arena.core.received.clear()
         arena.edge.resync()
-        assert isinstance(arena.core.given[0], EdgeResynced)
-        again = [said.message for said in arena.core.all(MessageReceived)]
+        assert isinstance(arena.core.received[0], EdgeResynced)
+        again = [said.message for said in arena.core.list_received(MessageReceived)]
         assert again == [Watch("m"), Browse()]
 
 
@@ -85,38 +94,38 @@ def _named(match: str) -> View:
 
 
 @virtual
-async def test_a_hello_without_an_answer_is_said_again() -> None:
-    async with rig() as arena:
-        peer, _ = await arena.knock(Hello("anna"))
+async def test_an_unanswered_hello_is_repeated_after_a_resync() -> None:
+    async with open_rig() as arena:
+        peer, _ = await arena.request_admission(Hello("anna"))
         arena.edge.resync()
-        first, second = arena.core.all(AdmissionRequest)
+        first, second = arena.core.list_received(AdmissionRequest)
         assert first == second
-        assert arena.core.last(EdgeResynced).clients == []
-        arena.core.deliver(SendToClient(first.client, welcome(first.hello)))
-        await peer.hear(Welcome)
-        arena.core.deliver(SendToClient(first.client, welcome(first.hello)))
+        assert arena.core.get_last(EdgeResynced).clients == []
+        arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
+        await peer.receive(Welcome)
+        arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
         arena.edge.resync()
-        assert len(arena.core.last(EdgeResynced).clients) == 1
+        assert len(arena.core.get_last(EdgeResynced).clients) == 1
 
 
 @virtual
-async def test_messages_for_who_is_gone_are_dropped() -> None:
-    async with entered() as (arena, anna, client):
-        anna.wire.reset()
+async def test_messages_for_a_disconnected_client_are_dropped() -> None:
+    async with open_rig_with_client() as (arena, anna, client):
+        anna.transport.reset()
         await asyncio.sleep(0.1)
         arena.core.deliver(
             SendToClient(client, Pong()),
             CloseClient(client, Code.REPLACED, ""),
             PublishToTopic("m", Pong(), (1,)),
         )
-        assert len(arena.core.all(ClientDisconnected)) == 1
+        assert len(arena.core.list_received(ClientDisconnected)) == 1
 
 
 # the page's own client
 
 
-class Answering:
-    """A core that answers who watches and who browses."""
+class AnsweringCore:
+    """Core that answers `watch` and `browse`, unless `is_away` is True."""
 
     def __init__(self, arena: Rig) -> None:
         self.arena = arena
@@ -128,87 +137,90 @@ class Answering:
             if isinstance(message, MessageReceived) and not self.is_away:
                 asked = message.message
                 if isinstance(asked, Browse):
-                    arena.core.soon(SendToClient(message.client, NOTHING))
+                    arena.core.deliver_soon(SendToClient(message.client, EMPTY_LISTING))
                 elif isinstance(asked, Watch):
                     told = VIEW if asked.match == "m" else Error(Code.NO_SUCH_MATCH, "", asked.match)
-                    arena.core.soon(SendToClient(message.client, told))
+                    arena.core.deliver_soon(SendToClient(message.client, told))
 
         arena.core.submit = answer  # type: ignore[method-assign]
 
 
 @virtual
-async def test_the_page_sees_a_match_in_play_and_the_listing() -> None:
-    async with rig() as arena:
-        Answering(arena)
+async def test_the_page_client_gets_matches_in_progress_and_the_listing() -> None:
+    async with open_rig() as arena:
+        AnsweringCore(arena)
         live = arena.edge.page_client
         assert await live.request_view("m") == VIEW
         assert await live.request_view("none") is None
-        assert await live.request_latest_listing() == NOTHING
-        [request] = arena.core.all(AdmissionRequest)
+        assert await live.request_latest_listing() == EMPTY_LISTING
+        [request] = arena.core.list_received(AdmissionRequest)
         assert request.hello.role == "spectator"
-        messages = [each.message for each in arena.core.all(MessageReceived)]
+        messages = [each.message for each in arena.core.list_received(MessageReceived)]
         assert messages == [Watch("m"), Unwatch("m"), Watch("none"), Browse()]
 
 
 @virtual
-async def test_many_who_ask_the_same_ask_the_core_once() -> None:
-    async with rig() as arena:
-        Answering(arena)
+async def test_equal_requests_of_the_page_share_one_request_to_the_core() -> None:
+    async with open_rig() as arena:
+        AnsweringCore(arena)
         found = await asyncio.gather(*(arena.edge.page_client.request_view("m") for _ in range(10)))
         assert found == 10 * [VIEW]
-        assert [each.message for each in arena.core.all(MessageReceived)] == [Watch("m"), Unwatch("m")]
+        assert [each.message for each in arena.core.list_received(MessageReceived)] == [
+            Watch("m"),
+            Unwatch("m"),
+        ]
         await asyncio.gather(*(arena.edge.page_client.request_latest_listing() for _ in range(10)))
         await arena.edge.page_client.request_latest_listing()
-        assert [each.message for each in arena.core.all(MessageReceived)].count(Browse()) == 1
+        assert [each.message for each in arena.core.list_received(MessageReceived)].count(Browse()) == 1
         await asyncio.sleep(1)
         await arena.edge.page_client.request_latest_listing()
-        assert [each.message for each in arena.core.all(MessageReceived)].count(Browse()) == 2
+        assert [each.message for each in arena.core.list_received(MessageReceived)].count(Browse()) == 2
 
 
 @virtual
-async def test_the_pages_client_leaves_when_nobody_asks_and_comes_again() -> None:
-    async with rig() as arena:
-        Answering(arena)
+async def test_an_idle_page_client_disconnects_until_the_next_request() -> None:
+    async with open_rig() as arena:
+        AnsweringCore(arena)
         await arena.edge.page_client.request_view("m")
         await asyncio.sleep(IDLE_SECONDS + 1)
-        assert [gone.client for gone in arena.core.all(ClientDisconnected)] == [
-            arena.core.last(AdmissionRequest).client
+        assert [gone.client for gone in arena.core.list_received(ClientDisconnected)] == [
+            arena.core.get_last(AdmissionRequest).client
         ]
         assert await arena.edge.page_client.request_view("m") == VIEW
-        assert len({request.client for request in arena.core.all(AdmissionRequest)}) == 2
+        assert len({request.client for request in arena.core.list_received(AdmissionRequest)}) == 2
 
 
 @virtual
-async def test_a_core_that_is_away_leaves_the_page_without_an_answer_and_a_new_one_is_asked_again() -> None:
-    async with rig() as arena:
-        answering = Answering(arena)
+async def test_the_page_client_times_out_without_a_core_and_repeats_its_requests_to_a_new_one() -> None:
+    async with open_rig() as arena:
+        answering = AnsweringCore(arena)
         await arena.edge.page_client.request_latest_listing()
         answering.is_away = True
         began = asyncio.get_running_loop().time()
         assert await arena.edge.page_client.request_view("m") is None
         assert asyncio.get_running_loop().time() - began == pytest.approx(ANSWER_SECONDS)
         await asyncio.sleep(1)
-        assert await arena.edge.page_client.request_latest_listing() == NOTHING
+        assert await arena.edge.page_client.request_latest_listing() == EMPTY_LISTING
         failed = asyncio.get_running_loop().time()
-        assert await arena.edge.page_client.request_latest_listing() == NOTHING
+        assert await arena.edge.page_client.request_latest_listing() == EMPTY_LISTING
         assert asyncio.get_running_loop().time() == failed, "nobody waits again for a core that is away"
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         answering.is_away = False
         arena.edge.resync()
-        [client] = arena.core.last(EdgeResynced).clients
+        [client] = arena.core.get_last(EdgeResynced).clients
         assert client.role == "spectator"
         assert await asked == VIEW
 
 
 @virtual
-async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
-    async with rig() as arena:
-        Answering(arena)
+async def test_a_refused_page_client_connects_again_with_the_next_request() -> None:
+    async with open_rig() as arena:
+        AnsweringCore(arena)
         arena.core.welcomes = False
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
-        arena.core.deliver(CloseClient(arena.core.last(AdmissionRequest).client, Code.SERVER_FULL, ""))
+        arena.core.deliver(CloseClient(arena.core.get_last(AdmissionRequest).client, Code.SERVER_FULL, ""))
         assert await asked is None
         arena.core.welcomes = True
         assert await arena.edge.page_client.request_view("m") == VIEW
@@ -218,15 +230,15 @@ async def test_the_pages_client_comes_in_anew_after_a_refusal() -> None:
 
 
 @virtual
-async def test_an_edge_that_is_cut_off_sends_its_clients_away_and_lets_none_in_until_it_is_back() -> None:
-    async with entered() as (arena, anna, _):
+async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients() -> None:
+    async with open_rig_with_client() as (arena, anna, _):
         arena.edge.set_cut_off(cut_off=True)
-        error, code = await anna.refused()
+        error, code = await anna.wait_refused()
         assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
-        response = await Peer(arena.edge).open()
+        response = await Peer(arena.edge).open_websocket()
         assert response.status_code == 503
         arena.edge.set_cut_off(cut_off=False)
-        await arena.enter("anna")
+        await arena.admit_client("anna")
 
 
 # the end
@@ -234,27 +246,27 @@ async def test_an_edge_that_is_cut_off_sends_its_clients_away_and_lets_none_in_u
 
 @pytest.mark.parametrize(("code", "close_code"), [(Code.SHUTTING_DOWN, 1001), (Code.EVENT_OVER, 1000)])
 @virtual
-async def test_every_connected_client_is_told_that_the_server_stops(code: Code, close_code: int) -> None:
-    async with entered() as (arena, anna, client):
-        greeting = await arena.connect(ELSEWHERE)
-        silent = Peer(arena.edge, ELSEWHERE)
+async def test_a_closing_edge_tells_all_clients_the_reason(code: Code, close_code: int) -> None:
+    async with open_rig_with_client() as (arena, anna, client):
+        greeting = await arena.connect(OTHER_ADDRESS)
+        silent = Peer(arena.edge, OTHER_ADDRESS)
         closing = asyncio.create_task(arena.edge.close(code))
         for peer in (anna, greeting):
-            error, found = await peer.refused()
+            error, found = await peer.wait_refused()
             assert (error.code, error.fatal, found) == (code, True, close_code)
         await asyncio.wait_for(closing, CLOSE_SECONDS)
-        assert silent.wire.closing
-        assert arena.core.all(ClientDisconnected) == [ClientDisconnected(client)]
+        assert silent.transport.closing
+        assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         stranger = Peer(arena.edge)
         await asyncio.sleep(0.1)
-        assert stranger.wire.closing, "nobody comes in while it ends"
+        assert stranger.transport.closing, "nobody comes in while it ends"
 
 
 @virtual
-async def test_an_end_waits_for_nobody_for_long() -> None:
-    async with rig() as arena:
-        deaf, _ = await arena.enter()
-        deaf.reading = False
+async def test_closing_an_edge_does_not_wait_long_for_a_client_that_never_reads() -> None:
+    async with open_rig() as arena:
+        deaf, _ = await arena.admit_client()
+        deaf.is_reading = False
         began = asyncio.get_running_loop().time()
         await arena.edge.close()
         assert asyncio.get_running_loop().time() - began <= 2 * CLOSE_SECONDS
@@ -262,9 +274,9 @@ async def test_an_end_waits_for_nobody_for_long() -> None:
 
 
 @virtual
-async def test_a_bug_of_one_connection_ends_that_one_alone() -> None:
-    async with entered() as (arena, anna, client):
-        eve = await arena.connect(ELSEWHERE)
+async def test_an_exception_in_one_connection_ends_only_that_connection() -> None:
+    async with open_rig_with_client() as (arena, anna, client):
+        eve = await arena.connect(OTHER_ADDRESS)
         give = arena.core.submit
 
         def fails(message: object) -> None:
@@ -273,7 +285,7 @@ async def test_a_bug_of_one_connection_ends_that_one_alone() -> None:
             give(message)  # type: ignore[arg-type]
 
         arena.core.submit = fails  # type: ignore[method-assign]
-        eve.say(Hello("eve"))
-        await eve.wire.lost.wait()
+        eve.send(Hello("eve"))
+        await eve.transport.lost.wait()
         arena.send(client, Pong())
-        await anna.hear(Pong)
+        await anna.receive(Pong)

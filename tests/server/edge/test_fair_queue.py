@@ -1,4 +1,4 @@
-"""The fair queue: addresses are served in rotation, and all together take no more than their share of the time."""
+"""The fair queue: addresses take turns, and all slices together use a limited share of the time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.virtual import virtual
 
 
 class Work:
-    """A waiter that notes when it was served."""
+    """Waiter that records the time of each of its slices. The waiter named `fails` raises an exception."""
 
     def __init__(self, name: str, slices: list[tuple[str, float]], cost: float = 1000.0) -> None:
         self.name = name
@@ -30,7 +30,7 @@ class Work:
 
 
 @virtual
-async def test_addresses_run_slices_and_each_slice_is_followed_by_a_rest() -> None:
+async def test_addresses_take_turns_with_a_pause_after_each_slice() -> None:
     queue, slices = FairQueue(CLOCK), list[tuple[str, float]]()
     for name in ("a1", "a2", "a3", "b1", "c1"):
         queue.enqueue(name[0], Work(name, slices))
@@ -47,7 +47,7 @@ async def test_addresses_run_slices_and_each_slice_is_followed_by_a_rest() -> No
 
 
 @virtual
-async def test_no_slice_begins_while_moves_are_stored_unless_that_lasts() -> None:
+async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None:
     time = asyncio.get_running_loop().time
     began = time()
     storing = [(0.0, 0.0015), (0.5, 1.0)]
@@ -64,7 +64,7 @@ async def test_no_slice_begins_while_moves_are_stored_unless_that_lasts() -> Non
 
 
 @virtual
-async def test_a_waiter_that_fails_holds_nobody_up() -> None:
+async def test_a_failing_waiter_does_not_stop_the_queue() -> None:
     queue, slices = FairQueue(CLOCK), list[tuple[str, float]]()
     failures: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context["exception"]))
@@ -75,16 +75,16 @@ async def test_a_waiter_that_fails_holds_nobody_up() -> None:
     assert len(failures) == 1
 
 
-class Coarse(TimeSource):
-    """A clock whose timers are early, as those of a loop that rounds to milliseconds."""
+class EarlyClock(TimeSource):
+    """Clock whose timers are up to a millisecond early, as in an event loop that rounds down to milliseconds."""
 
     def call_later(self, seconds: float, call: Callable[..., object], *arguments: Any) -> asyncio.TimerHandle:
         return super().call_later(int(1000 * seconds) / 1000, call, *arguments)
 
 
 @virtual
-async def test_rests_are_as_long_on_average_where_timers_are_early() -> None:
-    queue, slices = FairQueue(Coarse(CLOCK.now_ns, CLOCK.cpu_time_ns)), list[tuple[str, float]]()
+async def test_pauses_have_the_right_mean_length_with_early_timers() -> None:
+    queue, slices = FairQueue(EarlyClock(CLOCK.now_ns, CLOCK.cpu_time_ns)), list[tuple[str, float]]()
     for number in range(101):
         queue.enqueue("a", Work(str(number), slices, cost=0.9 * 2_000 * MAX_TIME_SHARE))
     await asyncio.sleep(1)

@@ -16,7 +16,7 @@ from tests.server.edge.rig import parse_response
 
 
 @given(st.lists(st.text("abc.1", min_size=1, max_size=8), max_size=3), st.booleans())
-def test_a_client_must_offer_this_servers_subprotocol_among_others(others: list[str], offers: bool) -> None:
+def test_a_client_must_offer_the_subprotocol_of_the_server(others: list[str], offers: bool) -> None:
     offered = [*others, SUBPROTOCOL] if offers else others
     for fields in (
         [("sec-websocket-protocol", each) for each in offered],
@@ -31,7 +31,7 @@ def test_a_client_must_offer_this_servers_subprotocol_among_others(others: list[
             assert (", ".join(others) or "none").encode() in body
 
 
-def test_a_refused_offer_is_quoted_shortened() -> None:
+def test_a_long_offer_of_subprotocols_is_quoted_in_part() -> None:
     request = Request("/", Headers([("Sec-WebSocket-Protocol", 10_000 * "x")]))
     refusal = handshake.refuse_without_subprotocol(request)
     assert refusal is not None
@@ -49,7 +49,7 @@ def test_a_refused_offer_is_quoted_shortened() -> None:
         ("http://127.0.0.1:8765", "127.0.0.1:8765"),
     ],
 )
-def test_a_page_of_the_server_itself_may_connect(origin: str, host: str) -> None:
+def test_a_page_of_the_same_host_may_open_a_websocket(origin: str, host: str) -> None:
     assert handshake.refuse_other_origin(Request("/", Headers([("Host", host), ("Origin", origin)]))) is None
 
 
@@ -65,7 +65,7 @@ def test_a_page_of_the_server_itself_may_connect(origin: str, host: str) -> None
         "x" * 999,
     ],
 )
-def test_a_page_of_another_site_may_not(origin: str) -> None:
+def test_a_page_of_another_site_may_not_open_a_websocket(origin: str) -> None:
     answer = handshake.refuse_other_origin(
         Request("/", Headers([("Host", "arena.example"), ("Origin", origin)]))
     )
@@ -77,7 +77,7 @@ def test_a_page_of_another_site_may_not(origin: str) -> None:
     assert len(body) < 300
 
 
-def test_every_origin_and_every_host_that_is_named_counts() -> None:
+def test_all_origin_and_host_headers_are_compared() -> None:
     here, there = ("Origin", "http://a.example"), ("Origin", "http://b.example")
     for headers in (
         [("Host", "a.example"), here, there],

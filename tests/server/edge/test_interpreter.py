@@ -1,4 +1,4 @@
-"""The collector of cycles and the turns of threads: set for a block, and as they were after it."""
+"""Garbage collection and thread switching: tuned during a block, and restored after it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.server.test_metrics import samples
 
 
 class Node:
-    """Object that the collector tracks."""
+    """Object that the garbage collector tracks."""
 
 
 @contextmanager
-def looks() -> Iterator[list[int]]:
-    """Yield the generation of every look for cycles in the block."""
+def record_collections() -> Iterator[list[int]]:
+    """Yield a list to which the generation of each garbage collection during the block is appended."""
     made: list[int] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
@@ -34,8 +34,8 @@ def looks() -> Iterator[list[int]]:
         gc.callbacks.remove(note)
 
 
-def test_all_is_put_back_whatever_happens() -> None:
-    gc.unfreeze()  # what the run of the tests has set aside
+def test_the_settings_are_restored_after_an_exception() -> None:
+    gc.unfreeze()  # objects that the test run has frozen
     usual, frozen, interval = gc.get_threshold(), gc.get_freeze_count(), sys.getswitchinterval()
     with pytest.raises(RuntimeError), tune_interpreter():
         assert sys.getswitchinterval() < interval / 5, "the thread that writes the journal waits for turns"
@@ -45,7 +45,7 @@ def test_all_is_put_back_whatever_happens() -> None:
     assert sys.getswitchinterval() == interval
 
 
-def test_each_look_is_in_the_metrics() -> None:
+def test_the_metrics_count_each_collection() -> None:
     def count() -> float:
         return samples(Metrics().render())["arena_collector_seconds_count", ()]
 
@@ -58,19 +58,19 @@ def test_each_look_is_in_the_metrics() -> None:
     assert count() == after
 
 
-def test_objects_that_existed_before_are_not_traversed_again() -> None:
+def test_collections_skip_objects_that_existed_before() -> None:
     before = Node()
     with tune_interpreter():
         since = Node()
-        seen = gc.get_objects()  # all but what is left out for good
+        seen = gc.get_objects()  # all objects that are not frozen
         assert any(each is since for each in seen)
         assert not any(each is before for each in seen)
     assert any(each is before for each in gc.get_objects())
 
 
-def test_many_new_objects_are_held_with_short_looks_and_none_at_everything() -> None:
+def test_many_new_objects_cause_only_short_collections() -> None:
     held = []
-    with tune_interpreter(), looks() as short:
+    with tune_interpreter(), record_collections() as generations:
         held += [Node() for _ in range(10_000)]
-    assert 10_000 / 500 < len(short) <= 10_000 / 200
-    assert 2 not in short, "no look at everything"
+    assert 10_000 / 500 < len(generations) <= 10_000 / 200
+    assert 2 not in generations, "there must be no full collection"

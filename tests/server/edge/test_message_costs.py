@@ -1,4 +1,4 @@
-"""Costs of each kind of message, in the code and in SECURITY.md."""
+"""Cost of each kind of message, in the code and in SECURITY.md."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ TABLE = re.findall(
 )
 
 
-def test_every_message_has_its_line() -> None:
+def test_every_kind_of_message_has_a_cost() -> None:
     assert set(MESSAGE_COSTS) == set(get_args(ClientMessage))
 
 
-def test_security_tells_what_every_message_costs() -> None:
+def test_security_md_lists_the_cost_of_every_message() -> None:
     costs = {name: int(cost.replace(",", "")) for name, cost in TABLE}
     messages = {str(kind.__struct_config__.tag): cost for kind, cost in MESSAGE_COSTS.items()}
     assert costs == messages
 
 
-def test_every_page_answers_before_its_connection_gives_up() -> None:
+def test_every_route_has_a_shorter_time_limit_than_the_connection() -> None:
     longest = max(route.max_seconds for route in ROUTES.values())
     assert (
         longest + page_process.MAX_START_WAIT_SECONDS + page_process.OVERDUE_SECONDS
@@ -35,6 +35,6 @@ def test_every_page_answers_before_its_connection_gives_up() -> None:
     )
 
 
-def test_free_messages_cost_something_outside_a_match() -> None:
+def test_free_messages_have_a_cost_when_they_are_not_expected() -> None:
     assert set(OUT_OF_PLACE_COSTS) == {kind for kind, cost in MESSAGE_COSTS.items() if not cost}
     assert min(OUT_OF_PLACE_COSTS.values()) > 0

@@ -1,4 +1,4 @@
-"""Pings of a connection: the lag is the least of the recent times, and silence is found out."""
+"""Pings of a connection: the shortest recent round-trip time, and overdue pongs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECOND = 1_000_000_000
 
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=8))
-def test_the_lag_is_the_least_of_the_recent_times(times: list[int]) -> None:
+def test_the_lag_is_the_shortest_recent_round_trip_time(times: list[int]) -> None:
     pings = OpenPings()
     for number, time in enumerate(times):
         payload = pings.record_ping(number * SECOND)
@@ -19,7 +19,7 @@ def test_the_lag_is_the_least_of_the_recent_times(times: list[int]) -> None:
     assert pings.lag_ns == min(times)
 
 
-def test_a_pong_answers_the_pings_before_its_own_and_one_that_nobody_asked_for_nothing() -> None:
+def test_a_pong_answers_all_earlier_pings_and_an_unsolicited_pong_answers_none() -> None:
     pings = OpenPings()
     first, second = pings.record_ping(0), pings.record_ping(SECOND)
     pings.handle_pong(b"none", SECOND)

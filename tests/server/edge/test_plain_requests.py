@@ -1,4 +1,4 @@
-"""Many plain GETs on one connection: each is answered in order, within bounds, and a websocket may open after them."""
+"""Plain requests on one connection: answered in order and within limits. A websocket may open after them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,25 @@ from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, make_text_response
 from testkit.bare import make_handshake_request
-from tests.server.edge.rig import ELSEWHERE, HERE, Peer, Rig, masked, parse_response, rig, settled
+from tests.server.edge.rig import (
+    ADDRESS,
+    OTHER_ADDRESS,
+    Peer,
+    Rig,
+    await_response,
+    encode_client_frame,
+    open_rig,
+    parse_response,
+)
 from tests.virtual import virtual
 
 LARGE = 50_000
-"""Bytes of an answer for whoever asks for one that is large."""
+"""Size of the response to a request for `/large`, in bytes."""
 
 
 @dataclass
 class Site:
-    """Pages that answer each path with the path."""
+    """Page handler that answers each request with its path, and records the requests."""
 
     asked: list[tuple[str, str]] = field(default_factory=list)
     never: asyncio.Event | None = None
@@ -60,26 +69,26 @@ class Site:
 @asynccontextmanager
 async def site(limits: HostLimits | None = None) -> AsyncIterator[tuple[Rig, Site]]:
     pages = Site(never=asyncio.Event())
-    async with rig(limits, pages=pages.page) as arena:
+    async with open_rig(limits, pages=pages.page) as arena:
         yield arena, pages
 
 
 async def answer(peer: Peer) -> tuple[int, bytes, bool]:
-    """Return the status and the body of the next answer, and whether the connection ends with it."""
-    await peer.news(lambda: b"\r\n\r\n" in peer.bytes)
+    """Return the status and body of the next response, and True if the connection ends after it."""
+    await peer.wait_until(lambda: b"\r\n\r\n" in peer.bytes)
     head, _, rest = peer.bytes.partition(b"\r\n\r\n")
     lines = head.decode().lower().split("\r\n")
     fields = dict(line.split(": ", 1) for line in lines[1:])
     size = int(fields.get("content-length", "0"))
     peer.bytes = rest
-    await peer.news(lambda: len(peer.bytes) >= size)
+    await peer.wait_until(lambda: len(peer.bytes) >= size)
     body, peer.bytes = peer.bytes[:size], peer.bytes[size:]
     return int(lines[0].split()[1]), body, fields.get("connection") == "close"
 
 
 async def read_to_end(peer: Peer) -> bytes:
-    """Return all that still comes before the end."""
-    await peer.news(lambda: peer.is_over)
+    """Wait for the end of the stream, and return the bytes received since the last response."""
+    await peer.wait_until(lambda: peer.is_over)
     return peer.bytes
 
 
@@ -88,26 +97,26 @@ def get(path: str, *headers: str, method: str = "GET", version: str = "1.1") -> 
 
 
 @virtual
-async def test_one_connection_asks_again_and_again() -> None:
+async def test_a_connection_may_send_many_requests() -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
         for number in range(20):
-            peer.wire.arrive(get(f"/{number}"))
+            peer.transport.feed_data(get(f"/{number}"))
             assert await answer(peer) == (200, f"/{number}\n".encode(), False)
         assert arena.edge.admission.open_counts.total() == 1
-        assert pages.asked[0] == ("/0", HERE)
-        assert not arena.core.given
+        assert pages.asked[0] == ("/0", ADDRESS)
+        assert not arena.core.received
 
 
 @pytest.mark.parametrize("size", [1, 7, 61, 100_000])
 @virtual
-async def test_pipelined_requests_are_answered_in_order_however_they_are_split(size: int) -> None:
+async def test_pipelined_requests_are_answered_in_order_in_chunks_of_any_size(size: int) -> None:
     paths = ["/0", "/quick/1", "/quick/2", "/3"]
     stream = b"".join(map(get, paths))
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
         for at in range(0, len(stream), size):
-            peer.wire.arrive(stream[at : at + size])
+            peer.transport.feed_data(stream[at : at + size])
             await asyncio.sleep(0.0001)
         for path in paths:
             assert await answer(peer) == (200, f"{path}\n".encode(), False)
@@ -128,12 +137,12 @@ async def test_pipelined_requests_are_answered_in_order_however_they_are_split(s
     ],
 )
 @virtual
-async def test_after_some_requests_nothing_more_is_read(request_: bytes, status: int) -> None:
+async def test_a_request_that_ends_the_connection_is_the_last_one_read(request_: bytes, status: int) -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/first"))
+        peer.transport.feed_data(get("/first"))
         assert await answer(peer) == (200, b"/first\n", False)
-        peer.wire.arrive(request_ + get("/hidden"))
+        peer.transport.feed_data(request_ + get("/hidden"))
         found, _, closes = await answer(peer)
         assert (found, closes) == (status, True)
         assert await read_to_end(peer) == b""
@@ -141,10 +150,10 @@ async def test_after_some_requests_nothing_more_is_read(request_: bytes, status:
 
 
 @virtual
-async def test_a_head_is_answered_without_a_body_and_ends_the_connection() -> None:
+async def test_the_response_to_head_has_no_body_and_ends_the_connection() -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/a", method="HEAD") + get("/hidden"))
+        peer.transport.feed_data(get("/a", method="HEAD") + get("/hidden"))
         told = await read_to_end(peer)
         assert told.startswith(b"HTTP/1.1 200 ")
         assert told.endswith(b"\r\n\r\n")
@@ -167,7 +176,7 @@ async def test_a_head_is_answered_without_a_body_and_ends_the_connection() -> No
 async def test_a_body_or_an_invalid_request_is_refused_and_closes_the_connection(request_: bytes) -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/first") + request_ + get("/hidden"))
+        peer.transport.feed_data(get("/first") + request_ + get("/hidden"))
         assert await answer(peer) == (200, b"/first\n", False)
         status, body, closes = await answer(peer)
         assert (status, closes, body.count(b"\n")) == (400, True, 1)
@@ -180,11 +189,13 @@ async def test_a_body_or_an_invalid_request_is_refused_and_closes_the_connection
 async def test_a_websocket_opens_after_plain_requests_and_keeps_the_data_sent_with_them() -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/a") + get("/b") + make_handshake_request("here") + masked(Hello("anna")))
+        peer.transport.feed_data(
+            get("/a") + get("/b") + make_handshake_request("here") + encode_client_frame(Hello("anna"))
+        )
         assert (await answer(peer))[1] == b"/a\n"
         assert (await answer(peer))[1] == b"/b\n"
         assert (await answer(peer))[0] == 101
-        await peer.news(lambda: len(peer.bytes) > 10)
+        await peer.wait_until(lambda: len(peer.bytes) > 10)
         parser = Protocol(Side.CLIENT)
         parser.receive_data(peer.bytes)
         [frame] = parser.events_received()
@@ -193,11 +204,13 @@ async def test_a_websocket_opens_after_plain_requests_and_keeps_the_data_sent_wi
 
 
 @virtual
-async def test_a_flood_that_comes_with_the_request_is_found_as_any_other() -> None:
+async def test_a_flood_sent_together_with_the_handshake_is_detected() -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
-        peer.wire.arrive(make_handshake_request("here") + 1000 * Frame(Opcode.PING, b"").serialize(mask=True))
-        await peer.wire.lost.wait()
+        peer.transport.feed_data(
+            make_handshake_request("here") + 1000 * Frame(Opcode.PING, b"").serialize(mask=True)
+        )
+        await peer.transport.lost.wait()
         assert peer.bytes.count(b"\x8a\x00") <= 2 * READ_BYTES / 6
 
 
@@ -215,10 +228,10 @@ async def test_a_flood_that_comes_with_the_request_is_found_as_any_other() -> No
     ids=["subprotocol", "method", "upgrade", "version", "origin", "own origin"],
 )
 @virtual
-async def test_a_handshake_is_refused_with_its_reason(opened: bytes, status: int) -> None:
+async def test_a_refused_handshake_gets_a_reason(opened: bytes, status: int) -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
-        peer.wire.arrive(opened)
+        peer.transport.feed_data(opened)
         found, body, closes = await answer(peer)
         assert found == status
         if status != 101:
@@ -228,79 +241,79 @@ async def test_a_handshake_is_refused_with_its_reason(opened: bytes, status: int
 
 
 @virtual
-async def test_no_further_request_is_read_from_a_client_that_does_not_read_answers() -> None:
+async def test_no_further_request_is_read_while_the_client_reads_no_responses() -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
-        peer.reading = False
-        peer.wire.arrive(100 * get("/large"))
+        peer.is_reading = False
+        peer.transport.feed_data(100 * get("/large"))
         await asyncio.sleep(5)
         assert len(pages.asked) <= 3
-        assert len(peer.wire.inbound) > 50 * len(get("/large"))
-        peer.read()
+        assert len(peer.transport.inbound) > 50 * len(get("/large"))
+        peer.resume_reading()
         await asyncio.sleep(5)
         assert len(pages.asked) == 100
 
 
 @virtual
-async def test_no_more_than_a_piece_is_read_while_an_answer_is_made() -> None:
+async def test_at_most_one_chunk_is_read_while_a_response_is_made() -> None:
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/slow"))
+        peer.transport.feed_data(get("/slow"))
         await asyncio.sleep(0.1)
-        peer.wire.arrive(1000 * b"GET / ")
+        peer.transport.feed_data(1000 * b"GET / ")
         await asyncio.sleep(1)
-        assert len(peer.wire.inbound) >= 6000 - READ_BYTES
+        assert len(peer.transport.inbound) >= 6000 - READ_BYTES
         assert pages.never is not None
         pages.never.set()
         assert (await answer(peer))[0] == 200
 
 
 @virtual
-async def test_an_answer_that_takes_too_long_ends_its_connection() -> None:
+async def test_a_response_that_takes_too_long_ends_the_connection() -> None:
     async with site() as (arena, _):
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/slow"))
+        peer.transport.feed_data(get("/slow"))
         await read_to_end(peer)
         assert peer.bytes == b""
 
 
 @virtual
-async def test_a_connection_that_asks_for_nothing_more_ends_and_that_is_no_fault() -> None:
+async def test_an_idle_connection_is_closed_without_fault() -> None:
     async with site(HostLimits(hello_seconds=0.2, cut_offs=1)) as (arena, _):
         for _ in range(3):
             peer = Peer(arena.edge)
-            peer.wire.arrive(get("/a"))
+            peer.transport.feed_data(get("/a"))
             assert (await answer(peer))[2] is False
             assert await read_to_end(peer) == b""
         silent = Peer(arena.edge)
         await read_to_end(silent)
-        assert arena.edge.admission.admit(HERE)
+        assert arena.edge.admission.admit(ADDRESS)
 
 
 @pytest.mark.parametrize("first", [b"", get("/a")])
 @virtual
-async def test_a_request_must_come_in_time_also_a_later_one_byte_by_byte(first: bytes) -> None:
+async def test_a_request_sent_byte_by_byte_must_arrive_in_time(first: bytes) -> None:
     async with site(HostLimits(hello_seconds=0.3, cut_offs=1)) as (arena, _):
         peer = Peer(arena.edge)
         if first:
-            peer.wire.arrive(first)
+            peer.transport.feed_data(first)
             await answer(peer)
         began = asyncio.get_running_loop().time()
-        while not peer.wire.closing:
-            peer.wire.arrive(b"a")
+        while not peer.transport.closing:
+            peer.transport.feed_data(b"a")
             await asyncio.sleep(0.02)
         assert asyncio.get_running_loop().time() - began < 0.35
-        assert not arena.edge.admission.admit(HERE), "it counts as cut off, and its address is refused"
+        assert not arena.edge.admission.admit(ADDRESS), "it counts as cut off, and its address is refused"
 
 
 @virtual
-async def test_one_connection_asks_for_so_much_and_no_more() -> None:
+async def test_a_connection_may_send_a_limited_number_of_requests() -> None:
     most = plain_requests.MAX_REQUESTS_PER_CONNECTION
     try:
         plain_requests.MAX_REQUESTS_PER_CONNECTION = 3
         async with site() as (arena, pages):
             peer = Peer(arena.edge)
-            peer.wire.arrive(4 * get("/a"))
+            peer.transport.feed_data(4 * get("/a"))
             assert [(await answer(peer))[2] for _ in range(3)] == [False, False, True]
             assert await read_to_end(peer) == b""
             assert len(pages.asked) == 3
@@ -313,22 +326,24 @@ async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None
     async with site(HostLimits(connections_per_address=4)) as (arena, _):
         others = [Peer(arena.edge) for _ in range(2)]
         peer = Peer(arena.edge)
-        peer.wire.arrive(get("/a"))
+        peer.transport.feed_data(get("/a"))
         assert (await answer(peer))[2] is True
         assert await read_to_end(peer) == b""
-        elsewhere = Peer(arena.edge, ELSEWHERE)
-        elsewhere.wire.arrive(get("/a"))
+        elsewhere = Peer(arena.edge, OTHER_ADDRESS)
+        elsewhere.transport.feed_data(get("/a"))
         assert (await answer(elsewhere))[2] is False
         for each in others:
-            each.wire.reset()
+            each.transport.reset()
 
 
-async def test_a_server_without_a_page_says_how_bots_connect() -> None:
+async def test_the_response_for_a_missing_page_says_how_bots_connect() -> None:
     async def makes_none() -> Response | None:
         return None
 
     for none in (lambda _request, _address: None, lambda _request, _address: makes_none):
-        answer = await settled(plain_requests.answer_page(none, Request("/nowhere", Headers()), "192.0.2.1"))
+        answer = await await_response(
+            plain_requests.answer_page(none, Request("/nowhere", Headers()), "192.0.2.1")
+        )
         assert answer is not None
         response, body = parse_response(answer)
         assert response.status == 404
@@ -336,7 +351,7 @@ async def test_a_server_without_a_page_says_how_bots_connect() -> None:
 
 
 @pytest.mark.parametrize("later", [False, True])
-async def test_a_fault_of_a_page_is_logged_and_not_told(
+async def test_an_exception_of_a_page_handler_is_logged_but_not_sent(
     caplog: pytest.LogCaptureFixture, *, later: bool
 ) -> None:
     async def makes() -> Response | None:
@@ -347,7 +362,7 @@ async def test_a_fault_of_a_page_is_logged_and_not_told(
 
     with caplog.at_level(logging.ERROR, "arena.connection"):
         pages = (lambda _request, _address: makes) if later else fails
-        answer = await settled(plain_requests.answer_page(pages, Request("/", Headers()), "192.0.2.1"))
+        answer = await await_response(plain_requests.answer_page(pages, Request("/", Headers()), "192.0.2.1"))
     assert answer is not None
     response, body = parse_response(answer)
     assert response.status == 500

@@ -1,4 +1,4 @@
-"""A plain request: lists of words in its headers, and what they say of the connection."""
+"""HTTP requests: headers with lists, and requests for a websocket."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.server.edge.request import Request
 
 
 @given(st.lists(st.lists(st.text("ab-.", min_size=1, max_size=5), min_size=1, max_size=4), max_size=4))
-def test_a_list_is_the_same_in_one_field_and_in_many(lists: list[list[str]]) -> None:
+def test_a_list_header_may_be_split_into_several_headers(lists: list[list[str]]) -> None:
     words = [word for each in lists for word in each]
     many = Headers(("Accept", ", ".join(each)) for each in lists)
     assert Request("/", many).list_header_values("accept") == words
@@ -32,5 +32,5 @@ def test_a_list_is_the_same_in_one_field_and_in_many(lists: list[list[str]]) -> 
         ([], False),
     ],
 )
-def test_a_websocket_is_wanted_where_upgrade_names_it(fields: list[tuple[str, str]], wanted: bool) -> None:
+def test_the_upgrade_header_asks_for_a_websocket(fields: list[tuple[str, str]], wanted: bool) -> None:
     assert Request("/", Headers(fields)).wants_websocket is wanted

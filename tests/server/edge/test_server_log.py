@@ -1,4 +1,4 @@
-"""The log: each line says what it is about, as text and as JSON, and secrets stay out of the wire trace."""
+"""The server's log as text and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.server.edge import server_log
 
 @pytest.fixture(autouse=True)
 def own_logging() -> Iterator[None]:
-    """Put back the hooks of the process; `tests.conftest.log_as_it_was` puts back its loggers."""
+    """Restore the exception hooks of the process after a test. `tests.conftest.log_as_it_was` restores its loggers."""
     hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
     yield
     sys.excepthook, sys.unraisablehook, threading.excepthook = hooks
@@ -31,7 +31,7 @@ def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
     return log_record
 
 
-def test_a_log_line_has_time_place_message_and_bot() -> None:
+def test_a_text_line_has_time_logger_message_and_bot() -> None:
     line = server_log.TextFormatter().format(record(bot="anna", match="m1"))
     assert line == "2026-09-21T14:13:20.500+00:00 warning arena.dispatch: hello you match='m1' bot='anna'"
 
@@ -41,7 +41,7 @@ def test_a_name_cannot_forge_a_line() -> None:
     assert "\n" not in line
 
 
-def test_a_line_of_json_is_one_object() -> None:
+def test_a_json_line_is_one_object() -> None:
     line = json.loads(server_log.JsonFormatter().format(record(address="10.0.0.1")))
     assert line == {
         "time": "2026-09-21T14:13:20.500+00:00",
@@ -53,16 +53,16 @@ def test_a_line_of_json_is_one_object() -> None:
 
 
 @pytest.mark.parametrize("formatter", [server_log.TextFormatter(), server_log.JsonFormatter()])
-def test_a_fault_of_ours_shows_its_stack(formatter: logging.Formatter) -> None:
+def test_an_exception_is_logged_with_its_stack(formatter: logging.Formatter) -> None:
     log_record = record()
     try:
         int("where")
     except ValueError:
         log_record.exc_info = sys.exc_info()
-    assert "test_a_fault_of_ours_shows_its_stack" in formatter.format(log_record)
+    assert "test_an_exception_is_logged_with_its_stack" in formatter.format(log_record)
 
 
-def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_warnings_are_logged_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     server_log.configure_logging("text", verbose=False, wire=False)
     logging.getLogger("arena.dispatch").info("here")
     logging.getLogger("arena.dispatch").warning("careful")
@@ -70,7 +70,7 @@ def test_without_the_switches_only_warnings_are_told(capsys: pytest.CaptureFixtu
     assert "here" not in told
 
 
-def test_all_that_goes_to_stderr_is_json_in_every_line() -> None:
+def test_every_line_on_stderr_is_json() -> None:
     program = """
 import logging, sys, threading, warnings
 from arena.server.edge import server_log

@@ -1,4 +1,4 @@
-"""The edge on real sockets: properties that only a kernel, another library or TLS can show."""
+"""The edge on real sockets: behaviour that depends on the kernel, on another websocket library or on TLS."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest
 from testkit.parts import mark_requires
 from tests.certificates import make_certificate
-from tests.server.edge.rig import ScriptedCore, no_pages, turn
+from tests.server.edge.rig import ScriptedCore, echo_page_path, make_turn
 
 HOST = "127.0.0.1"
-PATIENCE = 100
+TIMEOUT_SECONDS = 100
 
 
-class Playing(ScriptedCore):
-    """A core that gives whoever comes a turn, and another one after each move."""
+class PlayingCore(ScriptedCore):
+    """Core that sends each new client a turn, and another turn after each move."""
 
     def submit(self, message: Any) -> None:
         super().submit(message)
         if isinstance(message, AdmissionRequest):
-            self.soon(SendToClient(message.client, turn()))
+            self.deliver_soon(SendToClient(message.client, make_turn()))
         elif isinstance(message, MessageReceived) and isinstance(message.message, Move):
             ply = message.message.ply
-            self.soon(
+            self.deliver_soon(
                 SendToClient(message.client, Accepted("m", ply, 1.0, 1000)),
-                SendToClient(message.client, turn(ply + 2)),
+                SendToClient(message.client, make_turn(ply + 2)),
             )
 
 
@@ -67,11 +67,11 @@ class Playing(ScriptedCore):
 async def open_edge(
     limits: HostLimits | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Any]:
-    core = Playing()
+    core = PlayingCore()
     metrics = Metrics()
     lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
     edge = Edge(1, core, limits or HostLimits(), metrics=metrics, program="test", lag=lag)
-    edge.pages = no_pages
+    edge.pages = echo_page_path
     core.edge = edge
     async with edge:
         port = (await edge.listen(HOST, 0, tls))[1]
@@ -99,22 +99,25 @@ async def play(client: ClientConnection, moves: int) -> None:
         played += isinstance(message, Accepted)
 
 
-async def until(done: Any) -> None:
-    async with asyncio.timeout(PATIENCE):
+async def wait_until(done: Any) -> None:
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not done():
             await asyncio.sleep(0.005)
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_a_library_of_somebody_elses_plays_and_closes(run: Any) -> None:
+def test_a_client_of_another_library_plays_and_closes(run: Any) -> None:
     async def main() -> None:
         async with open_edge() as (core, edge, port):
             async with dial(port) as client:
                 await play(client, 20)
-            await until(lambda: core.all(ClientDisconnected))
-            assert core.all(ClientDisconnected) == [ClientDisconnected(core.last(AdmissionRequest).client)]
+            await wait_until(lambda: core.list_received(ClientDisconnected))
+            assert core.list_received(ClientDisconnected) == [
+                ClientDisconnected(core.get_last(AdmissionRequest).client)
+            ]
             assert all(
-                said.elapsed_ns is not None and said.elapsed_ns > 0 for said in core.all(MessageReceived)
+                said.elapsed_ns is not None and said.elapsed_ns > 0
+                for said in core.list_received(MessageReceived)
             )
             assert not edge.connections
 
@@ -123,7 +126,7 @@ def test_a_library_of_somebody_elses_plays_and_closes(run: Any) -> None:
 
 @mark_requires("openssl")
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_the_same_over_tls(run: Any, tmp_path: Path) -> None:
+def test_a_client_plays_over_tls(run: Any, tmp_path: Path) -> None:
     async def main() -> None:
         cert, key = make_certificate(tmp_path, "localhost")
         server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -149,47 +152,47 @@ def test_the_same_over_tls(run: Any, tmp_path: Path) -> None:
             writer.write(b"GET /page/last HTTP/1.1\r\nConnection: close\r\n\r\n")
             assert (await reader.read()).endswith(b"/page/last\n")
             writer.close()
-            assert [type(each) for each in core.given[-1:]] == [ClientDisconnected]
+            assert [type(each) for each in core.received[-1:]] == [ClientDisconnected]
 
     run(main())
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_a_client_that_closes_its_half_has_moved_and_is_gone(run: Any) -> None:
+def test_a_move_before_the_end_of_the_clients_stream_counts(run: Any) -> None:
     async def main() -> None:
         async with open_edge() as (core, edge, port), dial(port) as client:
             await client.send(encode(Hello("anna")))
-            await until(lambda: core.all(TurnSent))
+            await wait_until(lambda: core.list_received(TurnSent))
             await client.send(encode(Move("m", 0, 1)))
             client.transport.write_eof()
-            await until(lambda: core.all(ClientDisconnected))
-            kinds = [type(each) for each in core.given]
+            await wait_until(lambda: core.list_received(ClientDisconnected))
+            kinds = [type(each) for each in core.received]
             assert kinds.index(MessageReceived) < kinds.index(ClientDisconnected)
-            await until(lambda: not edge.connections)
+            await wait_until(lambda: not edge.connections)
 
     run(main())
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_a_client_that_floods_and_closes_is_gone_before_all_is_parsed(run: Any) -> None:
+def test_unparsed_messages_of_a_flooding_client_are_dropped_when_it_closes(run: Any) -> None:
     async def main() -> None:
         limits = HostLimits(messages_per_second=10_000, work_ms_per_second=10**6)
         async with open_edge(limits) as (core, edge, port), dial(port) as client:
             await client.send(encode(Hello("anna")))
-            await until(lambda: core.all(TurnSent))
-            client_number = core.last(AdmissionRequest).client
+            await wait_until(lambda: core.list_received(TurnSent))
+            client_number = core.get_last(AdmissionRequest).client
             for _ in range(2000):
                 await client.send(encode(Watch("none")))
-            await until(lambda: core.all(MessageReceived))
+            await wait_until(lambda: core.list_received(MessageReceived))
             client.transport.abort()
-            await until(lambda: not edge.connections)
-            assert len(core.all(MessageReceived)) < 1000
-            assert core.all(ClientDisconnected) == [ClientDisconnected(client_number)]
+            await wait_until(lambda: not edge.connections)
+            assert len(core.list_received(MessageReceived)) < 1000
+            assert core.list_received(ClientDisconnected) == [ClientDisconnected(client_number)]
 
     run(main())
 
 
-def test_a_closed_connection_leaves_nothing_to_the_garbage_collector() -> None:
+def test_a_closed_connection_leaves_no_reference_cycles() -> None:
     async def request_page(port: int, connection: str) -> None:
         reader, writer = await asyncio.open_connection(HOST, port)
         writer.write(f"GET /page HTTP/1.1\r\nHost: here\r\nConnection: {connection}\r\n\r\n".encode())
@@ -206,8 +209,8 @@ def test_a_closed_connection_leaves_nothing_to_the_garbage_collector() -> None:
             async with dial(port) as client:
                 await play(client, 1)
                 client.transport.abort()
-            core.given.clear()
-            await until(lambda: not edge.connections)
+            core.received.clear()
+            await wait_until(lambda: not edge.connections)
 
     gc.collect()
     gc.disable()
@@ -224,7 +227,7 @@ def test_a_closed_connection_leaves_nothing_to_the_garbage_collector() -> None:
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> None:
+def test_a_client_that_never_reads_is_disconnected_as_too_slow(run: Any) -> None:
     async def main() -> None:
         async with open_edge() as (core, edge, port):
             with socket.socket() as small:
@@ -235,9 +238,9 @@ def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> 
                     assert isinstance(decode_server_message(await client.recv()), Welcome)
                     client.transport.pause_reading()
                     sent = 0
-                    while not core.all(ClientDisconnected):
+                    while not core.list_received(ClientDisconnected):
                         edge.deliver(
-                            [SendToClient(core.last(AdmissionRequest).client, turn(1000, f"{sent}"))]
+                            [SendToClient(core.get_last(AdmissionRequest).client, make_turn(1000, f"{sent}"))]
                         )
                         sent += 1
                         assert sent < 10_000
@@ -248,13 +251,13 @@ def test_a_client_that_never_reads_fills_the_kernel_and_is_cut_off(run: Any) -> 
                             await client.recv()
                     assert closed.value.rcvd is not None
                     assert closed.value.rcvd.reason == Code.TOO_SLOW
-            await until(lambda: not edge.connections)
+            await wait_until(lambda: not edge.connections)
 
     run(main())
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
-def test_the_sender_of_a_huge_message_reads_why_it_was_refused(run: Any) -> None:
+def test_the_sender_of_a_huge_message_gets_the_reason(run: Any) -> None:
     async def main() -> None:
         async with open_edge() as (core, _, port):
             client = await dial(port)
@@ -266,12 +269,12 @@ def test_the_sender_of_a_huge_message_reads_why_it_was_refused(run: Any) -> None
                     await client.recv()
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 1009
-            assert core.all(ClientDisconnected)[0].fault
+            assert core.list_received(ClientDisconnected)[0].fault
 
     run(main())
 
 
-async def test_it_listens_at_several_addresses_until_it_ends() -> None:
+async def test_an_edge_listens_on_several_ports_until_it_closes() -> None:
     async with open_edge() as (_, edge, first):
         ports = [first, (await edge.listen(HOST, 0))[1]]
         clients = [await dial(port) for port in ports]
@@ -291,7 +294,7 @@ async def test_it_listens_at_several_addresses_until_it_ends() -> None:
     writer.close()
 
 
-async def test_a_port_in_use_and_an_address_of_another_machine_are_told_in_one_line() -> None:
+async def test_an_unusable_address_is_reported_in_one_line() -> None:
     async with open_edge() as (_, edge, port):
         with pytest.raises(CannotListen, match=f"{HOST}:{port}: the port is in use") as told:
             await edge.listen(HOST, port)
@@ -303,17 +306,17 @@ async def test_a_port_in_use_and_an_address_of_another_machine_are_told_in_one_l
             await play(client, 1)
 
 
-async def test_a_peer_that_is_gone_before_the_loop_knows_ends_its_own_connection_only() -> None:
+async def test_writing_to_a_reset_connection_affects_no_other_connection() -> None:
     async with open_edge() as (core, edge, port), dial(port) as other:
         await play(other, 1)
         client = await dial(port)
         await client.send(encode(Hello("gone")))
-        await until(lambda: len(core.all(TurnSent)) >= 3)
-        number = core.last(AdmissionRequest).client
+        await wait_until(lambda: len(core.list_received(TurnSent)) >= 3)
+        number = core.get_last(AdmissionRequest).client
         client.transport.abort()
         for _ in range(10):
-            edge.deliver([SendToClient(number, turn(100))])
-        await until(lambda: core.all(ClientDisconnected))
+            edge.deliver([SendToClient(number, make_turn(100))])
+        await wait_until(lambda: core.list_received(ClientDisconnected))
         await play_on(other)
 
 

@@ -1,4 +1,4 @@
-"""The token bucket: the burst, the rate, and never more than both together."""
+"""The token bucket: its burst, its rate, and debts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.server.edge.token_bucket import TokenBucket
 SECOND = 1_000_000_000
 
 
-def test_a_burst_goes_at_once_and_then_as_many_as_the_rate_gives() -> None:
+def test_a_burst_is_followed_by_the_average_rate() -> None:
     bucket = TokenBucket(10, 3, 0)
     assert [bucket.try_take_token(0) for _ in range(4)] == [True, True, True, False]
     assert not bucket.try_take_token(SECOND // 10 - 1)
@@ -21,7 +21,7 @@ def test_a_burst_goes_at_once_and_then_as_many_as_the_rate_gives() -> None:
 
 
 @given(st.floats(0.1, 1e4), st.integers(1, 50), st.lists(st.integers(0, SECOND), max_size=60))
-def test_never_more_than_burst_and_rate_together(rate: float, burst: int, pauses: list[int]) -> None:
+def test_at_most_burst_and_rate_together_are_taken(rate: float, burst: int, pauses: list[int]) -> None:
     bucket, now, taken = TokenBucket(rate, burst, 0), 0, 0
     for pause in pauses:
         now += pause
@@ -36,7 +36,7 @@ def test_a_sender_within_the_rate_is_never_refused(rate: int, messages: int) -> 
     assert all(bucket.try_take_token(number * step) for number in range(messages))
 
 
-def test_a_debt_is_paid_back_and_is_never_larger_than_the_burst() -> None:
+def test_a_debt_is_paid_back_and_limited_to_the_burst() -> None:
     bucket = TokenBucket(10, 3, 0)
     bucket.take_tokens_with_debt(5)
     assert not bucket.try_take_token(2 * SECOND // 10)

@@ -1,4 +1,4 @@
-"""Messages to spectators: every move, a few at a time; a slow spectator skips to the newest position."""
+"""Messages to spectators: sent to a few followers at a time. A slow follower skips to the latest position."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from arena.server.edge.topics import (
     encode_frame,
 )
 from tests.properties import examples
-from tests.server.edge.rig import CLOCKS, ELSEWHERE, Peer, Rig, rig
+from tests.server.edge.rig import CLOCKS, OTHER_ADDRESS, Peer, Rig, open_rig
 from tests.virtual import virtual
 
 CONTROL = TimeControl.parse("1+0")
 
 
 class Match:
-    """Moves 0, 1, 2 … before spectators. It answers `watch` and `unwatch` as the core does."""
+    """Match with the moves 0, 1, 2 …, which spectators follow. It answers `watch` as the core does."""
 
     def __init__(self, arena: Rig, *, padding: int = 0) -> None:
         self.arena = arena
@@ -57,7 +57,7 @@ class Match:
             if isinstance(message, MessageReceived) and isinstance(message.message, Watch):
                 self.asked += 1
                 if self.is_over:
-                    arena.core.soon(SendToClient(message.client, Error(Code.NO_SUCH_MATCH, "", "m")))
+                    arena.core.deliver_soon(SendToClient(message.client, Error(Code.NO_SUCH_MATCH, "", "m")))
                 else:
                     asyncio.get_running_loop().call_soon(self._show, message.client)
 
@@ -78,15 +78,15 @@ class Match:
         self.is_over = True
         self.arena.publish("m", End("m", None, EndReason.PLY_LIMIT, "", self.moves, CLOCKS))
 
-    async def watch(self, name: str = "eve", address: str = ELSEWHERE) -> Peer:
-        peer, _ = await self.arena.enter(name, address, "spectator")
-        peer.say(Watch("m"))
-        await peer.news(lambda: any(b"view" in bytes(each.data) for each in peer.frames))
+    async def watch(self, name: str = "eve", address: str = OTHER_ADDRESS) -> Peer:
+        peer, _ = await self.arena.admit_client(name, address, "spectator")
+        peer.send(Watch("m"))
+        await peer.wait_until(lambda: any(b"view" in bytes(each.data) for each in peer.frames))
         return peer
 
 
 def moves_seen(messages: list[ServerMessage]) -> list[Any]:
-    """Return the moves of the match, as a client puts them together. A ply that is missing is a failure."""
+    """Return the moves that a client knows after these messages. Fail if a ply is missing."""
     moves: list[Any] = []
     for message in messages:
         if isinstance(message, View):
@@ -100,63 +100,63 @@ def moves_seen(messages: list[ServerMessage]) -> list[Any]:
 
 
 @virtual
-async def test_each_move_tells_how_many_watch() -> None:
-    async with rig() as arena:
+async def test_each_update_has_the_number_of_spectators() -> None:
+    async with open_rig() as arena:
         match = Match(arena)
         eve = await match.watch()
         ann = await match.watch("ann")
         match.move()
         await asyncio.sleep(1)
-        ann.say(Unwatch("m"))
+        ann.send(Unwatch("m"))
         await asyncio.sleep(1)
         match.move()
         await asyncio.sleep(1)
-        assert [each.watching for each in eve.heard() if isinstance(each, Update)] == [2, 1]
+        assert [each.watching for each in eve.take_messages() if isinstance(each, Update)] == [2, 1]
 
 
 @virtual
-async def test_after_unwatch_nothing_more_is_sent() -> None:
-    async with rig() as arena:
+async def test_no_message_follows_an_unwatch() -> None:
+    async with open_rig() as arena:
         match = Match(arena)
         eve = await match.watch()
-        eve.heard()
-        eve.say(Unwatch("m"), Unwatch("m"))
+        eve.take_messages()
+        eve.send(Unwatch("m"), Unwatch("m"))
         await asyncio.sleep(1)
         match.move()
         match.end()
         await asyncio.sleep(1)
-        assert not eve.heard()
+        assert not eve.take_messages()
 
 
 @virtual
-async def test_a_view_that_was_under_way_to_who_has_left_makes_nobody_follow() -> None:
-    async with rig() as arena:
+async def test_a_late_view_does_not_make_a_client_follow_the_match_again() -> None:
+    async with open_rig() as arena:
         match = Match(arena)
-        eve, client = await arena.enter("eve", ELSEWHERE, "spectator")
-        eve.say(Unwatch("m"))
+        eve, client = await arena.admit_client("eve", OTHER_ADDRESS, "spectator")
+        eve.send(Unwatch("m"))
         await asyncio.sleep(1)
         arena.send(client, match.view())
         match.move()
         await asyncio.sleep(1)
-        assert [type(each) for each in eve.heard()] == [View]
+        assert [type(each) for each in eve.take_messages()] == [View]
 
 
 @virtual
-async def test_a_message_is_encoded_once_for_all() -> None:
-    async with rig() as arena:
+async def test_a_message_is_encoded_once_for_all_followers() -> None:
+    async with open_rig() as arena:
         match = Match(arena)
         crowd = [await match.watch(f"eve {number}") for number in range(9)]
         written: set[int] = set()
         for eve in crowd:
-            eve.wire.write = lambda data: written.add(id(data))  # type: ignore[method-assign]
+            eve.transport.write = lambda data: written.add(id(data))  # type: ignore[method-assign]
         match.move()
         await asyncio.sleep(1)
         assert len(written) == 1
 
 
 @virtual
-async def test_a_crowd_is_sent_evenly_a_few_at_a_time_and_soon() -> None:
-    async with rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
+async def test_messages_are_sent_to_a_few_followers_at_a_time() -> None:
+    async with open_rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
         match = Match(arena)
         crowd = [await match.watch(f"eve {number}") for number in range(100)]
         for eve in crowd:
@@ -172,73 +172,73 @@ async def test_a_crowd_is_sent_evenly_a_few_at_a_time_and_soon() -> None:
 
 
 @virtual
-async def test_a_slow_spectator_is_left_out_and_skips_to_the_newest() -> None:
-    async with rig() as arena:
+async def test_a_slow_spectator_skips_to_the_latest_position() -> None:
+    async with open_rig() as arena:
         match = Match(arena, padding=500)
         slow, quick = await match.watch("slow"), await match.watch("quick")
-        slow.reading = False
+        slow.is_reading = False
         for _ in range(100):
             match.move()
             await asyncio.sleep(0.2)
-            assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + 2000
-        assert moves_seen(quick.heard()) == match.moves
+            assert slow.transport.get_write_buffer_size() < MAX_BACKLOG_BYTES + 2000
+        assert moves_seen(quick.take_messages()) == match.moves
         asked = match.asked
-        slow.read()
+        slow.resume_reading()
         await asyncio.sleep(2 * RECHECK_SECONDS)
         assert match.asked == asked + 1, "the edge asks for it"
-        assert moves_seen(slow.heard()) == match.moves
+        assert moves_seen(slow.take_messages()) == match.moves
         match.move()
         await asyncio.sleep(1)
-        [update] = slow.heard()
+        [update] = slow.take_messages()
         assert isinstance(update, Update)
 
 
 @virtual
-async def test_a_spectator_over_its_budget_misses_messages_and_continues_with_the_newest() -> None:
-    async with rig(HostLimits(work_ms_per_second=1)) as arena:
+async def test_a_spectator_over_its_work_budget_skips_to_the_latest_position() -> None:
+    async with open_rig(HostLimits(work_ms_per_second=1)) as arena:
         match = Match(arena)
-        many = [await match.watch(f"much {number}", ELSEWHERE) for number in range(8)]
-        arena.edge.work_budget.try_spend(ELSEWHERE, 3_500, asyncio.get_running_loop().time())
+        many = [await match.watch(f"much {number}", OTHER_ADDRESS) for number in range(8)]
+        arena.edge.work_budget.try_spend(OTHER_ADDRESS, 3_500, asyncio.get_running_loop().time())
         little = await match.watch("little", "203.0.113.1")
         for _ in range(30):
             match.move()
             await asyncio.sleep(0.06)
         await asyncio.sleep(DELIVERY_DELAY_SECONDS)
-        assert moves_seen(little.heard()) == match.moves
+        assert moves_seen(little.take_messages()) == match.moves
         await asyncio.sleep(2 * RECHECK_SECONDS)
         for much in many:
-            assert moves_seen(much.heard()) == match.moves
+            assert moves_seen(much.take_messages()) == match.moves
         assert match.asked > len(many) + 1
 
 
 @examples(25)
 @given(st.lists(st.sampled_from(["move", "read", "wait", "enter", "leave"]), max_size=60))
-def test_everybody_sees_the_whole_match_in_the_end_whatever_happens(script: list[str]) -> None:
+def test_every_follower_finally_sees_the_whole_match(script: list[str]) -> None:
     @virtual
     async def play() -> None:
-        async with rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
+        async with open_rig(HostLimits(connections_per_address=1000, work_ms_per_second=1000)) as arena:
             match = Match(arena, padding=300)
             crowd = [await match.watch(f"eve {number}") for number in range(6)]
             for eve in crowd[::2]:
-                eve.reading = False
+                eve.is_reading = False
             for number, what in enumerate(script):
                 if what == "move":
                     match.move()
                 elif what == "read":
                     for eve in crowd[::2]:
-                        eve.read()
-                        eve.reading = False
+                        eve.resume_reading()
+                        eve.is_reading = False
                 elif what == "wait":
                     await asyncio.sleep(0.02 * (number % 7))
                 elif what == "enter":
                     crowd.append(await match.watch(f"newcomer {number}"))
                 elif len(crowd) > 1:
-                    crowd.pop().wire.reset()
+                    crowd.pop().transport.reset()
             match.end()
             await asyncio.sleep(5)
             for eve in crowd:
-                eve.read()
-                told = eve.heard()
+                eve.resume_reading()
+                told = eve.take_messages()
                 moves_seen(told)
                 assert isinstance(told[-1], End)
                 assert told[-1].moves == match.moves
@@ -248,8 +248,8 @@ def test_everybody_sees_the_whole_match_in_the_end_whatever_happens(script: list
 
 
 @virtual
-async def test_nothing_is_kept_that_everybody_has_been_sent() -> None:
-    async with rig() as arena:
+async def test_frames_sent_to_all_followers_are_not_kept() -> None:
+    async with open_rig() as arena:
         match = Match(arena)
         await match.watch()
         for _ in range(20):
@@ -259,34 +259,34 @@ async def test_nothing_is_kept_that_everybody_has_been_sent() -> None:
 
 
 @virtual
-async def test_a_browsing_client_gets_each_new_listing_and_a_slow_client_the_next_one() -> None:
+async def test_a_slow_client_skips_to_the_latest_listing() -> None:
     def listing(number: int) -> Listing:
         live = LiveMatch(f"{number}", "e", "tictactoe", Players("a", "b"), CONTROL, 0)
         return Listing([live] * 40, [], [])
 
-    async with rig() as arena:
-        eve, client = await arena.enter("eve", role="spectator")
-        slow, other = await arena.enter("slow", role="spectator")
+    async with open_rig() as arena:
+        eve, client = await arena.admit_client("eve", role="spectator")
+        slow, other = await arena.admit_client("slow", role="spectator")
         for peer, number in ((eve, client), (slow, other)):
-            peer.say(Browse())
+            peer.send(Browse())
             await asyncio.sleep(0.1)
             arena.send(number, listing(0))
-        slow.reading = False
+        slow.is_reading = False
         for number in range(1, 30):
             arena.publish(LISTING_TOPIC, listing(number))
             await asyncio.sleep(0.3)
-        numbers = [each.matches[0].match for each in eve.heard() if isinstance(each, Listing)]
+        numbers = [each.matches[0].match for each in eve.take_messages() if isinstance(each, Listing)]
         assert numbers == [f"{number}" for number in range(30)]
-        assert slow.wire.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(encode_frame(listing(0)))
-        slow.read()
+        assert slow.transport.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(encode_frame(listing(0)))
+        slow.resume_reading()
         arena.publish(LISTING_TOPIC, listing(30))
         await asyncio.sleep(0.3)
-        messages = [each for each in slow.heard() if isinstance(each, Listing)]
+        messages = [each for each in slow.take_messages() if isinstance(each, Listing)]
         assert messages[-1] == listing(30)
         assert len(messages) < 30
 
 
 @virtual
-async def test_a_topic_without_followers_is_not_encoded() -> None:
-    async with rig() as arena:
+async def test_messages_of_a_topic_without_followers_are_not_encoded() -> None:
+    async with open_rig() as arena:
         arena.core.deliver(PublishToTopic("m", Update("m", 0, Played(object(), 1.0), CLOCKS), (1,)))

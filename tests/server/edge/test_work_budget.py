@@ -1,4 +1,4 @@
-"""The budget of work of an address."""
+"""The work budget of an address."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge.work_budget import WorkBudget
 
 
-def test_one_address_takes_nothing_from_another_and_a_network_counts_as_one() -> None:
+def test_addresses_have_separate_budgets_and_an_ipv6_network_has_one() -> None:
     budget = WorkBudget(HostLimits(work_ms_per_second=1))
     assert budget.try_spend("192.0.2.1", 20_000, 0) == 0
     assert budget.try_spend("192.0.2.1", 1_000, 0) > 0
@@ -15,7 +15,7 @@ def test_one_address_takes_nothing_from_another_and_a_network_counts_as_one() ->
     assert budget.try_spend("2001:db8::2", 1_000, 0) > 0
 
 
-def test_another_limit_holds_at_once() -> None:
+def test_a_changed_limit_applies_immediately() -> None:
     limits = HostLimits(work_ms_per_second=1)
     budget = WorkBudget(limits)
     assert budget.try_spend("a", 20_000, 0.0) == 0

@@ -8,7 +8,7 @@ from testkit.forked import ForkedPageProcess
 
 @pytest.fixture(autouse=True)
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let servers and the page process start and answer as late as a busy machine does."""
+    """Lengthen the time limits of servers and of the page process, so that tests pass on a busy machine."""
     monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "START_TIMEOUT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "MAX_START_WAIT_SECONDS", 300.0)
@@ -19,5 +19,5 @@ def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def forked_pages(monkeypatch: pytest.MonkeyPatch, loaded_commands: None) -> None:
-    """Fork page processes, for each would load its modules for half a second. `test_it_ends_with_its_parent` starts one anew."""
+    """Fork page processes, because each new one would take half a second to load its modules."""
     monkeypatch.setattr(page_process, "_start_process", ForkedPageProcess)

@@ -1,4 +1,4 @@
-"""Analysis: an engine in a process of its own, asked by real questions, and all that it refuses."""
+"""Engine analysis: responses of real engines, time limits, and refused requests."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ from tests.server.fleets import processes_of
 
 RULES = Riskless(load_map("path4"))
 START = RULES.position_to_text(RULES.start())
-SEVERAL = RULES.position_from_text("+4 +2 . -5 maxie 4")
-"""A position with three moves."""
+THREE_MOVES_POSITION = RULES.position_from_text("+4 +2 . -5 maxie 4")
+"""Position with three legal moves."""
 ITALY = make_game_on_map("riskless", "italy")
 LONG_MATCH = to_line(random_record(ITALY, 3, 60)[0])
 """Record whose review takes more than a second of CPU time."""
-PLENTY = 500.0
-"""Time limit that a busy machine keeps, in seconds."""
+GENEROUS_SECONDS = 500.0
+"""Time limit that suffices on a busy machine, in seconds."""
 
 
-def at(position: str) -> dict[str, str]:
+def make_parameters(position: str) -> dict[str, str]:
     return {"position": position}
 
 
-async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_told() -> None:
-    answer = await analyse_position("path4", at(RULES.position_to_text(SEVERAL)), max_seconds=PLENTY)
+async def test_an_analysis_has_legal_lines_their_values_and_the_exact_value() -> None:
+    answer = await analyse_position(
+        "path4", make_parameters(RULES.position_to_text(THREE_MOVES_POSITION)), max_seconds=GENEROUS_SECONDS
+    )
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     assert data["engine"] == "alphabeta"
@@ -50,9 +52,13 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
     assert isinstance(data["value"], int | float)
     assert 0 <= data["chance"] <= 1
     assert data["lines"][0]["line"] == data["line"]
-    assert len({each["line"][0] for each in data["lines"]}) == len(data["lines"]) == len(RULES.moves(SEVERAL))
+    assert (
+        len({each["line"][0] for each in data["lines"]})
+        == len(data["lines"])
+        == len(RULES.moves(THREE_MOVES_POSITION))
+    )
     for each in data["lines"]:
-        position = SEVERAL
+        position = THREE_MOVES_POSITION
         for text in each["line"]:
             position = RULES.play(position, RULES.move_from_text(text))
     assert data["truth"] is not None, "path4 is solved, and its table ships"
@@ -61,47 +67,47 @@ async def test_the_line_of_the_engine_is_legal_and_its_value_and_the_truth_are_t
 @pytest.mark.parametrize(
     ("name", "parameters", "error"),
     [
-        ("nowhere", at(START), NotFound),
-        ("../path4", at(START), NotFound),
-        ("ring:1000", at(START), NotFound),
+        ("nowhere", make_parameters(START), NotFound),
+        ("../path4", make_parameters(START), NotFound),
+        ("ring:1000", make_parameters(START), NotFound),
         ("path4", {}, BadRequest),
-        ("path4", at(" "), BadRequest),
+        ("path4", make_parameters(" "), BadRequest),
     ],
 )
-async def test_an_invalid_request_starts_no_engine(
+async def test_an_invalid_analysis_request_starts_no_engine(
     name: str, parameters: dict[str, str], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         await analyse_position(name, parameters, max_seconds=0)
 
 
-async def test_a_position_that_is_none_is_refused() -> None:
+async def test_an_invalid_position_is_refused() -> None:
     assert (
-        await analyse_position("path4", at("--help"), max_seconds=PLENTY)
+        await analyse_position("path4", make_parameters("--help"), max_seconds=GENEROUS_SECONDS)
     ).status == HTTPStatus.BAD_REQUEST
 
 
-async def test_an_engine_that_takes_too_long_is_gone_when_that_is_told(
+async def test_an_engine_that_takes_too_long_is_killed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    answer = await analyse_position("path4", at("+9 . . -3 maxie 0"), max_seconds=0.05)
+    answer = await analyse_position("path4", make_parameters("+9 . . -3 maxie 0"), max_seconds=0.05)
     assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
     assert processes_of(mark) == []
 
 
-async def test_an_engine_that_uses_too_much_cpu_time_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_engine_that_uses_too_much_cpu_time_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis, "MAX_CPU_SECONDS", 1)
-    answer = await review_match(LONG_MATCH, PLENTY)
+    answer = await review_match(LONG_MATCH, GENEROUS_SECONDS)
     assert (answer.status, answer.body) == (HTTPStatus.SERVICE_UNAVAILABLE, b"the engine took too long\n")
 
 
-async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_engine_is_killed_when_its_request_is_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(analyse_position, "path4", at(START))
+        tasks.start_soon(analyse_position, "path4", make_parameters(START))
         with anyio.fail_after(500):
             while not processes_of(mark):
                 await anyio.sleep(0.001)
@@ -109,9 +115,9 @@ async def test_an_engine_whose_question_is_given_up_is_gone_too(monkeypatch: pyt
     assert processes_of(mark) == []
 
 
-def test_a_review_is_that_of_the_command_line(tmp_path: Path) -> None:
+def test_a_review_equals_that_of_arena_replay(tmp_path: Path) -> None:
     line = to_line(random_record(ITALY, 3, 6)[0])
-    answer = anyio.run(review_match, line, PLENTY)
+    answer = anyio.run(review_match, line, GENEROUS_SECONDS)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
     file, found = tmp_path / "match.jsonl", tmp_path / "found.json"
@@ -140,7 +146,7 @@ OWN_MAP = {**make_game_on_map("riskless", "path4").setup(), "map": "own"}
     ],
     ids=["built-in map", "own map", "hexapawn"],
 )
-def test_moves_that_are_in_no_store_are_reviewed_as_a_record_of_them(
+def test_moves_are_reviewed_as_a_record(
     game: AnyGame, setup: dict[str, object], full_setup: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def review(line: str, _seconds: float) -> Response:
@@ -154,9 +160,7 @@ def test_moves_that_are_in_no_store_are_reviewed_as_a_record_of_them(
     assert [each.move for each in record.moves] == moves
 
 
-def test_a_game_and_a_map_that_somebody_wrote_are_reviewed_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_custom_game_and_a_custom_map_are_reviewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_games(monkeypatch)
     CATALOGUE.register(str(nim(tmp_path)))
     moves = [each.move for each in random_record(make_game_on_map("riskless", "path4"), 3, 2)[0].moves]
@@ -164,12 +168,12 @@ def test_a_game_and_a_map_that_somebody_wrote_are_reviewed_too(
         {"game": "nim", "moves": "[1,2]"},
         {"game": "riskless", "setup": json.dumps(OWN_MAP), "moves": json.dumps(moves)},
     ):
-        answer = anyio.run(review_moves, parameters, PLENTY)
+        answer = anyio.run(review_moves, parameters, GENEROUS_SECONDS)
         assert answer.status == HTTPStatus.OK, answer.body
         assert len(json.loads(answer.body)["moves"]) == 2
 
 
-async def test_a_query_that_gives_no_match_is_refused() -> None:
+async def test_a_review_request_without_a_valid_match_is_refused() -> None:
     with pytest.raises(BadRequest, match="'moves' a JSON list"):
         await review_moves({"game": "tictactoe", "moves": "4"})
 
@@ -185,7 +189,7 @@ async def test_a_query_that_gives_no_match_is_refused() -> None:
         (to_line(random_record(make_game_on_map("riskless", "path4"), 1, 0)[0]), "it has no moves"),
     ],
 )
-async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> None:
+async def test_a_match_that_cannot_be_reviewed_starts_no_engine(line: str, why: str) -> None:
     answer = await review_match(line, max_seconds=0)
     assert answer.status == HTTPStatus.BAD_REQUEST
     assert why in answer.body.decode()
@@ -194,5 +198,5 @@ async def test_a_match_without_review_starts_no_engine(line: str, why: str) -> N
 async def test_a_record_that_breaks_the_rules_is_refused() -> None:
     record, _ = random_record(make_game_on_map("riskless", "path4"), 1, 4)
     wrong = structs.replace(record, moves=[record.moves[0], *record.moves[:3]])
-    answer = await review_match(to_line(wrong), PLENTY)
+    answer = await review_match(to_line(wrong), GENEROUS_SECONDS)
     assert (answer.status, "breaks the rules" in answer.body.decode()) == (HTTPStatus.BAD_REQUEST, True)

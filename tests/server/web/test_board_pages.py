@@ -1,4 +1,4 @@
-"""Boards of user-defined games for the page: position by position, within bounds."""
+"""Boards of custom games for the page: one for each position of a match."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def ask(moves: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_a_match_is_shown_position_by_position(seed: int) -> None:
+async def test_a_response_has_every_position_of_a_match(seed: int) -> None:
     match = random_match(FOUR, seed)
     told = await ask(list(match.moves))
     assert told["board"] == {"kind": "grid", "columns": 7, "rows": 6, "a1_below": True, "checkered": False}
@@ -42,7 +42,7 @@ async def test_a_match_is_shown_position_by_position(seed: int) -> None:
     assert told["legal"] == []
 
 
-async def test_all_legal_moves_are_told_at_each_ply() -> None:
+async def test_a_response_has_all_legal_moves_after_each_ply() -> None:
     match = random_match(FOUR, 5)
     for ply in range(len(match.moves) + 1):
         told = await ask(list(match.moves[:ply]))

@@ -1,4 +1,4 @@
-"""Many modules in one file: their order, their names, and what a bundle has no place for."""
+"""Bundles of JavaScript modules: behaviour, contents, and modules that cannot be bundled."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ console.log(JSON.stringify([told.map((each) => String(each).split("/").slice(-2)
 """
 
 
-def test_a_bundle_does_what_its_modules_do(tmp_path: Path) -> None:
+def test_a_bundle_behaves_like_its_modules(tmp_path: Path) -> None:
     skip_without("node")
     # Only a test asks a bundle for what the first module exports.
     bundle = make_bundles(FILES, "js/main.js", BUNDLE, FURTHER)
@@ -90,7 +90,7 @@ def test_a_bundle_does_what_its_modules_do(tmp_path: Path) -> None:
     assert together == apart
 
 
-def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
+def test_a_module_needed_by_both_bundles_is_only_in_the_first() -> None:
     bundle = make_bundles(FILES, "js/main.js", BUNDLE, FURTHER)
     held = {
         path: [each for each in FILES if f"// {each}\n".encode() in text] for path, text in bundle.items()
@@ -118,7 +118,7 @@ def test_a_module_that_two_bundles_need_is_in_the_first_alone() -> None:
         ('import { grow } from "./parts/tree.js";', "imports itself, through js/main.js, js/parts/tree.js"),
     ],
 )
-def test_a_module_that_a_bundle_would_change_is_refused(line: str, why: str) -> None:
+def test_a_module_that_cannot_be_bundled_is_refused(line: str, why: str) -> None:
     files = {**FILES, "js/words.js": f"{line}\n".encode()}
     with pytest.raises(ValueError, match=r"^js/(words|parts/tree)\.js(:| imports) ") as refused:
         make_bundles(files, "js/main.js", BUNDLE, FURTHER)
@@ -131,7 +131,7 @@ def test_comments_and_indentation_are_left_out() -> None:
     assert "\ntall += by + mine.n; // 41\n" in bundle
 
 
-def test_a_third_bundle_is_refused() -> None:
+def test_an_import_that_would_need_a_third_bundle_is_refused() -> None:
     leaf = FILES["js/views/leaf.js"] + b'export const more = () => import("../other.js");\n'
     with pytest.raises(
         ValueError,

@@ -1,4 +1,4 @@
-"""The calendar of events, read back by the rules of RFC 5545."""
+"""The calendar of events, parsed by the rules of RFC 5545."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tests.server.web.test_pages import get
 
 NOW = datetime(2026, 10, 16, 12, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
-EIGHT = int(datetime(2026, 10, 16, 20, tzinfo=BERLIN).timestamp())
-"""The second last Friday on which it is summer in Berlin."""
-ONCE = EventPlan(
+START_TIME = int(datetime(2026, 10, 16, 20, tzinfo=BERLIN).timestamp())
+"""Start of an event, as Unix time: the second last Friday of daylight saving time in Berlin."""
+CUP_PLAN = EventPlan(
     event="cup",
     uid="7",
-    start_time=EIGHT,
-    closing_time=EIGHT - 300,
+    start_time=START_TIME,
+    closing_time=START_TIME - 300,
     format="swiss",
     rounds=7,
     starts=(
@@ -36,12 +36,14 @@ ONCE = EventPlan(
         PoolGame(game_of(), TimeControl.parse("10+0.1")),
     ),
 )
-AGAIN = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
-WEEKLY = replace(ONCE, event=name_of("weekly", AGAIN, EIGHT), series="weekly", recurrence=AGAIN)
+RECURRENCE = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
+WEEKLY_PLAN = replace(
+    CUP_PLAN, event=name_of("weekly", RECURRENCE, START_TIME), series="weekly", recurrence=RECURRENCE
+)
 
 
 def read_calendar(body: bytes) -> list[dict[str, str]]:
-    """Return the events of a calendar: unfolded, parsed, unescaped."""
+    """Return the properties of each event in a calendar, unfolded and unescaped."""
     assert body.endswith(b"\r\n")
     lines = body.split(b"\r\n")
     assert all(len(line) <= 75 for line in lines)
@@ -57,11 +59,11 @@ def read_calendar(body: bytes) -> list[dict[str, str]]:
             found.append({})
         elif found and name != "END":
             assert name not in found[-1]
-            found[-1][name] = unescaped(value)
+            found[-1][name] = unescape(value)
     return found
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     whole, rest = "", iter(text)
     for each in rest:
         whole += {"n": "\n"}.get(after := next(rest), after) if each == "\\" else each
@@ -72,8 +74,8 @@ def calendar(*states: EventState, origin: str = "https://arena.example") -> list
     return read_calendar(render_ical(list_dated_events(states), origin, NOW))
 
 
-def test_an_event_is_told_in_utc() -> None:
-    (told,) = calendar(EventState(ONCE))
+def test_the_times_of_an_event_are_in_utc() -> None:
+    (told,) = calendar(EventState(CUP_PLAN))
     assert told == {
         "UID": "cup@arena.example",
         "DTSTAMP": "20261016T120000Z",
@@ -85,35 +87,35 @@ def test_an_event_is_told_in_utc() -> None:
     }
 
 
-def test_an_arena_has_its_length_and_what_is_cancelled_says_so() -> None:
-    plan = replace(ONCE, format="arena", minutes=90)
+def test_an_arena_has_a_duration_and_a_cancelled_event_its_status() -> None:
+    plan = replace(CUP_PLAN, format="arena", minutes=90)
     (told,) = calendar(EventState(plan, phase="cancelled"))
     assert (told["DURATION"], told["STATUS"]) == ("PT90M", "CANCELLED")
 
 
-def test_an_event_keeps_its_uid_once_it_is_announced_itself() -> None:
-    before = calendar(EventState(WEEKLY))
-    second = plan_next_event(WEEKLY, EIGHT)
+def test_an_event_of_a_series_keeps_its_uid_when_it_is_announced() -> None:
+    before = calendar(EventState(WEEKLY_PLAN))
+    second = plan_next_event(WEEKLY_PLAN, START_TIME)
     assert second is not None
-    after = calendar(EventState(WEEKLY, phase="over"), EventState(second))
+    after = calendar(EventState(WEEKLY_PLAN, phase="over"), EventState(second))
     assert [each["UID"] for each in after[:-1]] == [each["UID"] for each in before]
     assert len({each["UID"] for each in after}) == len(after)
-    ended = calendar(EventState(WEEKLY, phase="cancelled"))
+    ended = calendar(EventState(WEEKLY_PLAN, phase="cancelled"))
     assert len(ended) == 1, "nothing follows where nothing is announced"
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=48))
-def test_any_name_can_be_read_back(name: str) -> None:
-    (told,) = calendar(EventState(replace(ONCE, event=name)), origin="")
+def test_any_name_survives_escaping_and_folding(name: str) -> None:
+    (told,) = calendar(EventState(replace(CUP_PLAN, event=name)), origin="")
     assert told["SUMMARY"] == name
     assert "URL" not in told
 
 
-async def test_a_server_has_the_calendar_of_its_store(host: Host) -> None:
-    await keep_event(host.engine, EventState(WEEKLY))
+async def test_a_server_serves_the_calendar_of_its_store(host: Host) -> None:
+    await keep_event(host.engine, EventState(WEEKLY_PLAN))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     told = read_calendar(body)
     assert len(told) == 1 + SERIES_DATES
-    assert told[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY.event}"
+    assert told[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY_PLAN.event}"
     assert (await get(host, "/events.ics?x=1"))[0] == 400

@@ -1,4 +1,4 @@
-"""Progress of an event, as reported by its player, by the store, and by its matches."""
+"""Plan and progress of an event, from the server that plays it, from the store, and from its matches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.server.web.routes import MAX_LISTED_BOTS, parse_target
 from arena.server.web.store_pages import StorePages
 from tests.server.core.test_event import begin_event
 from tests.server.played import MAXIE_WINS, day, events, keep, keep_event
-from tests.server.web.test_pages import ask, get, play
+from tests.server.web.test_pages import get, get_json, play
 
 PLAN = {
     "game": "riskless",
@@ -27,9 +27,9 @@ PLAN = {
 }
 
 
-async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Host) -> None:
+async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: Host) -> None:
     async with claim_ladder(host.engine, "ladder", "cup", "auto", PLAN):
-        told = await ask(host, "event?name=cup")
+        told = await get_json(host, "event?name=cup")
         assert (told["counted"], told["playing"], told["finished"]) == (0, 0, False)
         plan = told["plan"]
         assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
@@ -42,26 +42,26 @@ async def test_an_event_that_is_played_elsewhere_is_told_from_the_store(host: Ho
     assert json.loads(over.body)["finished"]
 
 
-async def test_matches_without_a_plan_are_an_event_too(host: Host) -> None:
+async def test_matches_without_a_plan_form_an_event(host: Host) -> None:
     await play(host, 1)
     await count_new_matches(host.engine)
-    told = await ask(host, "event?name=test")
+    told = await get_json(host, "event?name=test")
     assert (told["plan"], told["counted"], told["finished"]) == (None, 1, False)
     status, _, body = await get(host, "/api/event?name=none")
     assert (status, body.count(b"\n")) == (404, 1)
 
 
-async def test_whoever_plays_the_event_says_how_it_goes() -> None:
+async def test_the_progress_of_an_event_comes_from_its_player() -> None:
     mine = EventProgress(
         "cup", "match", "tictactoe", [], "round-robin", 2, "1+0", {"a": "", "b": ""}, 1, 4, []
     )
     async with open_host(find_progress=lambda event: mine if event == "cup" else None) as host:
-        told = await ask(host, "event?name=cup")
+        told = await get_json(host, "event?name=cup")
         assert (told["plan"]["played"], told["plan"]["matches"]) == (1, 4)
         assert (await get(host, "/api/event?name=other"))[0] == 404
 
 
-async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) -> None:
+async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
     event = begin_event("swiss", 4)
     await keep_event(host.engine, event.state)
     first, second = event.list_due_matches()
@@ -83,10 +83,10 @@ async def test_the_open_pairings_of_an_event_in_progress_are_told(host: Host) ->
     assert [(each["maxie"], each["minnie"]) for each in await due(host)] == [(second.maxie, second.minnie)]
 
 
-async def test_a_cancelled_event_says_why(host: Host) -> None:
+async def test_a_cancelled_event_has_the_reason(host: Host) -> None:
     state = replace(begin_event("swiss", 4).state, phase="cancelled", cancel_reason="too few bots")
     await keep_event(host.engine, state)
-    told = await ask(host, "event?name=cup")
+    told = await get_json(host, "event?name=cup")
     assert (told["finished"], told["cancel_reason"]) == (True, "too few bots")
 
 

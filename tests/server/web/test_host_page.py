@@ -1,4 +1,4 @@
-"""The host's page: connected bots and the host's orders, with the token of an admin."""
+"""The host page: connected bots, directives and renames, with the token of an admin."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tests.server.databases import on_sqlite
 from tests.server.matches import spec
 from tests.server.peer import dial, enter
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_page_process import Nothing
-from tests.server.web.test_pages import get, pages_of
+from tests.server.web.test_page_process import EmptyPageClient
+from tests.server.web.test_pages import get, get_pages
 
 
 @on_sqlite
-async def test_an_admin_sees_who_is_there_and_acts(database: str) -> None:
+async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: str) -> None:
     async with (
         open_host(make_private_host_settings(database=database, anyone=True)) as host,
         enter(host, "anna") as anna,
@@ -98,8 +98,8 @@ async def test_an_admin_sees_who_is_there_and_acts(database: str) -> None:
             assert (await get(host, f"/api/host?{query}", "POST", Authorization=secret))[0] == 400
 
 
-async def test_a_ban_that_is_being_written_is_written_to_its_end(database: str) -> None:
-    """Also where the time for the answer ends meanwhile."""
+async def test_a_ban_is_stored_even_if_the_time_limit_passes_meanwhile(database: str) -> None:
+
     async with open_store(database) as engine:
         secret = basic("tower", await tokens.create_token(engine, "tower", "admin"))
         begun, store_is_free = anyio.Event(), anyio.Event()
@@ -109,7 +109,7 @@ async def test_a_ban_that_is_being_written_is_written_to_its_end(database: str) 
             await store_is_free.wait()
             return await write(engine, operation)
 
-        page = HostPage(set_writer(engine, write_later), Nothing(), RenameQueue(database))
+        page = HostPage(set_writer(engine, write_later), EmptyPageClient(), RenameQueue(database))
 
         async def ban() -> None:
             with time_limit:
@@ -125,7 +125,7 @@ async def test_a_ban_that_is_being_written_is_written_to_its_end(database: str) 
         assert [each.subject for each in await load_directives(engine)] == ["anna"]
 
 
-async def test_nobody_but_an_admin_is_told(host: Host) -> None:
+async def test_only_an_admin_sees_the_host_page(host: Host) -> None:
     for role in ("bot", "spectator"):
         secret = basic(role, await tokens.create_token(host.engine, role, role))
         assert (await get(host, "/api/host", "POST", Authorization=secret))[0] == 401
@@ -137,7 +137,7 @@ async def test_nobody_but_an_admin_is_told(host: Host) -> None:
 
 
 @on_sqlite
-async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: str) -> None:
+async def test_an_admin_renames_hides_and_restores_bots(database: str) -> None:
     async with open_host(make_private_host_settings(database=database)) as host, dial(host.url) as anna:
         secret = basic("tower", await tokens.create_token(host.engine, "tower", "admin"))
         token = await tokens.create_token(host.engine, "anna", "bot", "ada")
@@ -152,7 +152,7 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
             status, told = await post(**given)
             assert status == 200, told
             begun = [(each["name"], each["other"]) for each in told["renames"] if each["problem"] is None]
-            while any(each.problem is None for each in pages_of(host).renames.list_renames()):
+            while any(each.problem is None for each in get_pages(host).renames.list_renames()):
                 await anyio.sleep(0.05)
             status, told = await post()
             ended = {(each["name"], each["other"]): each["problem"] for each in told["renames"]}
@@ -177,8 +177,8 @@ async def test_an_admin_renames_and_hides_bots_and_gives_a_name_back(database: s
 
 
 @on_sqlite
-async def test_a_rename_that_fails_says_why(database: str) -> None:
-    """Another host may have changed the bot meanwhile."""
+async def test_a_failed_rename_has_the_reason(database: str) -> None:
+    """Test the rename of a bot that does not exist, as if another host had renamed it meanwhile."""
     renames = RenameQueue(database)
     async with open_store(database), open_background_tasks() as tasks:
         tasks.start_soon(renames.run)

@@ -1,4 +1,4 @@
-"""The start page before its scripts have loaded: the current match, on the map as the page draws it."""
+"""The start page before its scripts are loaded: a match on its map, with armies and winning chances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONTROL = TimeControl.parse("1/move")
 
 
 def random_match(name: str, plies: int, players: Players | None = None) -> tuple[HeroMatch, list[int]]:
-    """Return a match of random moves on a map, and the armies that stand on it."""
+    """Return a match of random moves on a map, and the armies on each territory after it."""
     rules, chance = make_game_on_map("riskless", name), random.Random(plies)
     assert isinstance(rules, Riskless)
     position, moves = rules.start(), list[Played]()
@@ -42,21 +42,21 @@ def parse_page(made: bytes) -> ET.Element:
     return ET.fromstring(made.decode())
 
 
-def owner(armies: int) -> str:
+def get_owner(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
 @pytest.mark.parametrize("name", [*list_map_names(), "ring:8", "grid:3x4"])
 @pytest.mark.parametrize("plies", [0, 25])
-def test_every_territory_is_shown_with_its_owner_and_armies(name: str, plies: int) -> None:
+def test_every_territory_has_its_owner_and_armies(name: str, plies: int) -> None:
     shown, armies = random_match(name, plies)
     picture = parse_page(render_hero(shown))
     spots = picture.findall(".//g[@class='spot']")
-    assert [each.get("data-owner") for each in spots] == [owner(n) for n in armies]
+    assert [each.get("data-owner") for each in spots] == [get_owner(n) for n in armies]
     assert ["".join(each.itertext()) for each in spots] == [str(abs(n)) if n else "" for n in armies]
     areas = picture.findall(".//path[@class='area-of']")
     if name in list_map_names():
-        assert [each.get("data-owner") for each in areas] == [owner(n) for n in armies]
+        assert [each.get("data-owner") for each in areas] == [get_owner(n) for n in armies]
     else:
         assert not areas
 
@@ -67,12 +67,12 @@ def test_the_page_preloads_its_map() -> None:
         assert (None if early is None else early.get("href")) == asked
 
 
-def test_the_lead_is_shown_as_one_number() -> None:
+def test_the_leading_player_has_the_chance_of_winning() -> None:
     shown, armies = random_match("usa", 40)
     picture = parse_page(render_hero(shown))
     sums = [sum(n for n in armies if n > 0), -sum(n for n in armies if n < 0)]
     share = compute_winning_chance(sums[0] - sums[1], "usa", load_map_file("usa").map.armies_to_win)
-    assert shares_of(picture) == [
+    assert get_labels(picture) == [
         f"{name} {round(100 * each)} % to win" if each >= 0.5 else ""
         for name, each in ((shown.players.maxie, share), (shown.players.minnie, 1 - share))
     ]
@@ -85,7 +85,7 @@ def test_the_lead_is_shown_as_one_number() -> None:
     assert picture.find(".//a[@href='/match/m']") is not None
 
 
-def test_the_chance_is_the_mean_of_both_bots_latest_values() -> None:
+def test_the_chance_of_winning_is_the_mean_of_both_bots_latest_values() -> None:
     shown, _ = random_match("usa", 40)
     values = [*[None] * 36, 90_000.0, -5_000.0, 5_000.0, None]
     moves = [
@@ -95,22 +95,22 @@ def test_the_chance_is_the_mean_of_both_bots_latest_values() -> None:
     goal = load_map_file("usa").map.armies_to_win
     mean = (compute_winning_chance(50, "usa", goal) + compute_winning_chance(-50, "usa", goal)) / 2
     assert mean == pytest.approx(0.5)
-    assert shares_of(parse_page(render_hero(replace(shown, moves=moves)))) == ["Even", ""]
+    assert get_labels(parse_page(render_hero(replace(shown, moves=moves)))) == ["Even", ""]
     certain = [Played(each.move, each.ms, Thinking(value=1e6)) for each in shown.moves]
-    assert shares_of(parse_page(render_hero(replace(shown, moves=certain)))) == [
+    assert get_labels(parse_page(render_hero(replace(shown, moves=certain)))) == [
         f"{shown.players.maxie} 99 % to win",
         "",
     ]
 
 
-def shares_of(picture: ET.Element) -> list[str]:
-    """Return the label at each end of the bar."""
+def get_labels(picture: ET.Element) -> list[str]:
+    """Return the label at each end of the bar of winning chances."""
     labels = picture.findall(".//strong[@class='share-of']")
     return [" ".join(filter(None, (part.text for part in each))) for each in labels]
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
-def test_no_name_becomes_an_element(one: str, other: str) -> None:
+def test_names_of_bots_are_escaped(one: str, other: str) -> None:
     markup = f"<script>alert('{one}')</script><!-- head -->&amp;\"{other}"
     printed = "".join(each for each in markup if each.isprintable())
     shown, _ = random_match("m2", 3, Players(printed, "<!-- first -->"))
@@ -128,7 +128,7 @@ def test_an_unknown_game_is_not_drawn() -> None:
         assert render_hero(replace(shown, game=game, moves=moves)) == PITCH_ELEMENT
 
 
-def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> None:
+def test_the_last_position_of_a_match_stays_after_its_end() -> None:
     shown, _ = random_match("m2", 3)
     moves = list(shown.moves)
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
@@ -137,7 +137,7 @@ def test_the_match_in_progress_is_shown_and_afterwards_as_it_was_seen_last() -> 
     assert page.render(None) == render_hero(replace(shown, is_live=False)), "nobody plays Riskless any more"
 
 
-def test_without_any_match_the_built_in_one_is_shown() -> None:
+def test_the_built_in_match_is_shown_at_first() -> None:
     made = InitialPage().render(None)
     assert made == render_hero(load_demo())
     picture = parse_page(made)
@@ -146,7 +146,7 @@ def test_without_any_match_the_built_in_one_is_shown() -> None:
     assert picture.find(".//span[@class='badge']") is None
 
 
-async def test_the_start_page_shows_a_match_in_progress_and_no_other_view_does(host: Host) -> None:
+async def test_only_the_start_page_shows_a_match_in_progress(host: Host) -> None:
     assert b">Live</span>" not in (await get(host, "/"))[2]
     async with live_match(host, "riskless") as match:
         with anyio.fail_after(500):

@@ -1,4 +1,4 @@
-"""The page at each of its addresses: its title, its preview, and who may show it within a page of their own."""
+"""Titles and link previews of the pages, and the pages that other sites may embed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from arena.server.edge.request import Request
 from arena.server.host import Host
 from arena.server.web.link_previews import GENERAL_PREVIEW, LinkPreview, render_preview
 from arena.server.web.routes import ROUTES, find_route
-from tests.server.edge.rig import settled
-from tests.server.web.test_pages import get, live_match, pages_of, play
+from tests.server.edge.rig import await_response
+from tests.server.web.test_pages import get, get_pages, live_match, play
 
 
 def preview_tags(body: bytes) -> dict[str, str]:
@@ -24,7 +24,7 @@ def preview_tags(body: bytes) -> dict[str, str]:
 
 
 async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return headers and preview tags of a page. A store that is late gets it the general ones, and it is asked for again."""
+    """Return the headers and preview tags of a page. Repeat the request while the store is too slow for the page's own tags."""
     with anyio.fail_after(500):
         while True:
             status, told, body = await get(host, path, **headers)
@@ -33,7 +33,7 @@ async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str]
                 return told, tags
 
 
-async def test_a_finished_match_says_who_played_and_how_it_ended(host: Host) -> None:
+async def test_the_preview_of_a_finished_match_has_its_players_and_result(host: Host) -> None:
     (match,) = await play(host, 1)
     headers, og = await page_at(host, f"/match/{match}/2", Host="arena.example:8765")
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
@@ -48,7 +48,7 @@ async def test_a_finished_match_says_who_played_and_how_it_ended(host: Host) -> 
     assert (again, nothing) == (304, b"")
 
 
-async def test_a_match_in_progress_says_so(host: Host) -> None:
+async def test_the_preview_of_a_match_in_progress_says_that_it_is_live(host: Host) -> None:
     await get(host, "/api/maps")  # now the page process runs, and the match waits for nothing
     async with live_match(host) as match:
         _, og = await page_at(host, f"/match/{match}")
@@ -59,7 +59,7 @@ async def test_a_match_in_progress_says_so(host: Host) -> None:
         assert (status, headers["Content-Type"]) == (200, "image/png")
 
 
-async def test_a_match_or_an_event_alone_may_be_shown_within_other_pages(host: Host) -> None:
+async def test_only_single_matches_and_events_can_be_embedded(host: Host) -> None:
     (match,) = await play(host, 1)
     for name in ("", *(path.strip("/") for path, route in ROUTES.items() if route.is_page)):
         status, headers, body = await get(host, f"/{name}/{match}" if name else "/")
@@ -86,7 +86,7 @@ TITLES = [
 ]
 
 
-async def test_each_address_has_its_title(host: Host) -> None:
+async def test_each_page_has_its_title(host: Host) -> None:
     for path, title in TITLES:
         if title == GENERAL_PREVIEW.title:
             status, _, body = await get(host, path)
@@ -95,7 +95,7 @@ async def test_each_address_has_its_title(host: Host) -> None:
             assert (await page_at(host, path))[1]["title"] == title
 
 
-async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) -> None:
+async def test_a_page_is_served_while_the_store_does_not_answer(host: Host) -> None:
     async with host.engine.connect() as connection:
         await connection.execute(sa.text("DROP TABLE standings"))
         await connection.commit()
@@ -104,26 +104,26 @@ async def test_the_page_is_shown_though_the_store_does_not_answer(host: Host) ->
     assert preview_tags(body)["title"] == GENERAL_PREVIEW.title
 
 
-def test_no_name_and_no_header_gets_into_the_page_as_markup() -> None:
+def test_names_and_headers_are_escaped_in_pages() -> None:
     evil = '"><script>alert(1)</script>'
     made = render_preview(LinkPreview(evil, evil, f"/picture/{evil}"), "", f"/bot/{evil}").decode()
     assert "<script" not in made
     assert 'og:image" content="/picture/' in made
 
 
-async def test_whole_addresses_are_those_under_which_the_page_was_asked_for(host: Host) -> None:
+async def test_absolute_urls_have_the_host_of_the_request(host: Host) -> None:
     for fields, origin in (
         ([("Host", "arena.example:80")], "http://arena.example:80"),
         ([("Host", "arena.example"), ("X-Forwarded-Proto", "https")], "https://arena.example"),
         ([("Host", '"><script>')], ""),
         ([], ""),
     ):
-        answer = await settled(pages_of(host)(Request("/table", Headers(fields)), "127.0.0.1"))
+        answer = await await_response(get_pages(host)(Request("/table", Headers(fields)), "127.0.0.1"))
         assert answer is not None
         assert preview_tags(answer.body)["url"] == f"{origin}/table"
 
 
 @pytest.mark.parametrize("path", ["", "/constructor", "/matches/1", "/api/match", "/web/match"])
-def test_other_paths_are_no_views(path: str) -> None:
+def test_unknown_paths_are_not_pages(path: str) -> None:
     found = find_route(path)
     assert found is None or not ROUTES[found].is_page

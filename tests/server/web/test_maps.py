@@ -1,4 +1,4 @@
-"""The page reports the figures of the built-in maps as their README has them."""
+"""Measurements and solutions of the built-in maps, as in `maps/README.md`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.maps.loader import list_map_names
 from arena.server.web.maps import MAPS_README, answer_maps_request, list_built_in_maps, read_solutions
 
 
-def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
+def test_every_built_in_map_has_its_measurements() -> None:
     maps_by_name = {each.name: each for each in list_built_in_maps()}
     assert sorted(maps_by_name) == sorted(list_map_names())
     assert [each.name for each in maps_by_name.values() if each.default] == ["italy"]
@@ -19,7 +19,7 @@ def test_every_shipped_map_is_there_with_what_was_measured_on_it() -> None:
     assert json.loads(answer_maps_request().body)[0]["name"] == min(maps_by_name)
 
 
-def test_the_solution_of_a_map_is_quoted() -> None:
+def test_a_solved_map_has_its_solution() -> None:
     solved = read_solutions(MAPS_README)
     assert solved["path4"].start == "Minnie wins in 16 plies"
     assert solved["m1"].longest == "35 plies"

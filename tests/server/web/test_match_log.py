@@ -1,4 +1,4 @@
-"""Permissions to read a match's log over HTTP."""
+"""Permissions to read the log of a match over HTTP."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.server.journals import ends, opens
 from tests.server.matches import record
 from tests.server.web.test_pages import get
 
-OF_BEFORE, OF_THIS = "before" + 26 * "0", "since" + 27 * "0"
+EARLIER_MATCH, CURRENT_MATCH = "before" + 26 * "0", "since" + 27 * "0"
 
 
 def basic(name: str, secret: str) -> str:
     return "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()
 
 
-async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(database: str) -> None:
+async def test_a_session_secret_gives_access_to_its_matches_and_a_token_to_all(database: str) -> None:
     async with open_store(database) as engine, open_journal(engine) as journal:
-        for session, match in (("first", OF_BEFORE), ("second", OF_THIS)):
+        for session, match in (("first", EARLIER_MATCH), ("second", CURRENT_MATCH)):
             await journal.commit([SaveSession("anna", hash_secret(session)), opens(match)])
             await journal.commit([ends(record(match))])
         token = await tokens.create_token(engine, "bert", "bot")
@@ -37,18 +37,18 @@ async def test_a_session_opens_the_matches_that_began_in_it_and_a_token_all(data
             except LogNotFound:
                 return HTTPStatus.NOT_FOUND
 
-        assert await status(OF_THIS, "anna", "second") is HTTPStatus.OK
-        assert await status(OF_BEFORE, "anna", "second") is HTTPStatus.UNAUTHORIZED
-        assert await status(OF_BEFORE, "anna", "first") is HTTPStatus.UNAUTHORIZED
-        assert await status(OF_THIS, "bert", "second") is HTTPStatus.UNAUTHORIZED
-        assert await status(OF_BEFORE, "bert", token) is HTTPStatus.OK
+        assert await status(CURRENT_MATCH, "anna", "second") is HTTPStatus.OK
+        assert await status(EARLIER_MATCH, "anna", "second") is HTTPStatus.UNAUTHORIZED
+        assert await status(EARLIER_MATCH, "anna", "first") is HTTPStatus.UNAUTHORIZED
+        assert await status(CURRENT_MATCH, "bert", "second") is HTTPStatus.UNAUTHORIZED
+        assert await status(EARLIER_MATCH, "bert", token) is HTTPStatus.OK
         for owner, found in {"bert": HTTPStatus.OK, "carl": HTTPStatus.NOT_FOUND}.items():
             name = f"another of {owner}"
             other = await tokens.create_token(engine, name, "bot", owner)
-            assert await status(OF_BEFORE, name, other) is found
+            assert await status(EARLIER_MATCH, name, other) is found
 
 
-async def test_an_address_that_sends_many_wrong_tokens_is_answered_no_more(host: Host) -> None:
+async def test_an_address_that_sends_many_wrong_tokens_is_refused(host: Host) -> None:
     wrong = {"Authorization": basic("anna", "a guess")}
     codes = [(await get(host, "/api/log/none", **wrong))[0] for _ in range(11)]
     assert codes == [401] * 10 + [429]

@@ -1,4 +1,4 @@
-"""Requests of owners by POST: names by an invitation, and changes by the token of one of their bots."""
+"""Requests of owners: names for bots with an invitation, and changes with the token of a bot."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from arena.server.web.credentials import find_valid_token
 from arena.server.web.owners import OwnerPages
 from arena.server.web.routes import ROUTES, parse_target
 from tests.server.peer import dial
-from tests.server.web.test_event_calendar import ONCE
+from tests.server.web.test_event_calendar import CUP_PLAN
 from tests.server.web.test_match_log import basic
 from tests.server.web.test_pages import get
 
-TOMORROW = 2_000_000_000
-"""Unix time of an event that has yet to begin."""
+FAR_FUTURE = 2_000_000_000
+"""Start of an event in the far future, as Unix time."""
 
 
 async def post(host: Host, path: str, authorization: str = "", **headers: str) -> tuple[int, str]:
-    """Return the answer. On a busy machine it may be late, and is asked for again; a refusal at once is the answer."""
+    """Return the status and the text of the response. Repeat a request that a busy machine did not answer in time."""
     while True:
         began = monotonic()
         status, _, body = await get(host, f"/api/{path}", "POST", Authorization=authorization, **headers)
@@ -49,7 +49,7 @@ async def post(host: Host, path: str, authorization: str = "", **headers: str) -
             return status, body.decode().strip()
 
 
-async def post_done(host: Host, path: str, authorization: str) -> dict[str, object]:
+async def post_json(host: Host, path: str, authorization: str) -> dict[str, object]:
     status, body = await post(host, path, authorization)
     assert status == 200, body
     data = json.loads(body)
@@ -57,12 +57,12 @@ async def post_done(host: Host, path: str, authorization: str) -> dict[str, obje
     return data
 
 
-async def token(host: Host, path: str, authorization: str) -> str:
-    return str((await post_done(host, path, authorization))["token"])
+async def request_token(host: Host, path: str, authorization: str) -> str:
+    return str((await post_json(host, path, authorization))["token"])
 
 
-async def enters(host: Host, name: str, secret: str) -> bool:
-    """Return True if a bot may connect. Where its token was just revoked, either refusal may come first."""
+async def may_connect(host: Host, name: str, secret: str) -> bool:
+    """Return True if a bot may connect. After its token was revoked, the error is BAD_TOKEN or REMOVED."""
     async with dial(host.url) as peer:
         await peer.say(Hello(name, secret))
         answer = await peer.next()
@@ -72,13 +72,13 @@ async def enters(host: Host, name: str, secret: str) -> bool:
         return isinstance(answer, Welcome)
 
 
-async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitation_is_for(host: Host) -> None:
+async def test_an_owner_registers_rotates_and_retires_the_invited_number_of_names(host: Host) -> None:
     codes = await invitations.create_invitations(host.engine, ["ada", "bob"], 2, 3600)
     ada, bob = (f"Bearer {code}" for code in codes.values())
-    assert (await post_done(host, "join", ada))["left"] == 2
-    tiger = await token(host, "join?name=tiger", ada)
-    assert await enters(host, "tiger", tiger)
-    assert not await enters(host, "lion", codes["ada"]), "a code is no token"
+    assert (await post_json(host, "join", ada))["left"] == 2
+    tiger = await request_token(host, "join?name=tiger", ada)
+    assert await may_connect(host, "tiger", tiger)
+    assert not await may_connect(host, "lion", codes["ada"]), "a code is no token"
     for name, why in {
         "tiger": "'tiger' is taken: choose another name",
         "t\u0456ger": "'t\u0456ger' looks like 'tiger', which exists: choose another name",
@@ -88,17 +88,17 @@ async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitatio
         status, told = await post(host, f"join?name={quote(name)}", bob)
         assert status == 409
         assert why in told
-    wolf = await token(host, "token/create?name=wolf", basic("tiger", tiger))
+    wolf = await request_token(host, "token/create?name=wolf", basic("tiger", tiger))
     status, told = await post(host, "join?name=bear", ada)
     assert (status, told[:40]) == (409, "all names of this invitation are taken: ")
 
-    new = await token(host, "token/rotate?name=tiger", basic("wolf", wolf))
-    assert not await enters(host, "tiger", tiger)
-    assert await enters(host, "tiger", new)
-    assert await token(host, "token/revoke?name=wolf", basic("tiger", new)) == ""
-    assert not await enters(host, "wolf", wolf)
+    new = await request_token(host, "token/rotate?name=tiger", basic("wolf", wolf))
+    assert not await may_connect(host, "tiger", tiger)
+    assert await may_connect(host, "tiger", new)
+    assert await request_token(host, "token/revoke?name=wolf", basic("tiger", new)) == ""
+    assert not await may_connect(host, "wolf", wolf)
     assert (await post(host, "me", basic("wolf", wolf)))[0] == 401
-    told_of = await post_done(host, "me", basic("tiger", new))
+    told_of = await post_json(host, "me", basic("tiger", new))
     assert isinstance(told_of["bots"], list)
     assert [(each["name"], each["retired"] is None) for each in told_of["bots"]] == [
         ("tiger", True),
@@ -106,11 +106,11 @@ async def test_an_owner_takes_rotates_and_retires_as_many_names_as_the_invitatio
     ]
     assert (told_of["owner"], told_of["left"]) == ("ada", 1)
     assert (await post(host, "token/create?name=wolf", basic("tiger", new)))[0] == 409, "it stays taken"
-    assert await token(host, "token/create?name=bear", basic("tiger", new))
+    assert await request_token(host, "token/create?name=bear", basic("tiger", new))
 
 
 @pytest.mark.slow
-async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_moment(host: Host) -> None:
+async def test_many_owners_behind_one_address_register_at_the_same_time(host: Host) -> None:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(40))  # so that all ask at once
     codes = await invitations.create_invitations(
         host.engine, [f"student {number}" for number in range(40)], 2, 3600
@@ -118,7 +118,7 @@ async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_mom
     joined: list[str] = []
 
     async def join(number: int, code: str) -> None:
-        joined.append(await token(host, f"join?name=tiger-{number}", f"Bearer {code}"))
+        joined.append(await request_token(host, f"join?name=tiger-{number}", f"Bearer {code}"))
 
     async with anyio.create_task_group() as tasks:
         for number, code in enumerate(codes.values()):
@@ -126,19 +126,21 @@ async def test_a_course_behind_one_address_opens_its_invitations_at_the_same_mom
     assert len(set(joined)) == 40
 
 
-async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Host) -> None:
-    plan = replace(ONCE, start_time=TOMORROW, closing_time=TOMORROW, invited=("tiger", "lion", "wolf"))
+async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
+    plan = replace(
+        CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE, invited=("tiger", "lion", "wolf")
+    )
     assert await send_request(host.engine, "", AnnounceEvent(plan))
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     await tokens.create_token(host.engine, "lion", "bot", "ada")
     await tokens.create_token(host.engine, "bear", "bot", "ada")
     await tokens.create_token(host.engine, "wolf", "bot", "bob")
-    cup = {"event": "cup", "state": "open", "begins": format_utc(TOMORROW), "bots": []}
-    assert (await post_done(host, "me", tiger))["events"] == [cup]
+    cup = {"event": "cup", "state": "open", "begins": format_utc(FAR_FUTURE), "bots": []}
+    assert (await post_json(host, "me", tiger))["events"] == [cup]
     for name in ("tiger", "lion"):
-        told = await post_done(host, f"me/enter?event=cup&name={name}", tiger)
+        told = await post_json(host, f"me/enter?event=cup&name={name}", tiger)
     assert told["events"] == [cup | {"bots": ["tiger", "lion"]}]
-    told = await post_done(host, "me/withdraw?event=cup&name=lion", tiger)
+    told = await post_json(host, "me/withdraw?event=cup&name=lion", tiger)
     assert told["events"] == [cup | {"bots": ["tiger"]}]
     async with dial(host.url) as peer:
         await peer.say(Hello("lion", await tokens.rotate_token(host.engine, "lion")))
@@ -161,9 +163,9 @@ async def test_an_owner_enters_own_bots_in_an_event_and_withdraws_them(host: Hos
     assert await post(host, "me/enter?event=tea&name=tiger", tiger) == (409, closed)
 
 
-async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await send_request(
-        host.engine, "", AnnounceEvent(replace(ONCE, start_time=TOMORROW, closing_time=TOMORROW))
+        host.engine, "", AnnounceEvent(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
     )
 
     async def pending_requests(*_: object) -> list[HostCommand]:
@@ -171,18 +173,18 @@ async def test_an_entry_reaches_its_event_at_once(host: Host, monkeypatch: pytes
 
     monkeypatch.setattr(host_requests, "load_pending_requests", pending_requests)
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
-    cup = {"event": "cup", "state": "open", "begins": format_utc(TOMORROW)}
+    cup = {"event": "cup", "state": "open", "begins": format_utc(FAR_FUTURE)}
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
-        told = await post_done(host, f"me/{action}?event=cup&name=tiger", tiger)
+        told = await post_json(host, f"me/{action}?event=cup&name=tiger", tiger)
         assert told["events"] == [cup | {"bots": bots}]
 
 
-async def test_a_page_of_another_process_changes_tokens_and_reaches_the_server_of_the_event(
+async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
     host: Host,
 ) -> None:
-    """An edge has no lease and no core: it writes to the store by itself, and asks through the store."""
+    """An edge has no lease and no core: it changes tokens in the store, and sends requests to the core through the store."""
     assert await send_request(
-        host.engine, "", AnnounceEvent(replace(ONCE, start_time=TOMORROW, closing_time=TOMORROW))
+        host.engine, "", AnnounceEvent(replace(CUP_PLAN, start_time=FAR_FUTURE, closing_time=FAR_FUTURE))
     )
     old = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     async with open_store(host.engine.url.render_as_string(hide_password=False)) as engine:
@@ -207,9 +209,7 @@ async def test_a_page_of_another_process_changes_tokens_and_reaches_the_server_o
 
 
 @pytest.mark.parametrize("word", ["rotate", "revoke"])
-async def test_a_token_is_changed_only_as_long_as_it_is_the_one_that_was_read(
-    database: str, word: str
-) -> None:
+async def test_a_token_changed_meanwhile_is_not_changed_again(database: str, word: str) -> None:
     async with open_store(database) as engine:
         old = basic("tiger", await tokens.create_token(engine, "tiger", "bot", "ada"))
         await tokens.create_token(engine, "lion", "bot", "ada")
@@ -250,7 +250,7 @@ async def test_a_stored_token_reaches_its_owner_even_if_the_time_for_the_answer_
         assert await find_valid_token(engine, basic("tiger", json.loads(answer.body)["token"]))
 
 
-async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
+async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: Host) -> None:
     secret = await tokens.create_token(host.engine, "tiger", "bot", "ada")
     await tokens.create_token(host.engine, "wolf", "bot", "bob")
     await tokens.create_token(host.engine, "tower", "admin", "ada")
@@ -264,15 +264,15 @@ async def test_nobody_changes_tokens_of_other_owners(host: Host) -> None:
     assert bot.name == "tiger"
 
 
-async def test_an_invitation_ends_and_two_are_as_many_names_as_the_larger(host: Host) -> None:
+async def test_an_invitation_expires_and_the_larger_of_two_counts(host: Host) -> None:
     codes = await invitations.create_invitations(host.engine, ["ada"], 2, -1)
     assert (await post(host, "join", f"Bearer {codes['ada']}"))[0] == 401
     codes = await invitations.create_invitations(host.engine, ["ada"], 2, 3600)
     codes |= {"again": (await invitations.create_invitations(host.engine, ["ada"], 1, 60))["ada"]}
-    assert [(await post_done(host, "join", f"Bearer {code}"))["left"] for code in codes.values()] == [2, 2]
+    assert [(await post_json(host, "join", f"Bearer {code}"))["left"] for code in codes.values()] == [2, 2]
 
 
-async def test_retired_names_are_bounded(database: str) -> None:
+async def test_the_number_of_retired_names_is_limited(database: str) -> None:
     async with open_store(database) as engine:
         await invitations.create_invitations(engine, ["ada"], 1, 3600)
         for number in range(owners.MAX_REVOKED_NAMES):
@@ -283,7 +283,7 @@ async def test_retired_names_are_bounded(database: str) -> None:
         assert (await owners.load_owner(engine, "ada")).left == 0
 
 
-async def test_two_servers_give_away_neither_one_place_twice_nor_names_that_look_alike(database: str) -> None:
+async def test_two_servers_register_neither_too_many_nor_similar_names(database: str) -> None:
     async with open_store(database) as one, open_store(database) as other:
         registered: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The page process: another process than the one that serves matches, started again, and ended with its parent."""
+"""The page process: its start, its end and its restart, time limits, and the cost of requests for the serving process."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
 from testkit.virtual_time import CLOCK
 from tests.server.databases import Postgresql
-from tests.server.edge.rig import rig, settled
+from tests.server.edge.rig import await_response, open_rig
 from tests.server.web.test_match_log import basic
-from tests.server.web.test_pages import pages_of, play
+from tests.server.web.test_pages import get_pages, play
 from tests.virtual import virtual
 
-SLOW = """WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000)
+SLOW_QUERY = """WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2000000)
 SELECT * FROM old_standings WHERE (SELECT max(n) FROM numbers) > 0"""
-"""A table that takes SQLite some tenths of a second to look into."""
+"""SQL of a view whose query takes SQLite some tenths of a second."""
 
 
-class Nothing(PageClient):
-    """A server on which nobody plays."""
+class EmptyPageClient(PageClient):
+    """Client that sees no matches and no bots."""
 
     def __init__(self) -> None:
         """Connect to no edge."""
@@ -107,7 +107,7 @@ def make_pages(engine: Engine) -> Pages:
     return Pages(
         ServerInfo("test", admits_anyone=True),
         engine,
-        Nothing(),
+        EmptyPageClient(),
         Metrics(),
         WorkBudget(HostLimits(work_ms_per_second=1e6)),
         lambda: "",
@@ -117,17 +117,17 @@ def make_pages(engine: Engine) -> Pages:
 
 async def get(pages: Pages, path: str, **headers: str) -> tuple[int, str]:
     fields = [(name.replace("_", "-"), value) for name, value in headers.items()]
-    answer = await settled(pages(Request(path, Headers(fields)), "192.0.2.1"))
+    answer = await await_response(pages(Request(path, Headers(fields)), "192.0.2.1"))
     assert answer is not None
     return int(answer.status), answer.body.decode(errors="replace")
 
 
-async def test_a_slow_question_is_answered_elsewhere(pages: Pages, url: str) -> None:
-    """The serving process runs no code of the store for it, and as little of its own as for a quick one."""
+async def test_a_slow_query_runs_in_the_page_process(pages: Pages, url: str) -> None:
+    """The serving process is_running no code of the store for the query, and only a few functions of its own."""
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
         store.execute("ALTER TABLE standings RENAME TO old_standings")
-        store.execute(f"CREATE VIEW standings AS {SLOW}")
-    assert (await get(pages, "/api/maps"))[0] == 200  # now the page process runs
+        store.execute(f"CREATE VIEW standings AS {SLOW_QUERY}")
+    assert (await get(pages, "/api/maps"))[0] == 200  # now the page process is_running
     assert pages.process.pid not in (None, os.getpid())
     called: Counter[str] = Counter()
     package = str(Path(sys.modules["arena.server"].__file__ or "").resolve().parent)
@@ -146,15 +146,15 @@ async def test_a_slow_question_is_answered_elsewhere(pages: Pages, url: str) -> 
     assert called.total() < 80, called
 
 
-async def test_matches_are_played_while_a_question_waits(host: Host) -> None:
-    assert (await get(pages_of(host), "/api/maps"))[0] == 200
-    pid = pages_of(host).process.pid
+async def test_matches_go_on_while_a_request_waits(host: Host) -> None:
+    assert (await get(get_pages(host), "/api/maps"))[0] == 200
+    pid = get_pages(host).process.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     results: list[tuple[int, str]] = []
 
     async def ask() -> None:
-        results.append(await get(pages_of(host), "/api/bot/anna"))
+        results.append(await get(get_pages(host), "/api/bot/anna"))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
@@ -166,7 +166,7 @@ async def test_matches_are_played_while_a_question_waits(host: Host) -> None:
     assert [each["match"] for each in json.loads(body)["matches"]] == [match]
 
 
-async def test_no_request_waits_for_a_slow_start_which_goes_on(
+async def test_a_request_does_not_wait_for_a_slow_start_which_continues(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as impatient:
@@ -180,9 +180,7 @@ async def test_no_request_waits_for_a_slow_start_which_goes_on(
     assert pages.process.pid == pid
 
 
-async def test_a_page_process_that_is_killed_is_started_again(
-    pages: Pages, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pytest.LogCaptureFixture) -> None:
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
@@ -213,7 +211,7 @@ async def test_a_page_process_that_never_answers_is_killed(
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
-    monkeypatch.setattr("arena.server.web.routes.ROUTES", quick_routes())
+    monkeypatch.setattr("arena.server.web.routes.ROUTES", make_quick_routes())
     os.kill(pid, signal.SIGSTOP)
     assert (await get(pages, "/api/bot/anna"))[0] == 503
     monkeypatch.undo()
@@ -222,12 +220,12 @@ async def test_a_page_process_that_never_answers_is_killed(
     assert (await get(pages, "/api/bot/anna"))[0] == 404
 
 
-def quick_routes() -> dict[str, Any]:
+def make_quick_routes() -> dict[str, Any]:
     return {path: route._replace(max_seconds=0.1) for path, route in ROUTES.items()}
 
 
-async def test_it_ends_with_its_parent(url: str) -> None:
-    """Also where the parent is killed, and has no time to end it."""
+async def test_the_page_process_ends_with_its_parent(url: str) -> None:
+    """Test this with a parent that is killed, which cannot end the page process itself."""
     code = f"""
 import asyncio, os
 from tests.server.web.test_page_process import get, make_engine, make_pages
@@ -243,11 +241,11 @@ asyncio.run(main())
     status, pid = map(int, result.stdout.split())
     assert status == 200
     with anyio.fail_after(500):
-        while runs(pid):
+        while is_running(pid):
             await anyio.sleep(0.05)
 
 
-def runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -255,12 +253,12 @@ def runs(pid: int) -> bool:
     return state != "Z"
 
 
-async def test_after_closing_nothing_runs_and_nothing_is_started(pages: Pages) -> None:
+async def test_a_closed_page_process_is_not_started_again(pages: Pages) -> None:
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
     pages.process.close()
-    assert not runs(pid)
+    assert not is_running(pid)
     assert (await get(pages, "/api/bot/anna"))[0] == 503
     assert (await get(pages, "/api/about"))[0] == 200
     status, page = await get(pages, "/match/0")
@@ -269,10 +267,10 @@ async def test_after_closing_nothing_runs_and_nothing_is_started(pages: Pages) -
 
 
 @virtual
-async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_title(
+async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with rig() as arena:
+    async with open_rig() as arena:
         monkeypatch.setitem(ROUTES, "/match/", ROUTES["/match/"]._replace(max_seconds=10.0))
         process = PageProcess(refuse_to_start, arena.edge.page_client, lambda _event: None, CLOCK)
         given: list[PageRequest] = []
@@ -305,7 +303,7 @@ async def test_a_core_that_is_silent_delays_one_page_within_the_time_for_its_tit
             "/match/",
         ):
             assert await find_delay(path) == 0, path
-        assert not arena.core.all(MessageReceived)
+        assert not arena.core.list_received(MessageReceived)
         assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_TIME_SHARE)
         for path in ("/match?name=m1", "/match/m2/7", "/embed/m1", "/picture/match/m1.png", "/"):
             assert await find_delay(path) == 0, path
@@ -317,7 +315,9 @@ def refuse_to_start() -> PageSetup:
     raise AssertionError("no page process is needed")
 
 
-async def test_a_fault_is_logged_here(pages: Pages, url: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_of_the_page_process_is_logged_by_its_parent(
+    pages: Pages, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
         store.execute("DROP TABLE standings")
     assert await get(pages, "/api/bot/anna") == (503, "the store does not answer\n")
@@ -325,15 +325,15 @@ async def test_a_fault_is_logged_here(pages: Pages, url: str, caplog: pytest.Log
     assert told == "/api/bot/anna: the store does not answer: no such table: standings"
 
 
-async def test_the_store_is_only_read(url: str) -> None:
+async def test_the_page_process_cannot_write_to_the_store(url: str) -> None:
     async with open_readonly(url) as engine:
         with pytest.raises(sa.exc.OperationalError, match="readonly"):
             async with engine.begin() as connection:
                 await connection.execute(sa.text("DELETE FROM matches"))
 
 
-async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pages: Pages, url: str) -> None:
-    """A busy machine does not go on showing an old list."""
+async def test_the_cache_time_depends_on_cpu_time_and_not_on_waiting(pages: Pages, url: str) -> None:
+    """Otherwise, a busy machine would show old lists for longer."""
     moments = count(step=60 * 10**9)
     clock = TimeSource(now_ns=lambda: next(moments), cpu_time_ns=lambda: 0)
     routes = parse_target("/api/records")
@@ -344,7 +344,7 @@ async def test_the_cache_time_of_an_answer_follows_its_cost_and_not_its_wait(pag
     assert (reply.response.status, reply.cache_seconds) == (200, MIN_CACHE_SECONDS)
 
 
-async def test_an_answer_that_is_ready_at_its_deadline_is_sent(pages: Pages, url: str) -> None:
+async def test_a_response_ready_at_its_time_limit_is_sent(pages: Pages, url: str) -> None:
     routes = parse_target("/api/maps")
     assert routes is not None
     async with open_readonly(url) as engine:
@@ -353,7 +353,7 @@ async def test_an_answer_that_is_ready_at_its_deadline_is_sent(pages: Pages, url
     assert (reply.response.status, reply.response.headers["Content-Encoding"]) == (200, "gzip")
 
 
-async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(
+async def test_only_ten_of_a_hundred_wrong_tokens_are_looked_up(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up, statuses = list[str](), Counter[int]()
@@ -378,19 +378,19 @@ async def test_of_a_hundred_wrong_tokens_from_one_address_ten_are_looked_up(
 
 async def post_wrong_token(pages: Pages) -> tuple[int, str]:
     request = Request("/api/token/rotate?name=tiger", Headers(Authorization=basic("tiger", "x")), "POST")
-    answer = await settled(pages(request, "192.0.2.1"))
+    answer = await await_response(pages(request, "192.0.2.1"))
     assert answer is not None
     return int(answer.status), answer.body.decode()
 
 
-async def test_a_post_to_a_store_that_hangs_is_refused_long_before_the_database_command_times_out(
+async def test_a_post_fails_long_before_a_database_command_times_out(
     own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_store(await asyncio.to_thread(own_postgresql.new_database)) as engine:
         pages = make_pages(engine)
         assert (await post_wrong_token(pages))[0] == 401
         with monkeypatch.context() as quick, own_postgresql.frozen():
-            quick.setattr("arena.server.web.routes.ROUTES", quick_routes())
+            quick.setattr("arena.server.web.routes.ROUTES", make_quick_routes())
             quick.setattr(database, "HANG_SECONDS", 0.1)
             began = monotonic()
             assert await post_wrong_token(pages) == (
@@ -401,7 +401,7 @@ async def test_a_post_to_a_store_that_hangs_is_refused_long_before_the_database_
         assert (await post_wrong_token(pages))[0] == 401
 
 
-async def test_a_kept_answer_costs_little(pages: Pages) -> None:
+async def test_a_cached_response_costs_little(pages: Pages) -> None:
     path, headers = "/api/table", {"Accept_Encoding": "gzip", "Host": "localhost"}
     assert (await get(pages, path, **headers))[0] == 200
     request = Request(path, Headers([(name.replace("_", "-"), value) for name, value in headers.items()]))
@@ -409,7 +409,7 @@ async def test_a_kept_answer_costs_little(pages: Pages) -> None:
 
 
 def count_calls(ask: Callable[[], Any]) -> int:
-    """Return the Python calls of our own of an answer."""
+    """Return the number of Python function calls that the response to a request takes."""
     calls = 0
 
     def count(_frame: FrameType, event: str, _argument: Any) -> None:

@@ -1,4 +1,4 @@
-"""Answers to plain GETs: the page's files, and the data that the page requests."""
+"""Responses to requests for pages, files and data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from arena.server.web.pages import Pages, ResponseCache
 from arena.server.web.routes import ROUTES, parse_target
 from arena.server.web.store_pages import StorePages
 from tests.server.databases import Postgresql
-from tests.server.edge.rig import settled
+from tests.server.edge.rig import await_response
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
 
@@ -44,7 +44,7 @@ from tests.server.peer import enter
 async def get(
     host: Host, path: str, method: str = "GET", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
-    """Return status, headers and body of one answer."""
+    """Send a request, and return the status, headers and body of the response."""
 
     def fetch() -> tuple[int, dict[str, str], bytes]:
         connection = http.client.HTTPConnection(host.url.removeprefix("ws://"), timeout=500)
@@ -58,20 +58,20 @@ async def get(
     return await asyncio.to_thread(fetch)
 
 
-def pages_of(host: Host) -> Pages:
+def get_pages(host: Host) -> Pages:
     pages = host.edge.pages
     assert isinstance(pages, Pages)
     return pages
 
 
-async def ask(host: Host, path: str) -> Any:
+async def get_json(host: Host, path: str) -> Any:
     status, _, body = await get(host, f"/api/{path}")
     assert status == 200, body
     return json.loads(body)
 
 
 async def play(host: Host, count: int) -> list[str]:
-    """Return the ids of so many finished matches."""
+    """Play `count` matches to their ends, and return their ids."""
     ids = []
     for _ in range(count):
         async with live_match(host) as match:
@@ -81,7 +81,7 @@ async def play(host: Host, count: int) -> list[str]:
 
 @asynccontextmanager
 async def live_match(host: Host, game: str = "tictactoe") -> AsyncIterator[str]:
-    """Yield the id of a match that waits for a player who is not ready. Play it to its end after the block."""
+    """Yield the id of a match that waits until both players are ready. After the block, play the match to its end."""
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         terms = spec("anna", "bert", game=game)
         tasks.start_soon(host.play, terms)
@@ -92,7 +92,7 @@ async def live_match(host: Host, game: str = "tictactoe") -> AsyncIterator[str]:
             tasks.start_soon(peer.play, game_of(game))
 
 
-async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> None:
+async def test_browsers_revalidate_the_page_and_cache_its_files(host: Host) -> None:
     status, headers, body = await get(host, "/")
     assert status == 200
     assert headers["Cache-Control"] == "no-cache"
@@ -117,7 +117,7 @@ async def test_the_page_is_asked_for_anew_and_its_files_are_kept(host: Host) -> 
             assert gzip.decompress(packed) == whole
 
 
-async def test_data_is_compressed_for_a_client_that_accepts_it(host: Host) -> None:
+async def test_json_is_compressed_for_a_client_that_accepts_gzip(host: Host) -> None:
     _, headers, whole = await get(host, "/api/maps")
     assert (headers["Vary"], "Content-Encoding" in headers) == ("Accept-Encoding", False)
     _, headers, packed = await get(host, "/api/maps", Accept_Encoding="gzip")
@@ -126,7 +126,7 @@ async def test_data_is_compressed_for_a_client_that_accepts_it(host: Host) -> No
     assert "Content-Encoding" not in (await get(host, "/api/bot/nobody", Accept_Encoding="gzip"))[1]
 
 
-NOT_THERE = [
+MISSING_PATHS = [
     "/web/x/js/main.js",
     "/web/../pages.py",
     "/web/%2e%2e/pages.py",
@@ -143,10 +143,10 @@ NOT_THERE = [
     "/api/about/more",
     "/api/search?like=none",
 ]
-"""Addresses of nothing."""
+"""Paths that get a 404."""
 
 
-REFUSED = {
+INVALID_QUERIES = {
     "records?limit=0": "the parameter 'limit' must be",
     "records?limit=51": "the parameter 'limit' must be",
     "records?limit=-1": "the parameter 'limit' must be",
@@ -166,13 +166,13 @@ REFUSED = {
     "search?result=won": "the parameter 'result' must be maxie, minnie, drawn",
     "search?bot=anna&result=anna": "the parameter 'result' must be won, lost, maxie, minnie, drawn",
 }
-"""Questions for finished matches that cannot be meant, and what the answer says of some."""
+"""Invalid requests for finished matches, with a part of the error; empty for any error."""
 
 
 async def test_a_missing_page_or_an_invalid_query_is_reported_in_one_line(host: Host) -> None:
     for expected, path, why in (
-        *((404, path, "") for path in NOT_THERE),
-        *((400, f"/api/{query}", why) for query, why in REFUSED.items()),
+        *((404, path, "") for path in MISSING_PATHS),
+        *((400, f"/api/{query}", why) for query, why in INVALID_QUERIES.items()),
     ):
         status, _, body = await get(host, path)
         assert (status, body.count(b"\n"), why in body.decode()) == (expected, 1, True), path
@@ -181,7 +181,7 @@ async def test_a_missing_page_or_an_invalid_query_is_reported_in_one_line(host: 
 async def test_an_impossible_name_never_reaches_the_database(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """PostgreSQL complains of a NUL: anybody could have filled the log with it."""
+    """PostgreSQL refuses NUL, so that anybody could fill the server's log with errors."""
     async with open_host(make_private_host_settings(database=database)) as host:
         token = host.issue_token("anna")
         credentials = base64.b64encode(f"anna:{token}".encode()).decode()
@@ -191,21 +191,21 @@ async def test_an_impossible_name_never_reaches_the_database(
             assert not caplog.records, path
 
 
-async def test_a_question_that_many_ask_at_once_is_answered_once(host: Host) -> None:
-    """Reloading a page, alone or by many clients, must not keep the store busy."""
+async def test_simultaneous_equal_requests_share_one_response(host: Host) -> None:
+    """Many reloads of a page, by one client or by many, must not keep the store busy."""
     await play(host, 1)
     await count_new_matches(host.engine)
     async with anyio.create_task_group() as tasks:
         for number in range(40):
             letter = "t" if number % 2 else "%74"  # the same question
-            tasks.start_soon(ask, host, f"table?event={letter}est")
-    assert pages_of(host).process.request_count == 1
+            tasks.start_soon(get_json, host, f"table?event={letter}est")
+    assert get_pages(host).process.request_count == 1
 
 
-async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -> None:
+async def test_finished_matches_are_listed_newest_first_in_pages(host: Host) -> None:
     ids = await play(host, 3)
-    first = await ask(host, "records?limit=2")
-    rest = await ask(host, f"records?limit=2&before={quote(first['next'])}")
+    first = await get_json(host, "records?limit=2")
+    rest = await get_json(host, f"records?limit=2&before={quote(first['next'])}")
     rows = [*first["matches"], *rest["matches"]]
     assert [each["match"] for each in rows] == ids[::-1]
     assert rest["next"] is None
@@ -218,15 +218,15 @@ async def test_finished_matches_come_newest_first_and_page_by_page(host: Host) -
     status, headers, body = await get(host, f"/api/record/{ids[0][:10]}")
     assert (status, headers["Cache-Control"]) == (200, "no-cache")
     assert from_line(body.strip()) == record
-    assert not (await ask(host, "records?bot=carl"))["matches"]
-    assert len((await ask(host, "records?bot=anna&game=tictactoe"))["matches"]) == 3
+    assert not (await get_json(host, "records?bot=carl"))["matches"]
+    assert len((await get_json(host, "records?bot=anna&game=tictactoe"))["matches"]) == 3
 
 
 @pytest.mark.smoke
-async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
+async def test_the_table_of_an_event_has_scores_and_cross_table(host: Host) -> None:
     await play(host, 2)
     await count_new_matches(host.engine)
-    table = await ask(host, "table?event=test")
+    table = await get_json(host, "table?event=test")
     assert table["counted"] == 2
     winner = table["rows"][0]
     assert winner["won"] + winner["drawn"] + winner["lost"] == 2
@@ -239,32 +239,32 @@ async def test_the_table_of_an_event_and_who_scored_what(host: Host) -> None:
     assert (await get(host, "/api/table.csv?event=none"))[0] == 404
     crosses = {each["bot"]: each for each in table["crosses"]}
     assert crosses["anna"]["won"] == crosses["bert"]["lost"]
-    rated = await ask(host, "table")
+    rated = await get_json(host, "table")
     assert rated["events"] == [{"event": "test", "matches": 2}]
     assert rated["standings"] == []
-    bot = await ask(host, "bot/anna")
+    bot = await get_json(host, "bot/anna")
     assert len(bot["matches"]) == 2
 
 
-async def test_the_table_of_an_event_whose_first_match_goes_on_is_empty(host: Host) -> None:
-    await ask(host, "maps")  # now the page process runs, and the match waits for nothing
+async def test_the_table_of_an_event_is_empty_during_its_first_match(host: Host) -> None:
+    await get_json(host, "maps")  # now the page process runs, and the match waits for nothing
     async with live_match(host):
         empty = {"event": "test", "rows": [], "crosses": [], "counted": 0, "bracket": []}
-        assert await ask(host, "table?event=test") == empty
+        assert await get_json(host, "table?event=test") == empty
 
 
-async def test_the_map_and_what_the_server_is(host: Host) -> None:
-    about = await ask(host, "about")
+async def test_a_map_and_the_description_of_the_server_are_served(host: Host) -> None:
+    about = await get_json(host, "about")
     assert "world" in about["maps"]
     assert about["map"] == DEFAULT_MAP
     assert (about["anyone"], about["guests"], about["house"]) == (False, False, [])
-    world = await ask(host, "map/world")
+    world = await get_json(host, "map/world")
     assert world["wraps"] is True
     assert len(world["continents"]) == 6
-    assert (await ask(host, "map/usa"))["short_names"][:2] == ["AL", "AZ"]
+    assert (await get_json(host, "map/usa"))["short_names"][:2] == ["AL", "AZ"]
 
 
-async def test_a_server_that_is_about_to_stop_is_healthy_and_not_ready(host: Host) -> None:
+async def test_a_stopping_server_is_healthy_but_not_ready(host: Host) -> None:
     assert await get_plain(host, "/readyz") == (200, "ready\n")
     assert await host.drain(0) == 0
     assert await get_plain(host, "/readyz") == (503, "not ready: the server is about to stop\n")
@@ -276,7 +276,7 @@ async def get_plain(host: Host, path: str) -> tuple[int, str]:
     return status, body.decode()
 
 
-async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_served() -> None:
+async def test_an_address_over_its_work_budget_is_refused_alone() -> None:
     # 40 ms are saved up: eight bots, of which each costs 5 ms.
     async with open_host(
         make_private_host_settings(limits=HostLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])
@@ -294,14 +294,14 @@ async def test_an_address_that_asks_for_too_much_is_told_so_and_others_are_serve
         assert (await get(host, "/api/table", X_Forwarded_For="192.0.2.2"))[0] == 200
 
 
-async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_cancelled(
+async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancelled(
     own_postgresql: Postgresql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A lock that nobody gives up stands for whatever makes the database slow."""
+    """Lock the tables, as an example of a slow database."""
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(make_private_host_settings(database=url)) as host:
-        pages = pages_of(host)
-        assert await status_of(pages, "/api/maps") == 200  # now the page process runs
+        pages = get_pages(host)
+        assert await get_status(pages, "/api/maps") == 200  # now the page process runs
         for path, route in ROUTES.items():
             monkeypatch.setitem(ROUTES, path, route._replace(max_seconds=0.5))
         async with host.engine.connect() as locking:
@@ -310,7 +310,7 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
             )
             async with anyio.create_task_group() as tasks:
                 for path in ("records", "table", "table?event=x", "bot/anna", "record/a", "records?bot=anna"):
-                    tasks.start_soon(_is_busy, pages, f"/api/{path}")
+                    tasks.start_soon(expect_busy, pages, f"/api/{path}")
             waiting = "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             with anyio.fail_after(500):  # a cancelled query is gone a little later where the machine is busy
                 while True:
@@ -323,22 +323,22 @@ async def test_a_question_that_takes_too_long_is_answered_503_and_its_query_is_c
                         break
                     await anyio.sleep(0.05)
         monkeypatch.undo()
-        assert await status_of(pages, "/api/records") == 200
+        assert await get_status(pages, "/api/records") == 200
 
 
-async def status_of(pages: Pages, path: str) -> int:
-    answer = await settled(pages(Request(path, Headers([])), "127.0.0.1"))
+async def get_status(pages: Pages, path: str) -> int:
+    answer = await await_response(pages(Request(path, Headers([])), "127.0.0.1"))
     assert answer is not None
     return answer.status
 
 
-async def _is_busy(pages: Pages, path: str) -> None:
-    answer = await settled(pages(Request(path, Headers([])), "127.0.0.1"))
+async def expect_busy(pages: Pages, path: str) -> None:
+    answer = await await_response(pages(Request(path, Headers([])), "127.0.0.1"))
     assert answer is not None
     assert (answer.status, answer.body) == (503, b"the store is busy: try again\n")
 
 
-async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(host: Host) -> None:
+async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
     ids = await play(host, 3)
     statements: list[str] = []
     pages = StorePages(host.engine)
@@ -350,12 +350,12 @@ async def test_a_list_reads_no_record_and_is_short_however_long_the_records_are(
         assert asked is not None
         data = json.loads((await pages.handle_request(asked, LiveData())).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]
-    assert len((await ask(host, "bot/anna"))["matches"]) == 3
+    assert len((await get_json(host, "bot/anna"))["matches"]) == 3
     # What is packed meanwhile is no list's.
     assert not [each for each in statements if "packed" in each and "whole" not in each]
 
 
-async def test_a_client_that_left_before_its_turn_is_not_answered(
+async def test_no_response_is_made_for_a_client_that_has_left(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -363,16 +363,16 @@ async def test_a_client_that_left_before_its_turn_is_not_answered(
     )  # rests are ten times as long, which lasts on a busy machine too
     # All turns are taken for as long as an answer may take, or rests after it.
     for number in range(MAX_PARALLEL_RESPONSES):
-        assert await status_of(pages_of(host), f"/api/bot/first{number}") == 404
+        assert await get_status(get_pages(host), f"/api/bot/first{number}") == 404
     gone = Request("/api/bot/gone", Headers([]), is_abandoned=lambda: True)
-    answer = await settled(pages_of(host)(gone, "127.0.0.1"))
+    answer = await await_response(get_pages(host)(gone, "127.0.0.1"))
     assert answer is not None
     assert answer.status == 408
-    assert pages_of(host).process.request_count == MAX_PARALLEL_RESPONSES
-    assert await status_of(pages_of(host), "/api/bot/last") == 404
+    assert get_pages(host).process.request_count == MAX_PARALLEL_RESPONSES
+    assert await get_status(get_pages(host), "/api/bot/last") == 404
 
 
-def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
+def test_the_response_cache_is_limited_in_number_bytes_and_time() -> None:
     kept = ResponseCache(max_entries=3, max_bytes=100)
     for number in range(5):
         kept.put((number,), responses.make_text_response("x" * 9), expiry_time=10.0)
@@ -384,7 +384,7 @@ def test_kept_answers_are_bounded_in_number_and_bytes_and_end() -> None:
     assert kept.get((5,), 9.0) is None
 
 
-async def test_a_browser_at_an_address_that_is_none_is_shown_a_page(host: Host) -> None:
+async def test_a_browser_gets_an_html_page_for_an_unknown_path(host: Host) -> None:
     for accept, kind in (("text/html,*/*;q=0.8", "text/html"), ("*/*", "text/plain")):
         status, headers, _ = await get(host, "/nowhere", Accept=accept)
         assert (status, headers["Content-Type"]) == (404, f"{kind}; charset=utf-8")
@@ -399,7 +399,7 @@ async def test_a_browser_at_an_address_that_is_none_is_shown_a_page(host: Host) 
         (("https://other.example",), None, "Origin"),
     ],
 )
-async def test_pages_of_other_sites_read_answers_in_json_where_the_host_lets_them(
+async def test_pages_of_allowed_origins_may_read_json(
     origins: tuple[str, ...], allowed: str | None, vary: str | None
 ) -> None:
     settings = make_private_host_settings()

@@ -1,4 +1,4 @@
-"""Pictures that are asked for: drawn by the page process, and kept."""
+"""Pictures over HTTP: drawn by the page process, and cached."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from tests.server.web.test_pages import get, play
 
 
-async def test_matches_maps_and_events_have_pictures_and_a_match_a_film(host: Host) -> None:
+async def test_matches_maps_and_events_have_pictures(host: Host) -> None:
     (match,) = await play(host, 1)
     await count_new_matches(host.engine)
     for path, kind in {

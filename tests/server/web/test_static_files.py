@@ -1,4 +1,4 @@
-"""The page's files: their paths, missing files, and their encodings."""
+"""Files of the page: paths, headers, and compression."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def files() -> StaticFiles:
         (False, True, ["embed.bundle.js"]),
     ],
 )
-def test_each_page_asks_for_its_bundles_at_once(
+def test_each_page_preloads_its_bundles(
     files: StaticFiles, start: bool, embedded: bool, bundles: list[str]
 ) -> None:
     answer = files.templates.render_page(is_start_page=start, is_embedded=embedded)
@@ -40,7 +40,7 @@ def test_each_page_asks_for_its_bundles_at_once(
         assert files.answer_file(name, gzip=False) is not None
 
 
-def test_another_way_to_bundle_gives_the_files_another_address(
+def test_a_change_of_the_bundling_changes_the_digest(
     monkeypatch: pytest.MonkeyPatch, files: StaticFiles
 ) -> None:
     monkeypatch.setattr(
@@ -49,7 +49,7 @@ def test_another_way_to_bundle_gives_the_files_another_address(
     assert StaticFiles().digest != files.digest
 
 
-def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: StaticFiles) -> None:
+def test_the_policy_allows_only_the_inlined_styles(files: StaticFiles) -> None:
     answer = files.templates.render_page()
     style = re.search(rb"<style>(.*)</style>", answer.body, re.DOTALL)
     assert style is not None
@@ -62,14 +62,14 @@ def test_the_page_has_its_styles_and_the_policy_allows_these_alone(files: Static
 
 
 @pytest.mark.parametrize("embedded", [False, True])
-def test_each_page_asks_for_the_font_of_its_styles_at_once(files: StaticFiles, embedded: bool) -> None:
-    """Otherwise a browser asks for it once it has laid out the text, and by then shows it in another font."""
+def test_each_page_preloads_the_font_of_its_styles(files: StaticFiles, embedded: bool) -> None:
+    """Without the preload, a browser requests the font only after layout, and first shows the text in another font."""
     page = files.templates.render_page(is_embedded=embedded).body.decode()
     (font,) = re.findall(r'url\("(/web/[^"]+\.woff2)"\)', page)
     assert f'<link rel="preload" href="{font}" as="font" type="font/woff2" crossorigin>' in page
 
 
-def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) -> None:
+def test_only_documents_have_a_content_security_policy(files: StaticFiles) -> None:
     for name, policed in (
         ("icon.svg", True),
         ("js/main.js", False),
@@ -90,7 +90,7 @@ def test_documents_have_a_policy_and_what_is_none_has_not(files: StaticFiles) ->
         )
 
 
-def test_a_packed_file_is_the_file(files: StaticFiles) -> None:
+def test_a_compressed_file_has_the_same_content(files: StaticFiles) -> None:
     for path in (PAGE_FOLDER / "js").rglob("*.js"):
         name = f"{files.digest}/{path.relative_to(PAGE_FOLDER).as_posix()}"
         plain, packed = files.answer_file(name, gzip=False), files.answer_file(name, gzip=True)
@@ -116,7 +116,7 @@ def test_gzip_is_sent_to_clients_that_accept_it() -> None:
     assert not accepts_gzip("br")
 
 
-def test_the_service_worker_knows_the_digest_and_is_asked_for_anew(files: StaticFiles) -> None:
+def test_the_service_worker_has_the_digest_and_is_revalidated(files: StaticFiles) -> None:
     answer = files.answer_service_worker(gzip=False)
     assert f"/web/{files.digest}/".encode() in answer.body
     assert b"{{digest}}" not in answer.body

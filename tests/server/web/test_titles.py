@@ -1,4 +1,4 @@
-"""Matches in the words of a title."""
+"""Titles of bots, matches and results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arena.server.web.titles import make_bot_title, make_match_title, make_resul
 
 
 @pytest.mark.parametrize("reason", list(EndReason))
-def test_every_end_is_told_with_its_winner_where_it_has_one(reason: EndReason) -> None:
+def test_every_result_has_its_winner_or_none(reason: EndReason) -> None:
     players = Players("anna", "bert")
     if reason is EndReason.SERVER_FAULT:
         assert make_result_title(players, Result(None, reason)) == "void"
@@ -36,7 +36,7 @@ def test_a_title_has_the_map_and_the_time_control() -> None:
         ("alphabeta", "alphabeta"),
     ],
 )
-def test_only_the_bots_of_the_server_have_titles(name: str, title: str) -> None:
+def test_only_the_servers_own_bots_have_titles(name: str, title: str) -> None:
     assert make_bot_title(name) == title
     assert make_result_title(Players(name, "bert"), Result("maxie", EndReason.RESIGNATION)).startswith(
         f"{title} won by resignation"

@@ -1,4 +1,4 @@
-"""Solved values of a match's moves for the page."""
+"""Qualities of the moves of a match, from the solution table of its map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.solved.solution import load_solution
 from tests.ladder.reports.test_blunders import by_hand, make_record
 
 
-def test_each_move_has_its_line() -> None:
+def test_each_move_on_a_solved_map_has_its_quality() -> None:
     record = make_record("path4", 30)
     told = rate_moves_by_table(to_line(record))
     assert told is not None
@@ -26,11 +26,11 @@ def test_each_move_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("map", ["world", "m2"])
-def test_a_map_without_a_table_has_nothing_to_tell(map: str) -> None:
+def test_a_map_without_a_table_has_no_move_qualities(map: str) -> None:
     assert rate_moves_by_table(to_line(make_record(map, 4))) is None
 
 
-def test_a_record_that_cannot_be_played_has_nothing_to_tell() -> None:
+def test_an_invalid_record_has_no_move_qualities() -> None:
     record = make_record("path4", 4)
     assert rate_moves_by_table(to_line(replace(record, moves=record.moves[1:]))) is None
     assert rate_moves_by_table("no record") is None

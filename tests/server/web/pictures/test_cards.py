@@ -1,4 +1,4 @@
-"""The documents that are drawn: well-formed whatever bots are called, and as large as links want them."""
+"""Preview pictures as SVG: well-formed for any names, and of the right size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def size(svg: str) -> tuple[str | None, str | None]:
 
 
 @given(NAMES, NAMES)
-def test_whatever_bots_are_called_the_card_of_their_match_can_be_read(maxie: str, minnie: str) -> None:
+def test_a_card_is_well_formed_for_any_names_of_bots(maxie: str, minnie: str) -> None:
     game = make_game("tictactoe", {})
     match = MatchTexts(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won with three in a row")
     assert size(cards.render_match_card(match, game, game.start(), None, 0, 5)) == ("1200", "630")
@@ -30,15 +30,13 @@ def test_whatever_bots_are_called_the_card_of_their_match_can_be_read(maxie: str
 
 
 @given(NAMES, st.lists(st.tuples(NAMES, NAMES, st.floats(-1, 2)), max_size=12))
-def test_a_table_has_as_many_bars_as_there_is_room_for(
-    title: str, rows: list[tuple[str, str, float]]
-) -> None:
+def test_a_table_has_a_limited_number_of_bars(title: str, rows: list[tuple[str, str, float]]) -> None:
     svg = cards.render_table_card(title, "", rows)
     assert size(svg) == ("1200", "630")
     assert svg.count("<rect") == 1 + min(len(rows), MAX_TABLE_ROWS)
 
 
-def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
+def test_the_bar_of_armies_has_the_right_proportions() -> None:
     game = make_game("riskless", load_map_file("m2").map.to_data())
     start = game.start()
     bar = cards.render_film_frame(game, start, None, 600, 450, 0.5)
@@ -52,7 +50,7 @@ def test_the_armies_of_both_are_as_long_as_they_are_many() -> None:
     assert abs(widths[0] / widths[1] - maxie / minnie) < 0.01
 
 
-def test_a_map_says_its_name_and_its_line() -> None:
+def test_the_card_of_a_map_has_its_name_and_description() -> None:
     file = load_map_file("usa")
     svg = cards.render_map_card(file)
     assert ">USA<" in svg

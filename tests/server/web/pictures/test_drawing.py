@@ -1,4 +1,4 @@
-"""PNG and GIF of real matches, read again by another library's reader."""
+"""PNG and GIF of real matches, parsed by another library."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def image(body: bytes) -> Image.Image:
     return Image.open(io.BytesIO(body))
 
 
-def test_a_match_has_a_picture_of_each_ply_as_large_as_links_want_it() -> None:
+def test_each_ply_of_a_match_has_a_picture_of_the_right_size() -> None:
     told = line()
     start, last = drawing.draw_record(told, 0), drawing.draw_record(told)
     assert image(start).format == "PNG"
@@ -34,12 +34,12 @@ def test_a_match_has_a_picture_of_each_ply_as_large_as_links_want_it() -> None:
     assert start != last
 
 
-def test_a_ply_that_was_not_played_has_no_picture() -> None:
+def test_a_ply_beyond_the_end_has_no_picture() -> None:
     with pytest.raises(drawing.CannotDraw, match=r"must be from 0 to 3, the number of plies played, not 4"):
         drawing.draw_record(line(most=3), 4)
 
 
-def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
+def test_a_film_has_a_frame_for_each_ply_and_a_longer_last_one() -> None:
     film = image(drawing.draw_film(line(most=5)))
     assert film.format == "GIF"
     assert film.size == drawing.FILM_SIZE
@@ -53,7 +53,7 @@ def test_a_film_has_a_picture_of_each_ply_and_holds_the_last() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 39, 40, 41, 79, 80, 81, 401])
-def test_a_film_of_another_game_spreads_at_most_40_frames_from_the_start_to_the_end(count: int) -> None:
+def test_a_film_of_another_game_has_at_most_40_evenly_spread_frames(count: int) -> None:
     plies = drawing.choose_highlight_plies(make_game_on_map("tictactoe", ""), [None] * count)
     assert len(plies) == min(count, 40)
     assert (plies[0], plies[-1]) == (0, count - 1)
@@ -69,7 +69,7 @@ def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
     assert image(drawing.draw_view(view)).size == (WIDTH, HEIGHT)
 
 
-def test_a_game_that_is_not_known_here_is_told_in_words_and_has_no_film() -> None:
+def test_a_match_of_an_unknown_game_has_a_card_without_board_and_no_film() -> None:
     told = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
     assert image(drawing.draw_record(told, 2)).format == "PNG"
     with pytest.raises(drawing.CannotDraw, match="cannot be drawn"):

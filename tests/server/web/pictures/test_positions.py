@@ -1,4 +1,4 @@
-"""Positions as pieces of SVG: every mark on the board is drawn, and every game has a picture."""
+"""Positions as SVG: all armies and pieces are drawn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parse_svg(svg: str) -> ET.Element:
 
 
 @pytest.mark.parametrize("name", ["m2", "italy", "world"])
-def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_of_it(name: str) -> None:
+def test_every_army_is_in_the_foreground_with_its_number(name: str) -> None:
     game = Riskless(load_map_file(name).map)
     match = random_match(game, 3)
     pieces = [draw_position(game, position, BOX) for position in match.positions[::7]]
@@ -45,7 +45,7 @@ def test_every_army_is_drawn_with_its_number_and_the_still_layer_is_independent_
             assert sorted(map(int, numbers)) == sorted(held)
 
 
-def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -> None:
+def test_only_an_unchanged_built_in_map_has_its_land() -> None:
     file = load_map_file("italy")
     assert make_map_picture(MapFile(file.map)).cells == load_shipped_cells("italy")
     before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
@@ -54,14 +54,14 @@ def test_land_is_that_of_the_shipped_map_and_a_map_that_was_changed_has_none() -
     assert make_map_picture(MapFile(replace(file.map, places=places))).cells is None
 
 
-def test_the_move_that_led_to_a_position_is_an_arrow() -> None:
+def test_the_last_move_is_drawn_as_an_arrow() -> None:
     game = Riskless(load_map_file("italy").map)
     assert 'class="move"' in draw_position(game, game.start(), BOX, [8, 19]).foreground
     assert 'class="move"' not in draw_position(game, game.start(), BOX).foreground
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "hexapawn", "connect4"])
-def test_pieces_on_squares_are_as_many_as_on_the_board(name: str) -> None:
+def test_the_number_of_drawn_pieces_is_that_of_the_board(name: str) -> None:
     game = make_game(CATALOGUE.register(str(EXAMPLES / "connect4.py")) if name == "connect4" else name, {})
     for position in random_match(game, 5).positions:
         piece = draw_position(game, position, BOX)

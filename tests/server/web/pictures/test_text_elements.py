@@ -1,4 +1,4 @@
-"""Texts of pictures stay within their places."""
+"""Texts in pictures fit their widths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.server.web.pictures.text_elements import FONT_FILE, MIN_TEXT_SCALE, r
 
 @given(st.text(max_size=80), st.floats(60, 900), st.floats(8, 60))
 @example("00000:<AEILLPV*\x1f\x1f\x1f\x1f\x1f\x1f\x1fKeU\x1fio®×ðð", 499.75, 22.0)
-def test_a_text_fits_whatever_it_says(words: str, wide: float, size: float) -> None:
+def test_any_text_fits_its_width(words: str, wide: float, size: float) -> None:
     drawn = render_text(10, 20, size, words, wide)
     match = re.search(r"font: ([\d.]+)px", drawn)
     assert match is not None
