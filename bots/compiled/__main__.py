@@ -1,7 +1,7 @@
 """Ahead-of-time compilation of the kernels of all games, so that no bot has to wait for it.
 
-Run `python -m arena.bots.compiled` when you set up a machine. It takes about 30 s on one core if no kernels are
-cached, and about a second otherwise. Only with `--networks` are searches with a network compiled too, in another 20 s;
+Run `python -m arena.bots.compiled` when you set up a machine. The command takes about 30 s on one core if no kernels are
+cached, and about a second otherwise. With `--networks`, it also compiles the searches with a network, in another 20 s;
 otherwise the first bot that uses a network compiles its search.
 """
 
@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 
 
 def make_two_territory_game(cap: int) -> Riskless:
-    """Return Riskless on a map of two territories. The kernel that it uses depends on `cap`, the maximum armies on each."""
+    """Return Riskless on a map of two territories. Its kernel depends on `cap`, the maximum number of armies on a territory."""
     places = ((0.0, 0.0), (1.0, 0.0))
     return Riskless(RisklessMap("two", ("a", "b"), ((1,), (0,)), cap, 2 * cap, 10, (1, -1), places))
 

@@ -53,11 +53,13 @@ from arena.bots.compiled.table import (
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
 ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(10)
+"""Steps of the loop. DONE and STOPPED end it: the kernel returns them."""
 _POLL_MASK = 31
+"""A thread checks whether it must stop when the number of nodes that it has entered has none of these bits."""
 
 
 @cache
-def make_search(game: Kernel) -> Any:
+def make_search(kernel: Kernel) -> Any:
     """Return the kernel search(mem, shared, rules, table, is_helper) for one game.
 
     mem        this thread's memory (`bots.compiled.memory_layout`)
@@ -67,21 +69,21 @@ def make_search(game: Kernel) -> Any:
     is_helper  0 to search the root in frame 0, and to return DONE or STOPPED; 1 to help at split points (nodes whose
                moves several threads search) of other threads until Shared.QUIT is set
     """
-    words = game.words
+    words = kernel.words
     frame_words = Sizes(words, 0).frame_words
-    moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
-    hash_position = make_hash(game.key_words)
-    order = MoveOrdering(game)
+    moves, play, status, estimate = kernel.moves, kernel.play, kernel.status, kernel.estimate
+    hash_position = make_hash(kernel.key_words)
+    order = MoveOrdering(kernel)
     score_moves, select_best_move, move_hint_first = (
         order.score_moves,
         order.select_best_move,
         order.move_hint_first,
     )
-    selective = SelectivePruning(game)
+    selective = SelectivePruning(kernel)
     find_settled_bound, skips_late_moves = selective.find_settled_bound, selective.skips_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
     reduce_late_move = selective.reduce_late_move
-    jamboree = SplitPoints(game, frame_words, select_best_move)
+    jamboree = SplitPoints(kernel, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_move, report_value = jamboree.take_move, jamboree.report_value
     leave_split, wait_for_helpers = jamboree.leave_split, jamboree.wait_for_helpers
@@ -112,10 +114,11 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def may_decide(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
-        """Return True if a table entry of this depth and value may decide a node below the root.
+        """Return True if the search may use a table entry of depth `entry_depth` and value `value` for a node.
 
-        Only the first node of a ProbCut search uses a deeper entry, and only one whose search ends before the ply limit. It
-        may pass a win that is further away than its own depth on to other entries, so no win beyond the limit is used.
+        Only the first node of a ProbCut search uses a deeper entry, and only an entry whose search ended before the ply
+        limit. From deeper entries, other entries may get wins that are further away than their own depth, so no win beyond
+        the ply limit is used.
         """
         depth = get(mem, node + Frame.DEPTH)
         is_probcut = get(mem, node - frame_words + Frame.WINDOW) == SearchWindow.PROBCUT
@@ -135,7 +138,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
-        """Count the node, and return its value if a bound or the transposition table already gives it.
+        """Count the node at register AT, and leave it if a bound or the transposition table already gives its value.
 
         Return the next step of the loop.
         """
@@ -220,7 +223,7 @@ def make_search(game: Kernel) -> Any:
             if get(mem, node + Frame.DEPTH) > 1:
                 put(mem, node + Frame.ORDER, ListState.FINAL)
 
-    last = LastPlySearch(game, frame_words, list_moves, return_value)
+    last = LastPlySearch(kernel, frame_words, list_moves, return_value)
     can_foresee, is_above_leaves, search_last_ply = (
         last.can_foresee,
         last.is_above_leaves,
@@ -270,7 +273,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def freeze_window(mem: Any, shared: Any, node: Any, i: Any) -> None:
-        """In the course's form of Jamboree (parallel search), keep the window after floor(prune × n) moves for all later ones."""
+        """In the course's form of Jamboree, after floor(prune × n) of n moves, fix the window for all later moves."""
         sequential_count = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, Option.COURSE_FORM) != 0 and i == sequential_count:
             put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
@@ -320,7 +323,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def receive_probcut(mem: Any, shared: Any, table: Any) -> Any:
-        """Leave the node if its shallower search settles it. Otherwise list its moves, with the best move of that search first.
+        """Leave the node if its ProbCut search settles it. Otherwise go on to list its moves, the best of that search first.
 
         Return the next step of the loop.
         """
@@ -370,7 +373,9 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Make the frame's MOVE, whose value exceeds THRESHOLD, the node's best move, unless a better one was found meanwhile.
+        """Make the frame's MOVE, whose value exceeds THRESHOLD, the node's best move.
+
+        In the course's form of Jamboree, THRESHOLD may be out of date: a better move stays the best one.
 
         Return the next step of the loop.
         """
@@ -423,7 +428,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def next_shared_move(mem: Any, shared: Any, frame: Any) -> Any:
-        """Take the next move of a split point. If none is left, leave the split point, or wait for its helpers.
+        """Take the next move of a split point. If none is left, leave the split point as a helper, or wait for helpers as its owner.
 
         Return the next step of the loop.
         """
@@ -445,7 +450,7 @@ def make_search(game: Kernel) -> Any:
 
     @inlined
     def unwind(mem: Any, shared: Any) -> Any:
-        """Leave the frame of an interrupted node without a result. Continue at a node that is not interrupted.
+        """Leave the frame of an interrupted node without a result. The loop goes on at the nearest node that is not interrupted.
 
         Return the next step of the loop.
         """
@@ -489,4 +494,4 @@ def make_search(game: Kernel) -> Any:
             else:
                 return next_step
 
-    return compile_kernel(search, f"search-{game.name}")
+    return compile_kernel(search, f"search-{kernel.name}")

@@ -1,4 +1,4 @@
-"""Limits of the compiled searches. This module loads fast, and does not need the `engine` extra."""
+"""Games that have compiled searches, and their limits. This module loads fast, and does not need the `engine` extra."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 MAX_TERRITORIES = 64
+"""Maximum number of territories of a map with a compiled search."""
 MAX_CAP = 255
+"""Greatest cap (maximum number of armies on a territory) of a map with a compiled search."""
 
 EXTRA = ("llvmlite", "numba", "numpy")
-"""Packages of the `engine` extra."""
+"""Packages that the `engine` extra installs."""
 
 
 def has_compiled_search(game: Game[Any, Any]) -> bool:

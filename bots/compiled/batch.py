@@ -5,8 +5,8 @@ while learning:
     rewards, done = batch.step(policy(batch.observations, batch.legal))
 
 Row i of each array is match i. A match that ends is restarted immediately; `rewards` and `done` describe the match that
-ended. Each step changes the same arrays in place, so copy what you want to keep. A step does not hold the
-GIL, so batches in several threads run in parallel.
+ended. Each step changes the same arrays in place, so copy what you want to keep. A step releases the GIL, so batches in
+several threads run in parallel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
 SPARE_WORDS = 8
-"""Number of padding words at the end of the memory, because vectors of four words are read."""
+"""Number of padding words at the end of the memory, because `bit_column` reads whole vectors of four words."""
 
 
 class Batch:
@@ -105,33 +105,30 @@ class Batch:
         return self.rewards, self.done
 
     def _run(self, actions: npt.NDArray[np.int32]) -> None:
+        """Play an action in each match; -1 restarts the match."""
         self._step(
-            *(
-                self._rules,
-                self._memory,
-                self._start,
-                actions,
-                self._max_plies,
-                self._opening,
-                self._random_states,
-            ),
-            *(
-                self.plies,
-                self.players,
-                self._legal,
-                self.observations,
-                self.rewards,
-                self._done,
-                self.random,
-            ),
+            self._rules,
+            self._memory,
+            self._start,
+            actions,
+            self._max_plies,
+            self._opening,
+            self._random_states,
+            self.plies,
+            self.players,
+            self._legal,
+            self.observations,
+            self.rewards,
+            self._done,
+            self.random,
         )
 
 
 @cache
-def _make_step_kernel(game: Kernel) -> Any:
+def _make_step_kernel(kernel: Kernel) -> Any:
     """Return the kernel that plays one step of every match in a batch. It is compiled at its first call."""
-    words, moves, play, status = game.words, game.moves, game.play, game.status
-    observe: Any = game.observe
+    words, moves, play, status = kernel.words, kernel.moves, kernel.play, kernel.status
+    observe: Any = kernel.observe
 
     @inlined
     def draw_number(random_states: Any, row: Any, count: Any) -> Any:
@@ -211,4 +208,4 @@ def _make_step_kernel(game: Kernel) -> Any:
             observe(rules, mem, pos, seen, row)
 
     with compile_lock():
-        return compile_kernel(step, f"batch-{game.name}")
+        return compile_kernel(step, f"batch-{kernel.name}")

@@ -1,14 +1,14 @@
 """Compilation of kernels, and a cache of the compiled code on disk.
 
-numba's own cache does not work for these kernels, which are closures over functions in other files. It checks only
+numba's own cache does not work for these kernels, which are closures over functions in other files. numba checks only
 whether the file of the outermost function has changed. It also identifies a function by the content of its closure,
-which differs between processes if it contains another compiled function or an intrinsic. So here the name of the cache
-folder is a digest of all sources of this package, and a kernel in it is identified only by its name. The name of
+which differs between processes if the closure contains another compiled function or an intrinsic. So the name of the cache
+folder is a digest of all sources of this package, and a kernel in this folder is identified only by its name. The name of
 another package's kernel includes a digest of that package's sources (`compute_sources_digest`).
 
 Compiled code is for one processor model. A process looks for code for its own model: first in its cache, then in the
-folders listed in ARENA_KERNELS, which are only read. If there is none, it uses code from those folders compiled for any
-processor (NUMBA_CPU_NAME=generic), which is some 15 % slower. Only if that is missing too, it compiles.
+folders listed in ARENA_KERNELS, which it only reads. If there is none, it uses code in those folders that was compiled for
+any processor (NUMBA_CPU_NAME=generic), which is some 15 % slower. Only if that is missing too, the process compiles.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if sys.platform != "win32":
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# the code uses members of these that their type stubs lack
+# as Any, because the type stubs lack members that this module uses
 _njit: Any = numba.njit
 _caching: Any = caching
 _register: Any = register_jitable

@@ -1,8 +1,10 @@
 """Measurement of two numbers before a game's first selective search: tempo and spread.
 
-The exact values of a position at depths 1, 2 and 3 alternate, because the player who moved last has an advantage, the
-tempo T. For the player to move at the root, the values are v + T, v - T and v + T, so their second difference is 4 T.
-The spread is the standard deviation, over the positions, of the change from depth 1 to depth 2.
+The tempo T is the value of having the move. Estimates do not include it, so they favour the player who moved last, and the
+values of a position at depths 1, 2 and 3 alternate: for the player to move at the root they are v + T, v - T and v + T. So
+their second difference is 4 T.
+
+The spread is the standard deviation, over many positions, of the change in value from depth 1 to depth 2.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ MIN_SAMPLES = 16
 
 @dataclass(frozen=True)
 class Calibration:
-    """Numbers that the selective search of a game needs, measured on the game's map, in hundredths of an army."""
+    """Measured numbers for the selective search of one game on one map, in the unit of estimates (hundredths of an army)."""
 
     tempo: int
     """Value of being the player to move."""
@@ -48,7 +50,7 @@ def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
 
 
 def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> Calibration | None:
-    """Measure a game's numbers for the selective search. Return None if random matches give too few positions.
+    """Measure a game's tempo and spread. Return None if random matches give too few positions.
 
     search_value   returns the exact value of a position to a depth of 1 to 3 plies, for the player to move, in hundredths
                    of an army

@@ -1,8 +1,8 @@
 """Kernels of games, and the weights of evaluators by name.
 
-A user-defined game returns its own kernel from `Game.compiled`; it is cached like the kernels of the project. The name
-of the cache folder does not depend on the user's sources, so the kernel's name includes a digest of the files that
-define its functions.
+A user-defined game returns its own kernel from `Game.compiled`, and the kernel's compiled code is cached like that of the
+project's kernels. The name of the cache folder does not depend on the user's sources, so the kernel's name includes a digest
+of the files that define its functions.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 MAX_MOVES = 1 << 16
-"""Maximum number of moves of a game with a kernel."""
+"""Maximum number of different moves of a game with a user-defined kernel."""
 MAX_WORDS = 64
-"""Maximum number of words of a position."""
+"""Maximum size of a position of a user-defined kernel, in words."""
 
 
 def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGame | None:
@@ -43,9 +43,9 @@ def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGa
 
 
 def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
-    """Return the weights or the network with which a kernel computes the same estimates as the evaluator.
+    """Return the weights or the network with which the game's kernel computes the same estimates as the evaluator.
 
-    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`; a file NAME.npz contains a network.
+    `evaluator` is a name for `bots.evaluators.catalogue.evaluator_for`, or the name of a file; NAME.npz contains a network.
     Raises BadWeights if the file is missing or invalid.
     """
     if not (type(game) is Riskless or type(game) is TicTacToe):

@@ -1,11 +1,11 @@
 """Machine instructions that Python cannot express, as functions for kernels.
 
-Kernels use only one type, the signed 64-bit word. Sets of 64 territories are such words too, used as bit masks; only
+Kernels use only one type, the signed 64-bit word. A set of up to 64 territories is also a word, used as a bit mask; only
 shifts to the right must take account of the sign.
 
-`get` and `put` are `array[index]` without Python's negative indices: numba would test the sign of every index, and those
-tests take a fifth of the time of a search. Nothing is checked: an index out of range is a bug in the kernel, and
-corrupts memory.
+`get` and `put` read and write `array[index]` without Python's negative indices: numba would test the sign of every index,
+and these tests would take a fifth of the time of a search. Nothing is checked: an index out of range is a bug in the kernel,
+and corrupts memory.
 
 The atomic operations are sequentially consistent: writes of a thread before it releases a lock are visible
 to another thread after it acquires the lock.

@@ -4,15 +4,15 @@ The thread that entered a node searches its first moves. If other threads are id
 remaining moves. Each participating thread takes the next move, searches it, and reports its value.
 
 In the original form (Joerg and Kuszmaul) each move is first tested with a null window. If its value does not exceed
-alpha, the move is done. If it reaches beta, the node is cut: all threads below the split point notice this at their
-next poll, and return. A value in between is only a bound, so the move is searched again with the whole window. At one
-split point, such second searches run one at a time, each after all earlier moves are done.
+alpha, the move is done. If the value reaches beta, the node is cut: all threads below the split point notice this at their
+next poll, and return. A value in between is only a bound, so the move is searched a second time, with the whole window. At
+one split point, second searches run one at a time, each after all earlier moves are done.
 
 In the course's form (source 001, section 6) every move gets the window that the sequential part left, and the threads
 share no bounds.
 
 A thread that has opened a split point and waits for its helpers takes work only from split points below it, so it is
-free again soon after them. A split point's fields change only under its lock.
+free again soon after the helpers are done. A split point's fields change only under its lock.
 """
 
 from __future__ import annotations
@@ -347,7 +347,7 @@ class SplitPoints:
 
         @inlined
         def wait_for_helpers(mem: Any, shared: Any, frame: Any) -> None:
-            """Join a split point below the one at `frame`, or else wait briefly for the helpers of that one."""
+            """Join a split point below the one at `frame`, or else wait briefly until no helper is left at the latter."""
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):

@@ -8,9 +8,9 @@ first `key_words` of them identify it. The functions are compiled into the searc
     play(rules, mem, pos, out, move)  write the position after the move to mem[out], seen by the other
                                       player; `moves` has been called for the position before
     status(rules, mem, pos)           return PLAYING, DRAW, LOST or WON for the player to move
-    estimate(rules, mem, pos)         return the evaluator's value for the player to move, in hundredths
-
-    promise(rules, mem, pos, move)    return a cheap approximation of the estimate after the move, for ordering
+    estimate(rules, mem, pos)         return the evaluator's value for the player to move, in hundredths of an army
+    promise(rules, mem, pos, move)    return a cheap approximation of the estimate after the move, for the player who makes
+                                      it; the search orders moves by it
 
 Two optional functions value leaves without creating their positions, which is many times as fast:
 
@@ -38,17 +38,21 @@ import numpy.typing as npt
 Words = npt.NDArray[np.int64]
 
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
+"""Results of `status`."""
 UNSEEN = -3_000_000
-"""Marker of an unknown estimate, lower than every value."""
+"""Marker of an unknown estimate, returned by `foresee`; lower than every value."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Functions of one game, which the module docstring describes, and the size of its positions. `name` identifies the kernel."""
+    """Compiled functions of one game, which the module docstring describes, and the size of its positions."""
 
     name: str
+    """Name in the cache of compiled code: different kernels must have different names."""
     words: int
+    """Size of a position, in words."""
     key_words: int
+    """Number of words at the beginning of a position that identify it."""
     moves: Callable[..., Any]
     play: Callable[..., Any]
     status: Callable[..., Any]
@@ -70,6 +74,7 @@ class CompiledGame:
     number_to_move  converts the number of a move to the move, in the game's terms
     move_to_number  the inverse of `number_to_move`
     can_foresee     True if the kernel's `survey` and `foresee` can value leaves with the evaluator's weights
+    cells           number of values that the kernel's `observe` writes; 0 if it has no `observe`
     """
 
     kernel: Kernel
@@ -81,7 +86,7 @@ class CompiledGame:
     move_to_number: Callable[[Any], int]
     can_foresee: bool = False
     cells: int = 0
-    """Number of values that the kernel's `observe` writes; 0 if it has no `observe`."""
 
 
 Weights = Mapping[str, int]
+"""Weight of each feature of an evaluator, by the feature's name."""

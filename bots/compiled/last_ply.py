@@ -17,13 +17,19 @@ from arena.bots.search.search_values import INFINITY, WIN
 
 @inlined
 def compute_end_value(outcome: Any, distance: Any) -> Any:
-    """Return the value of a match that ended `distance` plies from the root, for the player who made the last move."""
+    """Return the value of a match that ended `distance` plies below the root, for the player who made the last move.
+
+    `outcome` is the kernel's `status`, for the player who would be next to move.
+    """
     value = 0 if outcome == DRAW else WIN - distance
     return value if outcome == LOST else -value
 
 
 class LastPlySearch:
-    """Functions that search the last ply of one game. `list_moves` and `return_value` are those of the main search."""
+    """Functions of one game that search a node whose children are leaves.
+
+    `list_moves` and `return_value` are functions of the main search (`bots.compiled.alphabeta`).
+    """
 
     def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, return_value: Any) -> None:
         words, play, status, estimate = kernel.words, kernel.play, kernel.status, kernel.estimate
@@ -34,10 +40,10 @@ class LastPlySearch:
 
         @inlined
         def is_above_leaves(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if all children are leaves and the window is a null window.
+            """Return True for a node with a null window whose children are all leaves.
 
-            Such nodes neither read nor write the table: that takes as long as valuing the leaves, and would replace deeper
-            entries.
+            These nodes neither read nor write the transposition table: a lookup takes as long as valuing the leaves, and
+            their entries would replace deeper ones.
             """
             return (
                 get(mem, node + Frame.DEPTH) == 1

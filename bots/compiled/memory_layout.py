@@ -23,16 +23,18 @@ class Register(IntEnum):
     """Registers of a thread, at the beginning of its memory."""
 
     AT = 0  # start of the current frame
-    VALUE = 1  # value of the current frame's child for the current frame's player
-    NODES = 2
-    ESTIMATES = 3  # leaves whose value a deeper search could change, and values taken from the table
+    VALUE = 1  # value of the current frame's child, for the player to move in the current frame
+    NODES = 2  # number of nodes visited by this thread, including leaves
+    ESTIMATES = (
+        3  # number of estimated leaves and of values from the table: a deeper search could change them
+    )
     INNERMOST_SPLIT = 4  # innermost split point above this thread's work, or -1
-    THREAD = 5
+    THREAD = 5  # number of this thread, from 0
     LISTS = 6  # start of the move lists
     ROOT = 7  # start of the order of the root's moves
     WIDTH = 8  # size of a move list, in words
-    ENTERED = 9  # nodes that were not leaves
-    COUNTED = 10  # nodes that are already added to Shared.NODES
+    ENTERED = 9  # number of nodes entered by this thread, without leaves
+    COUNTED = 10  # part of NODES that is already added to Shared.NODES
     FAILED_LOOKS = 11  # number of times that this thread looked for work since it last had some
     CHOSEN = 12  # number of the root's moves to search
     IS_RESTRICTED = 13  # 1 if CHOSEN is less than the number of all moves
@@ -49,30 +51,30 @@ class Frame(IntEnum):
     Values are for the player to move at the node.
     """
 
-    DEPTH = 0
-    DISTANCE = 1
+    DEPTH = 0  # plies to search below the node
+    DISTANCE = 1  # plies from the root to the node
     ALPHA = 2  # rises with the best move
     BETA = 3
     FLOOR = 4  # alpha when the node was entered
-    BEST = 5
-    BEST_MOVE = 6
+    BEST = 5  # greatest value of a move so far, even if it is not above FLOOR
+    BEST_MOVE = 6  # best move so far, or -1 while none is above FLOOR
     COUNT = 7  # number of moves
     NEXT = 8  # number of moves whose search has begun
     MOVE = 9  # move being searched
     INDEX = 10  # index of that move at the split point
-    WINDOW = 11  # window with which that move is searched, or PROBCUT before the first move
+    WINDOW = 11  # a SearchWindow
     THRESHOLD = 12  # value that the move must exceed to be the best one
     KEY = 13
     SPLIT = 14  # split point at this node; valid only if ROLE is not NONE
-    ROLE = 15
+    ROLE = 15  # a SplitPointRole
     OUTER_SPLIT = 16  # previous value of register INNERMOST_SPLIT
     HINT = 17  # the table's move
-    ORDER = 18  # state of the move list
+    ORDER = 18  # a ListState
     LIST = 19  # start of the move list
     FIXED_ALPHA = 20  # alpha for all later moves in the course's form of Jamboree
     FIXED_MOVE = 21  # best move when FIXED_ALPHA was set
-    RANK = 23  # place of the move in the search order; 0 is searched with the whole window
     CLAIMED = 22  # 1 if the move is searched a second time, with the whole window
+    RANK = 23  # place of the move in the search order; 0 is searched with the whole window
     END = 24
 
 
@@ -85,7 +87,7 @@ class ListState(IntEnum):
 
 
 class SplitPointRole(IntEnum):
-    """Role of a stack frame at a split point, a node whose moves several threads search."""
+    """Role of a stack frame's thread at a split point, a node whose moves several threads search."""
 
     NONE = 0  # the node is not split
     OWNER = 1  # this thread opened the split point
@@ -104,10 +106,10 @@ class SearchWindow(IntEnum):
 class Shared(IntEnum):
     """Offsets in the shared memory: signals, each on its own cache line, and the start of the split points."""
 
-    STOP = 0
-    QUIT = 8
-    IDLE = 16
-    NODES = 24
+    STOP = 0  # 1 if all threads must stop the search
+    QUIT = 8  # 1 if helpers must return, because the root is searched
+    IDLE = 16  # number of threads that look for work
+    NODES = 24  # number of nodes of all threads; each adds its own every 32 inner nodes
     SPLITS = 64
 
 
@@ -139,13 +141,13 @@ class Option(IntEnum):
 class Split(IntEnum):
     """Fields of a split point (a node whose moves several threads search). The position and the moves follow them."""
 
-    LOCK = 0
-    OPEN = 1
-    CUT = 2
-    MEMBERS = 3
-    PARENT = 4
-    NEXT = 5
-    COUNT = 6
+    LOCK = 0  # 1 while a thread holds the lock
+    OPEN = 1  # 1 while this record is in use
+    CUT = 2  # 1 if threads must leave: a move reached beta, or the owner was interrupted
+    MEMBERS = 3  # number of threads at the split point, including its owner
+    PARENT = 4  # split point above this one, or -1
+    NEXT = 5  # index of the first move that no thread has taken
+    COUNT = 6  # number of moves
     PREFIX = 7  # all moves before this index are done
     SEARCHING = 8  # 1 while a search with the full window is running
     ALPHA = 9
@@ -180,10 +182,12 @@ class SplitMove(IntEnum):
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of the parts of a thread's memory in the search of one game, in words."""
+    """Sizes and offsets of the parts of a thread's memory in the search of one game, in words."""
 
     words: int
+    """Size of a position."""
     moves: int
+    """Size of a move list: the number of different moves of the game."""
 
     @property
     def frame_words(self) -> int:

@@ -1,8 +1,8 @@
 """Order in which a node's moves are searched.
 
-The transposition table's move comes first, and is searched before any other move is examined. The score of each other
-move is the game's cheap `promise`. Score and move are packed in one word, so that the greatest word is the best move,
-and among equal moves the leftmost.
+The transposition table's move comes first, and is searched before any other move is examined. The other moves follow in
+the order of their scores (`Kernel.promise`). Score and move are packed in one word, so that the greatest word is the best
+move, and among equal moves the leftmost.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ _MOVE_MASK = (1 << _MOVE_BITS) - 1
 
 
 class MoveOrdering:
-    """Move ordering functions for one game."""
+    """Move ordering functions of the compiled search of one game."""
 
     def __init__(self, kernel: Kernel) -> None:
         words, promise = kernel.words, kernel.promise
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
+            """Replace each move in the node's move list, from place NEXT on, by a word of its score and itself."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):

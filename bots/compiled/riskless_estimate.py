@@ -1,4 +1,7 @@
-"""Weighted sum of Riskless's features for the compiled searches. `bots.evaluators.riskless` defines the features."""
+"""Estimate of Riskless's positions for the compiled searches: the weighted sum of features.
+
+`bots.evaluators.riskless` defines the features.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ def make_estimate(layout: Any) -> Any:
 
     @inlined
     def count_takeable(rules: Any, mem: Any, pos: Any, border: Any, attackers: Any) -> Any:
-        """Return how many territories in `border` could be taken by a neighbour in `attackers`.
+        """Return the number of territories in `border` that a neighbour in `attackers` has enough armies to take.
 
         Each territory in `border` must have a neighbour in `attackers`.
         """

@@ -2,12 +2,13 @@
 
 A position consists of words with one bit for each territory. The first `planes` words hold the armies in binary: word i
 holds bit i of each number. Two more words hold the owners. Four planes suffice for a cap of 15, six for a cap of 63,
-and eight for a cap of 255. So a dozen instructions train all territories (add an army to each, up to the cap), however
-many there are. A set of territories, such as those next to an enemy or at the cap, takes a few operations on words.
+and eight for a cap of 255. So a dozen instructions train all territories (add an army to each occupied one, up to the
+cap), however many there are. A set of territories, such as those next to an enemy or at the cap, is computed by a few
+operations on words.
 
 The effect of a move on its two territories, including training, depends only on the armies on both and on whether the
-target is an enemy's, so it is looked up in tables. The totals of both players are in one word, the mover's in the upper
-half, so one addition changes both.
+target is an enemy's, so it is looked up in tables. One word holds the total armies of both players, those of the player to
+move in the upper half, so one addition changes both totals.
 """
 
 from __future__ import annotations
@@ -38,27 +39,27 @@ _LOWER_HALF = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Layout:
-    """Number of planes, offsets in the words of a position, and offsets in the rules.
+    """Memory layout of positions and of the rules array of the Riskless kernels: offsets in words.
 
-    A word that holds a set of territories has one bit for each territory. `own` in a comment is the player to move, and
+    A word that holds a set of territories has one bit for each territory. In the comments, `own` is the player to move, and
     `foe` the opponent.
     """
 
-    planes: int  # number of bits of a number of armies
+    planes: int  # number of bits that store the number of armies on a territory
 
     # Offsets in a position. The first `planes` words hold the armies in binary.
     foe: int  # set of foe's territories
     own: int  # set of own's territories
     totals: int  # total armies: own's in the upper half of the word, foe's in the lower half
-    # `moves` computes these two from the words before:
+    # The kernel's function `moves` computes these two from the words before:
     trained: int  # armies after training, in binary
     trained_totals: int  # total armies after training
-    # The estimate computes these from the words before:
+    # The kernel's function `survey` computes these from the words before:
     by_own: int  # set of the neighbours of own's territories
     by_foe: int  # set of the neighbours of foe's territories
-    full: int  # set of the territories at the cap
-    border: int  # number of own's armies next to foe's territories
-    their_border: int  # number of foe's armies next to own's territories
+    full: int  # set of the territories at the cap after training
+    border: int  # number of own's armies next to foe's territories, after training
+    their_border: int  # number of foe's armies next to own's territories, after training
     by_empty: int  # set of the neighbours of empty territories
     words: int  # size of a position
 
@@ -207,7 +208,10 @@ def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
 
 @cache
 def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
-    """Return the kernel for numbers of armies with `planes` bits. A network or the weighted features estimate positions."""
+    """Return the kernel for numbers of armies with `planes` bits.
+
+    Positions are estimated by a network if `has_network` is True, and otherwise by the weighted sum of the features.
+    """
     layout = make_layout(planes)
     source_shift = planes + 1
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals

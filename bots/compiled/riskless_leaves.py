@@ -23,7 +23,7 @@ _LOWER_HALF = 0xFFFFFFFF
 
 
 def make_leaves(layout: Any) -> tuple[Any, Any]:
-    """Return `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
+    """Return the kernel functions `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
     planes = layout.planes
     source_shift = planes + 1
     foe_at, own_at, trained_at, trained_totals_at = (

@@ -24,19 +24,23 @@ WORDS_PER_ROW = UNIT_COUNT // UNITS_PER_WORD
 """Number of words in a row of the network's hidden units."""
 UNIT_OFFSET = 1 << 15
 ZERO_UNITS = sum(UNIT_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
-"""Word in which all four hidden units are 0."""
+"""Word in which all four hidden units are 0, as a signed number."""
 NETWORK_SUFFIX = f"-network-{KIND_COUNT}-{UNIT_COUNT}-{FRACTION_BITS}"
-"""Part of a kernel's name: these numbers are defined outside of the folder covered by the cache's digest."""
+"""End of the name of a kernel that estimates by a network.
+
+It contains the numbers that are compiled into the kernel but defined in another package, because the name of the cache
+folder is a digest of this package's sources only.
+"""
 MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 
 SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
 KIND_OF = ROAD_ROWS + KIND_COUNT * KIND_COUNT * WORDS_PER_ROW
-"""Offsets in the words of a network that are the same for all maps. Kinds, territories and totals follow."""
+"""Offsets in the words of a network, the same for all maps. The rows of territories and of totals follow."""
 
 
 def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:
-    """Return the network as words, which follow those of the rules and are read by the function of `make_network`."""
+    """Return the network as words to append to the rules array, for the function that `make_network` returns."""
     roads = list_roads(map)
     head = np.zeros(KIND_OF, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
@@ -58,9 +62,9 @@ def _pack_lanes(rows: Rows) -> Words:
 
 
 def make_network(layout: Any) -> Any:
-    """Return the function that estimates a position by the network. The position needs 64 additional words.
+    """Return the kernel function that estimates a position by a network.
 
-    The other words of the positions are in the memory layout `riskless_kernel.Layout`.
+    A position is in the memory layout `riskless_kernel.Layout`, followed by MAX_TERRITORIES words of working memory.
     """
     planes, foe_at, totals_at = layout.planes, layout.foe, layout.totals
     goal_at, end_of_rules, kinds_at = layout.goal, layout.nearness + 1, layout.words

@@ -34,7 +34,7 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 
 LATE_MOVES_PER_PLY = 3
-"""Number of moves that a shallow selective search examines per ply of depth. With 0, deep ones reduce no late moves."""
+"""Number of moves of a shallow node that the selective search examines, per ply of depth."""
 POLL_SECONDS = 0.001
 """Interval between calls of a caller's stop function, in seconds."""
 
@@ -52,14 +52,14 @@ class Settings:
     split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form freezes
                  the window; 1 gives the course's Jamboree down to the leaves
 
-    These options each switch on a technique:
+    Each of the other options switches on a technique:
 
-    table         use of the transposition table's values
-    hints         search of the transposition table's move first
-    promise       order of the other moves by the game's cheap estimate (`Kernel.promise`)
-    foresee       values of leaves from the node above them, if the game can; only used if `exact`, because the selective
-                  search examines only a few leaves of each node
-    null_windows  tests of all moves after the first with a null window
+    table         use the values in the transposition table
+    hints         search the transposition table's move first
+    promise       order the other moves by the game's cheap estimate (`Kernel.promise`)
+    foresee       value leaves from the node above them, if the game's kernel can; only used if `exact`, because the
+                  selective search examines only a few leaves of each node
+    null_windows  test all moves after the first with a null window
     """
 
     threads: int = 1
@@ -129,7 +129,7 @@ class Searcher(Generic[P, M]):
         shared[Option.SPLIT_WORDS] = self._sizes.split_words
 
     def _calibrate(self) -> None:
-        """Measure the numbers for the selective search (`Calibration`), before the first search. Until then all searches are exact."""
+        """Before the first search, measure the numbers that the selective search needs (`Calibration`), by exact searches."""
         if self._is_calibrated:
             return
         self._is_calibrated = True
@@ -267,7 +267,7 @@ class Searcher(Generic[P, M]):
         return is_finished
 
     def _write_root(self, depth: int, low: int, high: int) -> None:
-        """Write the root's depth, window and moves into the first thread's memory."""
+        """Write the root's depth, window and moves to the first thread's memory."""
         memory = self._memories[0]
         root, first = FIRST_FRAME + self._compiled.kernel.words, self._sizes.root_order
         memory[root + Frame.DEPTH] = depth

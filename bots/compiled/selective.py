@@ -1,16 +1,18 @@
 """Pruning of the selective search, which skips moves that rarely matter.
 
-The estimate of a shallow node settles it if it lies outside the window by a margin (futility pruning). A deeper node is
-settled in the same way by a search of the same position that is PROBCUT_REDUCTION plies shallower (ProbCut; ICCA
-Journal, 1995).
+A shallow node needs no search if its estimate lies outside its window by a margin (futility pruning). A deeper node needs
+none if a search of the same position that is PROBCUT_REDUCTION plies shallower has such a value (ProbCut; ICCA Journal,
+1995). The estimate, or the shallower search, then *settles* the node.
 
 Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
-the end. `calibrate` measures TEMPO, the value of being the player to move, and SPREAD, the standard deviation of the
-further change in value from one ply to the next. A leaf's estimate then includes the tempo. Only null windows are
-pruned, and no node whose search reaches the ply limit, because the results there are certain.
+the end. `calibrate` measures two numbers for this: TEMPO, the value of being the player to move, which is added to the
+estimate of each leaf, and SPREAD, the standard deviation of the remaining change in value from one ply to the next.
 
-Late-move reductions search a late move to a smaller depth first. If the move's value then exceeds the best one so far,
-they search the move to the whole depth.
+Only nodes with a null window are pruned, and no node whose search reaches the ply limit, because the results there are
+certain.
+
+Late-move reductions search a late move to a smaller depth first, and to the whole depth only if its value then exceeds the
+best one so far.
 """
 
 from __future__ import annotations
@@ -28,14 +30,14 @@ UNSETTLED = -3_000_000
 MAX_SHALLOW_DEPTH = 3
 """Maximum depth of a node that its estimate may settle, or whose late moves may be skipped."""
 MARGIN_PERCENT = 125
-"""Maximum change of an estimate that a search is assumed to make per ply of depth, in hundredths of SPREAD."""
+"""Maximum change in value that is assumed per ply of a search, in hundredths of SPREAD."""
 
 MIN_PROBCUT_DEPTH = 5
 """Minimum depth of a node that a shallower search of its position may settle."""
 PROBCUT_REDUCTION = 4
-"""Number of plies by which that search is shallower than the search of the node."""
+"""Number of plies by which ProbCut's search is shallower than the search of the node."""
 PROBCUT_MARGIN_PERCENT = 300
-"""Maximum difference that is assumed between the values of the two searches, in hundredths of SPREAD."""
+"""Maximum difference that is assumed between the values of a node's search and ProbCut's search, in hundredths of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
 """Minimum depth of a node whose late moves are searched to a smaller depth first."""
@@ -49,7 +51,7 @@ FAR_REDUCED_RANK = 8
 
 
 class SelectivePruning:
-    """Pruning functions for one game."""
+    """Pruning functions of the compiled search of one game."""
 
     def __init__(self, kernel: Kernel) -> None:
         words, estimate = kernel.words, kernel.estimate
@@ -111,9 +113,10 @@ class SelectivePruning:
 
         @inlined
         def begin_probcut(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
-            """Write the shallower search of a node to the next frame, and move register AT there. Return False if it gets none.
+            """Write the first node of ProbCut's search to the next frame, and move register AT there.
 
-            The node's estimate decides whether that search tests a value above beta or one below alpha.
+            The node's estimate decides whether that search tests a value above beta or one below alpha. Return False, and do
+            nothing, if ProbCut does not apply to the node.
             """
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
@@ -127,7 +130,7 @@ class SelectivePruning:
             margin = compute_probcut_margin(shared)
             is_above = estimate(rules, mem, frame) + get(shared, Option.TEMPO) >= beta
             shallow_beta = beta + margin if is_above else beta - margin
-            # Beyond this limit are only wins and losses, which a search would look for without skipping moves.
+            # Values beyond this limit are wins and losses: a search for them would skip no moves.
             if shallow_beta >= ESTIMATE_LIMIT or shallow_beta <= -ESTIMATE_LIMIT:
                 return False
             shallow_node = node + frame_words
@@ -143,7 +146,10 @@ class SelectivePruning:
 
         @inlined
         def find_probcut_bound(mem: Any, shared: Any, frame: Any) -> Any:
-            """Return the bound that a node's finished shallower search gives it, or UNSETTLED. Only wins and losses need no margin."""
+            """Return a bound on a node's value, computed from the value of its finished ProbCut search; otherwise UNSETTLED.
+
+            The bound is weaker than that value by the margin, unless the value is a win or a loss.
+            """
             node = frame + words
             value = -get(mem, Register.VALUE)
             margin = compute_probcut_margin(shared)
@@ -157,9 +163,9 @@ class SelectivePruning:
 
         @inlined
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
-            """Return how many plies less deep the node's MOVE is searched first, in a null window at THRESHOLD.
+            """Return the number of plies by which the first search of the node's MOVE, with a null window, is less deep.
 
-            Nothing is reduced near a win or a loss, or if the search reaches the ply limit.
+            It is 0 near a win or a loss, and if the search reaches the ply limit.
             """
             depth = get(mem, node + Frame.DEPTH)
             rank = get(mem, node + Frame.RANK)

@@ -1,9 +1,10 @@
 """Transposition table that all threads share without a lock.
 
 A bucket is one cache line with four entries of two words: the data, and key xor data. The two words of a half-written
-entry do not match, so a reader takes it for the entry of another position. The data is one word with the value, counted
-from the node as in `bots.search.table`, the searched depth, the kind of bound, the best or cutting move, and the number
-of the search that stored it. A word of 0 is an empty entry, because every stored depth is at least 1.
+entry do not match, so a reader takes it for the entry of another position. The data word packs five numbers: the value,
+relative to the node as in `bots.search.table`; the depth of the search, in plies; the kind of bound; the best or cutting
+move; and the number of the root search that stored the entry, modulo AGE_COUNT. A data word of 0 is an empty entry, because
+every stored depth is at least 1.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from arena.bots.compiled.memory_layout import CACHE_LINE_WORDS, FIRST_FRAME, Opt
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UPPER, LOWER, EXACT = 1, 2, 3
+"""Kinds of bounds: the true value is at most, at least, or exactly the stored one."""
 
 _ENTRIES_PER_BUCKET = 4
 _VALUE_OFFSET = 1 << 21
@@ -75,7 +77,7 @@ def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
 
 @inlined
 def probe(table: Any, mask: Any, key: Any) -> Any:
-    """Return the data word stored for the position with this key; 0 if there is none."""
+    """Return the data word of the entry with this key; 0 if there is none."""
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     for entry in range(_ENTRIES_PER_BUCKET):
         packed_entry = get(table, bucket_start + 2 * entry + 1)
@@ -88,7 +90,11 @@ def probe(table: Any, mask: Any, key: Any) -> Any:
 def store_entry(
     table: Any, mask: Any, key: Any, value: Any, distance: Any, depth: Any, bound: Any, move: Any, age: Any
 ) -> None:
-    """Store an entry. It replaces the entry of the same position, or else an empty or old one, or else the shallowest."""
+    """Store an entry in its bucket, in the place of the least useful one.
+
+    That is the entry of the same position, or else an empty one, or else the shallowest of earlier root searches, or else
+    the shallowest of this one.
+    """
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start
     min_worth = 1 << 20
@@ -117,7 +123,7 @@ def store_entry(
 
 @inlined
 def stored_value(packed_entry: Any, distance: Any) -> Any:
-    """Return the stored value with wins counted from the root, which is `distance` plies above the node."""
+    """Return the stored value, relative to the root, which is `distance` plies above the node."""
     value = (packed_entry & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
         value -= distance
@@ -147,27 +153,27 @@ def stored_move(packed_entry: Any) -> Any:
 
 @inlined
 def stored_age(packed_entry: Any) -> Any:
-    """Return the number of the search that stored the entry, modulo AGE_COUNT."""
+    """Return the number of the root search that stored the entry, modulo AGE_COUNT."""
     return (packed_entry >> _AGE_SHIFT) & (AGE_COUNT - 1)
 
 
 @inlined
 def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
-    """Return True if a stored value, with its bound in `packed_entry`, settles a search with the window (alpha, beta)."""
+    """Return True if a search with the window (alpha, beta) is unnecessary, because of the stored `value` and its bound."""
     bound = stored_bound(packed_entry)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
 
 
 @cache
-def make_main_line(game: Kernel) -> Any:
+def make_main_line(kernel: Kernel) -> Any:
     """Return the kernel main_line(mem, shared, rules, table, best, depth, line_moves).
 
-    It writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their number.
-    The line continues while the table has an exact value.
+    It writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their number. The
+    main line is at most `depth` plies long, and ends before the first position without an exact value in the table.
     """
-    frame_words = Sizes(game.words, 0).frame_words
-    moves, play, status = game.moves, game.play, game.status
-    hash_position = make_hash(game.key_words)
+    frame_words = Sizes(kernel.words, 0).frame_words
+    moves, play, status = kernel.moves, kernel.play, kernel.status
+    hash_position = make_hash(kernel.key_words)
 
     def main_line(
         mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, line_moves: Any
@@ -199,4 +205,4 @@ def make_main_line(game: Kernel) -> Any:
             move = stored_move(packed_entry)
         return move_count
 
-    return compile_kernel(main_line, f"line-{game.name}")
+    return compile_kernel(main_line, f"line-{kernel.name}")
