@@ -1,4 +1,4 @@
-"""SVG picture of a map with land, roads and armies: for the web page, link previews, films, files and notebooks.
+"""SVG picture of a map with land, roads and armies, for the web page, link previews, films, files and notebooks.
 
 The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from the styles
 of its boards, elsewhere from `STYLE`.
@@ -15,30 +15,27 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap, list_roads
-from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries, load_shipped_marks
+from arena.maps.cells import Land, Ring, load_shipped_land
 from arena.maps.layout import Line, Point, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
-MIN_DISTANCE, MAX_WIDTH, MIN_WIDTH, MARGIN, SHORE, RADIUS, MIN_BORDER = (
-    62.0,
-    1500.0,
-    300.0,
-    40.0,
-    16.0,
-    13.0,
-    20.0,
-)
-"""Lengths in a picture of a map, in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
+# Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
+MIN_DISTANCE = 62.0
+"""Distance between the two closest territories. It is smaller if the map would be wider than MAX_WIDTH."""
+MAX_WIDTH = 1500.0
+"""Maximum width of the map, without its margins."""
+MIN_WIDTH = 300.0
+"""Minimum width of the picture."""
+MARGIN = 40.0
+"""Margin of a picture without land."""
+SHORE = 16.0
+"""Margin around the land."""
+RADIUS = 13.0
+"""Radius of a territory's mark."""
+MIN_BORDER = 20.0
+"""Minimum length of a border that shows by itself that two territories are neighbours, without a drawn road."""
 
-MIN_DISTANCE  distance between the two closest territories
-MAX_WIDTH     maximum width of the picture
-MIN_WIDTH     minimum width of the picture
-MARGIN        margin of a picture without land
-SHORE         margin around the land
-RADIUS        radius of a territory's mark
-MIN_BORDER    length of a border from which on it shows that a road crosses it
-"""
 EMPTY_MARK_SIZE = 0.3
 """Radius of the mark of an empty territory, relative to the others."""
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
@@ -59,7 +56,7 @@ STYLE = f"""<style>
 
 @lru_cache(maxsize=8)
 def _load_shipped_picture(name: str) -> MapPicture:
-    return MapPicture(load_map_file(name), load_shipped_cells(name))
+    return MapPicture(load_map_file(name), load_shipped_land(name))
 
 
 def make_map_picture(file: MapFile) -> MapPicture:
@@ -101,26 +98,26 @@ class MapPicture:
     """Picture of a map, with the layout of `layOut` in `page/js/boards/geometry.js`."""
 
     file: MapFile
-    cells: list[list[Ring]] | None
-    """Areas of each territory, the largest first; None if the map has no areas."""
+    land: Land | None
+    """Land of a built-in map; None for other maps, which are drawn as points and roads."""
 
     @cached_property
     def _layout(self) -> _Layout:
         corners = [
             *self.file.map.places,
-            *(corner for rings in self.cells or () for ring in rings for corner in ring),
+            *(corner for rings in self._cells for ring in rings for corner in ring),
         ]
         xs, ys = zip(*corners, strict=True)
         map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
         scale = min(MIN_DISTANCE / find_smallest_distance(self.file.map), MAX_WIDTH / (map_width or 1.0))
-        margin = self._margin
+        margin = MARGIN if self.land is None else SHORE
         width = max(MIN_WIDTH, map_width * scale + 2 * margin)
         left = (width - map_width * scale) / 2 - min(xs) * scale
         return _Layout(scale, width, map_height * scale + 2 * margin, left, margin - min(ys) * scale)
 
     @property
-    def _margin(self) -> float:
-        return MARGIN if self.cells is None else SHORE
+    def _cells(self) -> Sequence[Sequence[Ring]]:
+        return () if self.land is None else self.land.cells
 
     def _to_pixels(self, place: Point) -> Point:
         layout = self._layout
@@ -134,8 +131,8 @@ class MapPicture:
     @cached_property
     def places(self) -> list[Point]:
         """Return the centre of the mark of each territory, in pixels."""
-        marks = None if self.cells is None else load_shipped_marks(self.file.map.name)
-        return [self._to_pixels(place) for place in marks or self.file.map.places]
+        centres = self.file.map.places if self.land is None else self.land.marks
+        return [self._to_pixels(centre) for centre in centres]
 
     def render_svg(self, armies: Sequence[int], label: str) -> str:
         """Return the map with its armies, as SVG.
@@ -187,7 +184,7 @@ class MapPicture:
 
     @cached_property
     def _outlines(self) -> list[str]:
-        return [self._render_outline_path(rings) for rings in self.cells or ()]
+        return [self._render_outline_path(rings) for rings in self._cells]
 
     @property
     def _ground(self) -> str:
@@ -202,11 +199,8 @@ class MapPicture:
             for n, d in zip(armies, self._outlines, strict=bool(self._outlines))
         )
 
-    def _render_outline_path(self, rings: list[Ring]) -> str:
-        outlines = (
-            "L".join(f"{x:.1f} {y:.1f}" for x, y in (self._to_pixels((x, y)) for x, y in ring))
-            for ring in rings
-        )
+    def _render_outline_path(self, rings: Sequence[Ring]) -> str:
+        outlines = ("L".join(f"{x:.1f} {y:.1f}" for x, y in map(self._to_pixels, ring)) for ring in rings)
         return "".join(f"M{outline}Z" for outline in outlines)
 
     def _render_roads(self, *, ferries: bool) -> str:
@@ -214,7 +208,7 @@ class MapPicture:
 
         On a map that wraps around, a long road leaves it on one side and enters on the other.
         """
-        ferry_roads = set() if self.cells is None else set(load_shipped_ferries(self.file.map.name))
+        ferry_roads = set() if self.land is None else set(self.land.ferries)
         return "".join(
             _render_road(line, is_ferry=ferries)
             for source, target in self.drawn_roads
@@ -234,10 +228,10 @@ class MapPicture:
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER."""
         territories_by_edge: dict[frozenset[Point], list[int]] = {}
-        for territory, rings in enumerate(self.cells or ()):
+        for territory, rings in enumerate(self._cells):
             for ring in rings:
-                for (x1, y1), (x2, y2) in pairwise([*ring, ring[0]]):
-                    territories_by_edge.setdefault(frozenset(((x1, y1), (x2, y2))), []).append(territory)
+                for edge in pairwise([*ring, ring[0]]):
+                    territories_by_edge.setdefault(frozenset(edge), []).append(territory)
         lengths: dict[tuple[int, int], float] = {}
         for edge, territories in territories_by_edge.items():
             if len(territories) > 1:

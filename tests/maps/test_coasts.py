@@ -11,7 +11,7 @@ import pytest
 from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
 from arena.games.riskless_map import list_roads
-from arena.maps.cells import Ring, load_shipped_cells, load_shipped_ferries, load_shipped_marks
+from arena.maps.cells import Ring, load_shipped_land
 from arena.maps.layout import compute_road_lines, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells, marks_of
@@ -61,8 +61,7 @@ def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
-    file, cells = load_map_file(name), load_shipped_cells(name)
-    assert cells is not None
+    file, cells = load_map_file(name), load_shipped_land(name).cells
     unit = find_smallest_distance(file.map)
     for v, rings in enumerate(cells):
         areas = [Polygon(ring) for ring in rings]
@@ -111,14 +110,13 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
             for line in compute_road_lines(file, v, w)
         )
         if crossing:
-            assert (v, w) in load_shipped_ferries(name)
+            assert (v, w) in load_shipped_land(name).ferries
 
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
     """After a change of a map's places or continents: `make cells`."""
-    shipped, made = load_shipped_cells(name), made_cells(name)
-    assert shipped is not None
+    shipped, made = load_shipped_land(name).cells, made_cells(name)
     assert len(shipped) == len(made)
     for old, new in zip(shipped, made, strict=True):
         there, here = (unary_union([Polygon(ring) for ring in rings]) for rings in (old, new))
@@ -128,18 +126,15 @@ def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> None:
-    cells = load_shipped_cells(name)
-    assert cells is not None
-    assert load_shipped_ferries(name) == ferries_of(load_map_file(name), cells)
+    land = load_shipped_land(name)
+    assert land.ferries == ferries_of(load_map_file(name), land.cells)
 
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_marks_that_ship_are_centred_in_the_cells_that_ship(name: str) -> None:
-    file, cells, marks = load_map_file(name), load_shipped_cells(name), load_shipped_marks(name)
-    assert cells is not None
-    assert marks is not None
+    file, land = load_map_file(name), load_shipped_land(name)
     unit = find_smallest_distance(file.map)
-    for mark, made, rings in zip(marks, marks_of(file, cells), cells, strict=True):
+    for mark, made, rings in zip(land.marks, marks_of(file, land.cells), land.cells, strict=True):
         assert dist(mark, made) < 0.05 * unit
         assert Polygon(rings[0]).exterior.distance(Point(mark)) > 0.4 * unit, "there is room for it"
-    assert min(dist(one, other) for one, other in combinations(marks, 2)) >= 0.95 * unit
+    assert min(dist(one, other) for one, other in combinations(land.marks, 2)) >= 0.95 * unit

@@ -6,7 +6,6 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from arena.games.riskless_map import RisklessMap, list_roads
-from arena.maps.cells import load_shipped_cells
 from arena.maps.layout import compute_road_lines
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
@@ -33,7 +32,8 @@ def test_everything_is_in_the_picture(name: str) -> None:
     assert [each.text for each in of_class(root, "name")] == list(file.map.territories)
     drawn = sum(len(compute_road_lines(file, v, w)) for v, w in make_map_picture(file).drawn_roads)
     assert len(of_class(root, "road")) + len(of_class(root, "road ferry")) == drawn
-    assert len(of_class(root, "area-of")) == len(load_shipped_cells(name) or ())
+    land = make_map_picture(file).land
+    assert len(of_class(root, "area-of")) == (0 if land is None else len(land.cells))
     held = Counter("maxie" if n > 0 else "minnie" if n < 0 else "empty" for n in file.map.start)
     for owner in ("maxie", "minnie", "empty"):
         assert len(of_class(root, owner)) == held[owner]
