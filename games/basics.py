@@ -5,7 +5,7 @@ Each of these errors reports a mistake of a player or in a file, never a mistake
     GameError (ValueError)
       IllegalMove     the rules do not allow the move; the message gives the reason and legal moves
       BadData         plain data or text is not a move, position or setup of the game
-      BadGame         a name does not lead to a valid game; the message names the file and a valid form
+      BadGame         the file or package that a user named has no valid game class
       UnknownGame     no game has this name (games.catalogue)
 """
 
@@ -128,7 +128,7 @@ class BadData(GameError):
 
 
 class BadGame(GameError):
-    """Raised when a name or file does not lead to a valid game; the message says where the fault is and what would be right."""
+    """Raised when a file or package has no valid game class. The message says where the fault is and how to correct it."""
 
 
 class UnknownGame(GameError):
@@ -162,9 +162,9 @@ class IllegalMove(GameError):
 
 
 def require_integer(data: object, name: str, low: int, high: int) -> int:
-    """Return `data` as an int from `low` to `high`, both included.
+    """Return `data` if it is an int from `low` to `high`, both included.
 
-    Raises BadData for anything else, even for a bool; the message calls the value `name`.
+    Raises BadData for anything else, even for a bool. The message calls the value `name`.
     """
     if isinstance(data, bool) or not isinstance(data, int) or not low <= data <= high:
         raise BadData(f"{name} must be a whole number from {low} to {high}, not {data!r:.40}")

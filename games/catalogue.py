@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from arena.games.core import AnyGame, BadGame, Game, UnknownGame
-from arena.games.digest import compute_rules_digest
+from arena.games.digest import compute_rules_digest, make_fixed_choices
 from arena.games.hexapawn import Hexapawn
 from arena.games.loading import (
     GameClass,
@@ -24,7 +24,7 @@ from arena.games.loading import (
 )
 from arena.games.name_hints import suggest_name
 from arena.games.riskless import Riskless
-from arena.games.rule_check import check_rules, make_fixed_choices
+from arena.games.rule_check import check_rules
 from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
@@ -38,7 +38,7 @@ class Catalogue:
 
     def __init__(self) -> None:
         """Create a catalogue of the project's games and those of installed packages, without any game from a file."""
-        self._own_games: dict[str, tuple[GameClass, str]] = {}
+        self._file_games: dict[str, tuple[GameClass, str]] = {}
         """Class and spec of each game from a file, by the game's name."""
         self._digests: dict[tuple[GameClass, str], str] = {}
         """Rules digests computed so far, by the game's class and the `repr` of its setup."""
@@ -46,11 +46,11 @@ class Catalogue:
         """Rules digest of each custom game on its default setup, by the game's name."""
 
     def list_names(self) -> list[str]:
-        """Return the names of all known games: those of the project, of registered files and of installed packages.
+        """Return the names of all known games: of the project, of registered files, and of installed packages.
 
-        Does not load the packages' games.
+        The packages' games are not loaded.
         """
-        return list(dict.fromkeys([*GAMES, *self._own_games, *sorted(list_installed_games())]))
+        return list(dict.fromkeys([*GAMES, *self._file_games, *sorted(list_installed_games())]))
 
     def register(self, spec: str) -> str:
         """Register the game that `spec` identifies, and return its name.
@@ -65,7 +65,7 @@ class Catalogue:
         if not is_file_spec(spec):
             return spec
         path = Path(split_spec(spec)[0]).absolute()
-        self._own_games[game.name] = (game, f"{path}:{game.__name__}")
+        self._file_games[game.name] = (game, f"{path}:{game.__name__}")
         return game.name
 
     def load(self, spec: str) -> GameClass:
@@ -77,7 +77,7 @@ class Catalogue:
             return self.find(spec)
         file, class_name = split_spec(spec)
         game = load_game_class(Path(file).absolute(), class_name)
-        known_class, known_spec = self._own_games.get(game.name, (None, ""))
+        known_class, known_spec = self._file_games.get(game.name, (None, ""))
         if game.name in GAMES or (known_class is not None and known_class is not game):
             existing_game = "a game of the project" if known_class is None else f"the game of {known_spec}"
             raise BadGame(
@@ -93,7 +93,7 @@ class Catalogue:
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return
         default_game = game.from_setup({})
-        for fault in check_rules(default_game, make_fixed_choices(), TEST_MATCHES):
+        for fault in check_rules(default_game, make_fixed_choices(seed=1), TEST_MATCHES):
             raise BadGame(
                 f"{spec}: its rules are faulty ({fault.rule}: {fault.why}); "
                 f"`arena check --game {spec}` lists all faults"
@@ -104,8 +104,8 @@ class Catalogue:
         """Return the game called `name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
         if name in GAMES:
             return GAMES[name]
-        if name in self._own_games:
-            return self._own_games[name][0]
+        if name in self._file_games:
+            return self._file_games[name][0]
         if name in list_installed_games():
             return load_installed_game(name)
         suggestion = suggest_name(name, sorted(self.list_names()))
@@ -115,7 +115,7 @@ class Catalogue:
 
     def is_known(self, name: str) -> bool:
         """Return True if a game has this name, without loading it."""
-        return name in GAMES or name in self._own_games or name in list_installed_games()
+        return name in GAMES or name in self._file_games or name in list_installed_games()
 
     def is_builtin(self, name: str) -> bool:
         """Return True if the project includes the game called `name`."""
@@ -123,14 +123,14 @@ class Catalogue:
 
     def get_spec(self, name: str) -> str:
         """Return a spec that loads the game `name` in another process on this machine: file and class, or the name."""
-        return self._own_games[name][1] if name in self._own_games else name
+        return self._file_games[name][1] if name in self._file_games else name
 
     def list_specs(self) -> list[str]:
         """Return the specs of all games from files. Another process on this machine loads them to know the same games."""
-        return [spec for _, spec in self._own_games.values()]
+        return [spec for _, spec in self._file_games.values()]
 
     def get_default_digests(self) -> dict[str, str]:
-        """Return the rules digest of each custom game that this process plays, by name, for the game's default setup."""
+        """Return the rules digest of each custom game that this process plays, on its default setup, by the game's name."""
         return dict(self._default_digests)
 
     def find_incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:
@@ -147,9 +147,9 @@ class Catalogue:
         return None
 
     def get_rules_digest(self, game: Game[Any, Any]) -> str:
-        """Return the digest for comparing the rules of a game between programs; empty for the games of the project.
+        """Return the digest of a custom game's rules (`games.digest`), computed once for each setup.
 
-        The digest of each setup is computed once, by `games.digest`.
+        Empty for the games of the project, whose rules need no comparison.
         """
         if self.is_builtin(game.name):
             return ""

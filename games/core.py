@@ -119,14 +119,14 @@ class Game(ABC, Generic[P, M]):
         return self.ply_limit is not None and ply >= self.ply_limit
 
     def repetition_key(self, position: P) -> Hashable | None:  # noqa: ARG002 - most games do not need it
-        """Return a key of `position` for counting repetitions: positions of a match with equal keys are repetitions.
+        """Return a key for counting repetitions: two positions of a match with equal keys count as the same position.
 
-        Return None if no position of the game can occur twice.
+        Return None if no position of the game can occur twice in a match.
         """
         return None
 
     def estimate(self, position: P) -> int:  # noqa: ARG002 - the default knows nothing about positions
-        """Return a simple static estimate for Maxie, in units of the game; high values are good for her.
+        """Return a simple static estimate of the position, in units of the game. High values are good for Maxie.
 
         Default: 0, so that searches see only wins and losses.
         """
@@ -140,11 +140,11 @@ class Game(ABC, Generic[P, M]):
         return max(30.0, 90.0 - self.ply(position))
 
     def broken_rule(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal, as part of a sentence; None if it is legal. `position` must be unfinished."""
+        """Return why `move` is illegal, as part of a sentence; None if it is legal. The match must not be over."""
         return None if move in self.moves(position) else "it is none of the legal moves"
 
     def why_illegal(self, position: P, move: M) -> str | None:
-        """Return why `move` is illegal, as part of a sentence; None if it is legal. `position` may be a finished one."""
+        """Return why `move` is illegal, as part of a sentence; None if it is legal. The match may be over."""
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:
@@ -177,7 +177,7 @@ class Game(ABC, Generic[P, M]):
         return ()
 
     def squares(self, position: P, move: M) -> Sequence[int]:  # noqa: ARG002 - overrides may need the position
-        """Return the cells of a move, in the order of a person's clicks; empty for none.
+        """Return the cells that a person clicks in order to make a move; empty if clicks cannot make it.
 
         Default: the move itself if it is a cell number or a tuple of cell numbers.
         """
@@ -189,7 +189,7 @@ class Game(ABC, Generic[P, M]):
         return cast("tuple[int, ...]", parts) if are_cells else ()
 
     def picture(self, position: P) -> str:
-        """Return a position as several lines of text. Default: the board with its marks, or else the position's text."""
+        """Return a position as several lines of text. Default: the board with its marks; without a board, one line."""
         if self.board is None:
             return self.position_to_text(position)
         return self.board.draw_text(make_piece_marks(self.marks(position)))

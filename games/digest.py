@@ -1,22 +1,23 @@
 """Digest of a game's rules, by which two programs can tell whether they play the same game. Pure.
 
-Both programs play the same matches, whose moves are chosen by a fixed rule. The digest is a SHA-256 of everything
-visible in these matches: the player to move, the legal moves in order, the outcome. A changed comment or another
-estimate leaves the digest unchanged; a board with one more column changes it.
+Both programs play the same matches, because a fixed rule chooses the moves. The digest is a SHA-256 of everything
+visible in these matches: the player to move, the legal moves in order, and the outcome. A changed comment or estimate
+leaves the digest unchanged; a board with one more column changes it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
 from arena.games.core import Game, Plain
 
 MAX_POSITIONS = 1000
-"""Number of positions examined in total; for Connect Four this takes about 0.1 s."""
+"""Maximum number of positions examined in all matches together. For Connect Four, this takes about 0.1 s."""
 MAX_MATCHES = 24
-"""Maximum number of matches that are played; fewer if they reach MAX_POSITIONS first."""
+"""Maximum number of matches. Fewer are played if they reach MAX_POSITIONS first."""
 DIGEST_LENGTH = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 
@@ -31,8 +32,7 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     positions_left = MAX_POSITIONS
     for match_number in range(MAX_MATCHES):
         position = game.start()
-        # A linear congruential generator chooses the moves: its numbers are the same on every machine.
-        random_state = match_number + 1
+        choose = make_fixed_choices(match_number + 1)
         while positions_left > 0:
             positions_left -= 1
             outcome = game.outcome(position)
@@ -41,20 +41,39 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
                 break
             moves = game.moves(position)
             digest.update(_to_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
-            random_state = (random_state * 6364136223846793005 + 1442695040888963407) % 2**64
             avoid_end = match_number % 2 == 1
-            position = _choose_successor(game, position, moves, random_state >> 33, avoid_end=avoid_end)
+            position = _choose_successor(game, position, moves, choose(len(moves)), avoid_end=avoid_end)
     return digest.hexdigest()[:DIGEST_LENGTH]
 
 
+def make_fixed_choices(seed: int) -> Callable[[int], int]:
+    """Return a function that returns a pseudo-random number from 0 to n - 1, given n.
+
+    Its numbers depend only on `seed`, and are the same on every machine.
+    """
+    state = seed
+
+    def choose(count: int) -> int:
+        """Return the next number of a linear congruential generator, from 0 to `count` - 1."""
+        nonlocal state
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (state >> 33) % count
+
+    return choose
+
+
 def _choose_successor(
-    game: Game[Any, Any], position: Any, moves: Any, random_number: int, *, avoid_end: bool
+    game: Game[Any, Any], position: Any, moves: Sequence[Any], choice: int, *, avoid_end: bool
 ) -> Any:
+    """Return the position after the move with the index `choice`.
+
+    If `avoid_end` and this move ends the match, take the first later move in cyclic order that does not, if there is one.
+    """
     for step in range(len(moves) if avoid_end else 1):
-        position_after = game.successor(position, moves[(random_number + step) % len(moves)])
+        position_after = game.successor(position, moves[(choice + step) % len(moves)])
         if not avoid_end or game.outcome(position_after) is None:
             return position_after
-    return game.successor(position, moves[random_number % len(moves)])
+    return game.successor(position, moves[choice])
 
 
 def _to_bytes(data: Plain) -> bytes:

@@ -25,7 +25,7 @@ MAX_NAME_LENGTH = 40
 
 
 class NodeWithoutValue(GameError):
-    """Raised when a node without a value is estimated, because a search stops there."""
+    """Raised when a search stops at a node without a value, and asks for its estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ExplicitGame(Game[NodePosition, int]):
     name = "explicit"
 
     def __init__(self, nodes: Sequence[Node], player: Player = Player.MAXIE) -> None:
-        """Create the game of the tree `nodes`. Its root is node 0, where `player` is to move."""
+        """Create the game of the tree `nodes`, whose root is node 0. `player` moves first."""
         self.nodes = tuple(nodes)
         self.first_player = player
         plies = [0] * len(self.nodes)
@@ -64,7 +64,7 @@ class ExplicitGame(Game[NodePosition, int]):
 
     @classmethod
     def from_tree(cls, tree: object, player: Player = Player.MAXIE) -> Self:
-        """Return the game of a tree, given as the data of its root (see the module). At the root, `player` is to move.
+        """Return the game of a tree, given as the data of its root (see the module's docstring). `player` moves first.
 
         Raises BadData for invalid data; the message names the invalid node.
         """

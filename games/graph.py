@@ -1,8 +1,8 @@
 """Graphs as adjacency lists (source 001 in docs/search.md, section 3).
 
 A graph of V vertices is a sequence of V sequences: entry v lists the targets of v's edges, in a fixed order. Vertices
-are 0 to V - 1. Edges are directed; an undirected graph contains both directions of each edge. In O(V + E), E is the
-number of directed edges.
+are 0 to V - 1. Edges are directed; an undirected graph contains both directions of each edge. E is the number of
+directed edges.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Loading of custom games: a class in a Python file, or an entry point `arena.games` of an installed package.
 
-Code is run only because somebody at this machine named or installed it, never because of data from a network. A file is
-loaded under a unique module name, so its name may be anything, even `random.py` or `games.py`. The file can import
-others in its folder.
+Code runs only if somebody at this machine has named its file or installed its package, never because of data from a
+network. A file is loaded under a unique module name, so the file may have any name, even `random.py` or `games.py`. The
+file can import other modules in its folder.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ ENTRY_POINT_GROUP = "arena.games"
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 """Pattern of a game's name."""
 _MODULE_PREFIX = "arena_game_file_"
-"""Prefix of the module names of games' files, so that none equals the name of another module."""
+"""Prefix of the module name of a game's file, so that the name differs from those of all other modules."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
-"""Folders of Python's own and of installed modules, which take precedence over modules beside a game's file."""
+"""Folders of the standard library and of installed packages, whose modules take precedence over those beside a game's file."""
 _LOADING_LOCK = RLock()
-"""Lock held while a game's file is run; reentrant, since the file may load another."""
+"""Lock held while a game's file is run. It is reentrant, because the file may load another game's file."""
 
 GameClass = type[Game[Any, Any]]
 """Class of a game: its instances are the game on one setup."""
@@ -46,7 +46,7 @@ def is_file_spec(spec: str) -> bool:
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """Return the file and the class of `file.py:Class`; the class is empty if none is named."""
+    """Return the file and the class that `FILE.py:Class` names; the class is empty for other texts, which are returned whole."""
     file, colon, name = spec.rpartition(":")
     return (file, name) if colon and file.endswith(".py") else (spec, "")
 

@@ -1,8 +1,8 @@
 """Default conversions of moves and positions to plain data and text, for games that define none. Pure.
 
 A move or a position may consist of None, bool, int, str, Player, tuples, frozen sets, named tuples and frozen
-dataclasses. It converts to data for msgpack and JSON and back. Values are restored by the types of their fields
-if there are any, and otherwise by comparison with a known value of the same kind.
+dataclasses. It converts to data for msgpack and JSON and back. The types of the restored values come
+from the fields of the class if there are any, and otherwise from an example: another move or position of the game.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def from_json(text: str) -> Plain:
 def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
     """Return a move as text: its whole numbers and texts separated by spaces, or else compact JSON.
 
-    cell_names   names of the cells, if the whole numbers are cell numbers; else empty
+    cell_names   names of the cells, if the whole numbers are cell numbers; otherwise empty
     """
     parts = move if isinstance(move, tuple) and move else (move,)
     if all(_is_word(part) for part in parts):

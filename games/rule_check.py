@@ -38,7 +38,7 @@ RULES = {
     "estimate": "estimate returns a whole number",
     "digest": "the digest of the rules is the same each time",
 }
-"""Checked rules by name, each with the required behaviour."""
+"""Required behaviour of a game, by the name of the rule."""
 
 
 @dataclass(frozen=True)
@@ -92,19 +92,6 @@ def check_rules(
     if digest_error is not None and not faults_by_rule:
         record_fault(digest_error)
     return list(faults_by_rule.values())
-
-
-def make_fixed_choices() -> Callable[[int], int]:
-    """Return a pseudo-random `choose` for `check_rules`, which makes the same choices in every run."""
-    state = 1
-
-    def choose(count: int) -> int:
-        """Return the next number of a linear congruential generator, from 0 to `count` - 1."""
-        nonlocal state
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-        return (state >> 33) % count
-
-    return choose
 
 
 def _try_match(
