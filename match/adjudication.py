@@ -28,18 +28,14 @@ class EarlyEnd:
 class Adjudicator:
     """Adjudicator of one match. Call `judge_position` or `count_position` once for each position, in order."""
 
-    def __init__(self, rules: Adjudication | None, game: AnyGame) -> None:
+    def __init__(self, rules: Adjudication, game: AnyGame) -> None:
         self._rules = rules
         # Without the rule `repetition`, positions are not counted, to save memory.
-        self._repetition_counter = (
-            RepetitionCounter(game) if rules is not None and rules.repetition is not None else None
-        )
-        self._solution = load_solution(game) if rules is not None and rules.table else None
-        repetition = rules.repetition if rules is not None else None
-        # Most servers use only `repetition`; then a position that occurred less often needs no further check.
-        self._min_occurrences = (
-            repetition if repetition and rules == Adjudication(repetition=repetition) else 0
-        )
+        self._repetition_counter = RepetitionCounter(game) if rules.repetition is not None else None
+        self._solution = load_solution(game) if rules.table else None
+        # Most servers use only `repetition`. Then a position that occurred less often needs no further check.
+        has_only_repetition = rules == Adjudication(repetition=rules.repetition)
+        self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
     def count_position(self, position: object) -> None:
         """Count a position for the rule `repetition`, without ending the match: the start, or a position of the opening."""
@@ -47,9 +43,9 @@ class Adjudicator:
             self._repetition_counter.add(position)
 
     def judge_position(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
-        """Count the position after the last of `moves`. Return the early end of the match, or None if the match goes on.
+        """Count the position after the last of `moves`. Return the early end of the match; None if the match goes on.
 
-        moves: all moves of the match so far, including the opening
+        moves  all moves of the match so far, including the opening
         """
         occurrences = self._repetition_counter.add(position) if self._repetition_counter is not None else 1
         if occurrences < self._min_occurrences:
@@ -58,7 +54,7 @@ class Adjudicator:
 
 
 def adjudicate(
-    rules: Adjudication | None,
+    rules: Adjudication,
     position: object,
     moves: Sequence[RecordedMove],
     occurrences: int,
@@ -72,8 +68,6 @@ def adjudicate(
 
     The rules apply in this order: `repetition`, `table`, `win`, `draw`, `limit`.
     """
-    if rules is None:
-        return None
     # `occurrences` exceeds the limit if the opening already repeated the position.
     if rules.repetition is not None and occurrences >= rules.repetition:
         return EarlyEnd(

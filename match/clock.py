@@ -5,7 +5,7 @@ The rules, which PROTOCOL.md repeats for bot authors:
 - A player's time runs from the moment the server sends the turn until the move's frame arrives at the server.
 - A move is in time if it took at most the time left plus the margin. The margin is grace for the network, not time to think.
   A move that uses part of the margin is still in time, and leaves 0 on the clock, never less.
-- After a move in time the increment is added. With a time per move, `left` is reset to that time.
+- After a move in time the increment is added. With a time per move, the clock is reset to that time.
 - The two players may have different time controls (time odds).
 - If the total time of a match is limited, a player never has more left than the limit less the time already spent.
 """

@@ -11,27 +11,28 @@ NO_PLAYERS: frozenset[Player] = frozenset()
 
 
 class Readiness:
-    """State of both players before a match: ready or not, and reconnected or not after a restart of the server.
+    """State of both players before a match: whether they are ready, and reconnected after a restart of the server.
 
     A player who has not reconnected cannot be asked to get ready. Such a player has the grace period to reconnect, and
     then the full time to get ready.
     """
 
-    __slots__ = ("_away_ns", "_ready_ns", "_unready", "expected_players", "request_time")
+    __slots__ = ("_away_ns", "_ready_ns", "_request_time", "_unready", "expected_players")
 
     def __init__(self, terms: Terms) -> None:
         self._ready_ns = terms.ready_ms * NS_PER_MS
         self._away_ns = max(self._ready_ns, terms.grace_ms * NS_PER_MS)
-        self.request_time: int | None = None
+        self._request_time: int | None = None
         """Time at which the players were asked to get ready, in ns; None if they were not."""
         # Shared constants save memory, since a server keeps this object for each match in progress.
-        self._unready, self.expected_players = ALL_PLAYERS, NO_PLAYERS
-        """`_unready`: players who are not ready. `expected_players`: players who must reconnect after a server restart."""
+        self._unready = ALL_PLAYERS
+        self.expected_players = NO_PLAYERS
+        """Players who have not reconnected since a restart of the server."""
 
     @property
     def was_requested(self) -> bool:
         """Return True if the players were asked to get ready."""
-        return self.request_time is not None
+        return self._request_time is not None
 
     @property
     def unready_players(self) -> list[Player]:
@@ -41,19 +42,19 @@ class Readiness:
     @property
     def deadline(self) -> int | None:
         """Return the time by which the players must be ready, in ns; None if they were not asked."""
-        if self.request_time is None:
+        if self._request_time is None:
             return None
-        return self.request_time + (
+        return self._request_time + (
             self._ready_ns if self._unready.isdisjoint(self.expected_players) else self._away_ns
         )
 
     def record_request(self, now: int) -> None:
         """Record that the players are asked to get ready at `now`."""
-        self.request_time = now
+        self._request_time = now
 
     def mark_ready(self, player: Player) -> bool:
         """Mark a player as ready. Return False if the player was ready already, or the players were not asked yet."""
-        if self.request_time is None or player not in self._unready:
+        if self._request_time is None or player not in self._unready:
             return False
         self._unready -= {player}
         return True
@@ -74,5 +75,5 @@ class Readiness:
             self._restart_ready_time(now)
 
     def _restart_ready_time(self, now: int) -> None:
-        if self.request_time is not None:
-            self.request_time = now
+        if self._request_time is not None:
+            self._request_time = now

@@ -49,7 +49,7 @@ class Replay:
     record: Record
     game: Game[Any, Any]
     positions: tuple[Any, ...]
-    """Positions of the match, one more than there are moves; the first is the start."""
+    """Start of the match, and the position after each move."""
 
     @property
     def plies(self) -> int:
@@ -57,7 +57,7 @@ class Replay:
         return len(self.record.moves)
 
     def describe_move(self, ply: int) -> str:
-        """Return a line about the move that led to `positions[ply]`; for ply 0, a line with the players and the result."""
+        """Return a line about the move that led to `positions[ply]`; if `ply` is 0, a line with the players and the result."""
         record, game = self.record, self.game
         if ply == 0:
             return f"match {record.match}: {summarize_record(record)}"
@@ -123,7 +123,7 @@ def summarize_record(record: Record) -> str:
     winner_text = f"{result.winner} wins" if result.winner else "no winner"
     map_text = f" on {record.setup['map']}" if "map" in record.setup else ""
     players_text = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
-    reason_text = REPETITION_RULE if result.by_repetition else result.reason.value.replace("_", " ")
+    reason_text = REPETITION_RULE if result.is_by_repetition else result.reason.value.replace("_", " ")
     return f"{players_text}, {record.game}{map_text}, {record.time_odds.describe(record.time_control)}: {winner_text}, {reason_text}, {len(record.moves)} plies"
 
 
@@ -206,22 +206,18 @@ def _list_opening_positions(terms: Terms) -> list[object]:
 
 
 def _check_result(record: Record, referee: Referee) -> None:
-    result, replayed_result = record.result, referee.result
+    result, replayed_result = record.result, referee.recorded_result
     if result.reason is EndReason.SERVER_FAULT:
         if result.winner is not None:
             raise BadRecord(f"a void match must have no winner, but the record names {result.winner}")
         return
     if replayed_result is not None:
-        winner = SEATS[replayed_result.winner] if replayed_result.winner else None
-        if (winner, replayed_result.reason) != (result.winner, result.reason):
+        if (replayed_result.winner, replayed_result.reason) != (result.winner, result.reason):
             raise BadRecord(
-                f"the record says that {_format_result(result.winner, result.reason)}, "
-                f"but its moves say that {_format_result(winner, replayed_result.reason)}"
+                f"the record says that {_format_result(result)}, "
+                f"but its moves say that {_format_result(replayed_result)}"
             )
-        if (
-            result.by_repetition
-            and not Result(winner, replayed_result.reason, replayed_result.detail).by_repetition
-        ):
+        if result.is_by_repetition and not replayed_result.is_by_repetition:
             raise BadRecord(
                 f"the record says that the match ended by a repeated position, but its moves lead to another result: {replayed_result.detail}"
             )
@@ -252,5 +248,5 @@ def _check_result(record: Record, referee: Referee) -> None:
         raise BadRecord("the record ends by no_show (a player was not ready), but moves were played")
 
 
-def _format_result(winner: str | None, reason: EndReason) -> str:
-    return f"{winner or 'nobody'} wins ({reason.value})"
+def _format_result(result: Result) -> str:
+    return f"{result.winner or 'nobody'} wins ({result.reason.value})"

@@ -82,32 +82,27 @@ def _make_entries(referee: Referee, events: Sequence[tuple[int, RefereeEvent]]) 
         last_ns = time_ns
         mover = referee.player_to_move
         effects = referee.handle(event, time_ns)
+        at_ms = round((time_ns - start_ns) / NS_PER_MS, 1)
+        elapsed_ms = None if turn_sent_at is None else round(max(0, time_ns - turn_sent_at) / NS_PER_MS, 1)
         if isinstance(event, TurnStarted):
             turn_sent_at = time_ns - event.clock_ran_ns
             clock_ms = _get_mover_clock_ms(referee, turn_sent_at)
         elif isinstance(event, MoveReceived):
-            yield _make_move_entry(
-                referee, event, effects, (time_ns - start_ns) / NS_PER_MS, clock_ms, turn_sent_at, time_ns
+            yield _make_move_entry(referee, event, effects, at_ms, clock_ms, elapsed_ms)
+        elif isinstance(event, DeadlinePassed):
+            yield TimelineEntry(
+                at=at_ms,
+                player=None if mover is None else SEATS[mover],
+                what=_describe_event(event),
+                ply=None if elapsed_ms is None else referee.ply,
+                had=clock_ms,
+                took=elapsed_ms,
+                wrong=_describe_faults(effects),
             )
         else:
             player = getattr(event, "player", None)
             seat = SEATS[player] if isinstance(player, Player) else None
-            if isinstance(event, DeadlinePassed) and mover is not None:
-                seat = SEATS[mover]
-            elapsed_ms = (
-                round((time_ns - turn_sent_at) / NS_PER_MS, 1)
-                if isinstance(event, DeadlinePassed) and turn_sent_at
-                else None
-            )
-            yield TimelineEntry(
-                at=round((time_ns - start_ns) / NS_PER_MS, 1),
-                player=seat,
-                what=_describe_event(event),
-                ply=referee.ply if elapsed_ms is not None else None,
-                had=clock_ms if elapsed_ms is not None else None,
-                took=elapsed_ms,
-                wrong=_describe_faults(effects),
-            )
+            yield TimelineEntry(at_ms, seat, _describe_event(event), wrong=_describe_faults(effects))
 
 
 def _get_mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
@@ -122,10 +117,9 @@ def _make_move_entry(
     referee: Referee,
     event: MoveReceived,
     effects: Sequence[RefereeEffect],
-    elapsed_ms: float,
+    at_ms: float,
     clock_ms: int | None,
-    turn_sent_at: int | None,
-    now: int,
+    elapsed_ms: float | None,
 ) -> TimelineEntry:
     accepted_message = next(
         (
@@ -136,12 +130,12 @@ def _make_move_entry(
         None,
     )
     return TimelineEntry(
-        at=round(elapsed_ms, 1),
+        at=at_ms,
         player=SEATS[event.player],
         what=_format_move(referee, event.move),
         ply=event.ply,
         had=clock_ms,
-        took=None if turn_sent_at is None else round(max(0, now - turn_sent_at) / NS_PER_MS, 1),
+        took=elapsed_ms,
         credited=None if accepted_message is None else accepted_message.credited_ms,
         left=None if accepted_message is None else accepted_message.clock_ms,
         wrong="" if accepted_message is not None else _describe_faults(effects),

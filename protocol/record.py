@@ -47,7 +47,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
     detail: str = ""
 
     @property
-    def by_repetition(self) -> bool:
+    def is_by_repetition(self) -> bool:
         """Return True if the match was drawn by repetition."""
         return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION_RULE}:")
 

@@ -157,7 +157,9 @@ def count_draws(records: Iterable[Record]) -> DrawCounts:
     valid_records = [record for record in records if not is_void(record)]
     drawn_records = [record for record in valid_records if not list_losers(record)]
     return DrawCounts(
-        len(valid_records), len(drawn_records), sum(record.result.by_repetition for record in drawn_records)
+        len(valid_records),
+        len(drawn_records),
+        sum(record.result.is_by_repetition for record in drawn_records),
     )
 
 

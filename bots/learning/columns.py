@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from arena.protocol.record import Record, read_numbered_records
+from arena.protocol.record import Record, read_records
 
 COLUMNS = (
     *("match", "event", "game", "map", "maxie", "minnie", "time_control", "started"),
@@ -21,7 +21,7 @@ def records(path: str | Path) -> dict[str, list[Any]]:
     the line number, for an invalid record.
     """
     table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for _, record in read_numbered_records(Path(path)):
+    for record in read_records(Path(path)):
         for name, value in zip(COLUMNS, _make_record_row(record), strict=True):
             table[name].append(value)
     return table

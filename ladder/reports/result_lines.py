@@ -16,7 +16,9 @@ def format_match_line(record: Record) -> str:
     loser_names = list_losers(record)
     maxie, minnie = record.players.maxie, record.players.minnie
     map_text = f" on {record.setup['map']}" if record.setup.get("map") else ""
-    reason = REPETITION_RULE if record.result.by_repetition else record.result.reason.value.replace("_", " ")
+    reason = (
+        REPETITION_RULE if record.result.is_by_repetition else record.result.reason.value.replace("_", " ")
+    )
     detail = (
         f": {record.result.detail}"
         if record.result.detail and record.result.reason in FORFEIT_REASONS

@@ -69,10 +69,6 @@ def test_rules_that_end_a_match(
     assert winner(rules, *values) is expected
 
 
-def test_without_rules_nothing_ends() -> None:
-    assert adjudicate(None, game_of().start(), thought(*[1e12] * 100), 9) is None
-
-
 @given(st.lists(VALUES, max_size=10), st.floats(0.1, 1000), st.integers(1, 4))
 def test_the_seats_are_treated_alike(values: list[float | None], win: float, moves: int) -> None:
     rules = Adjudication(win=win, moves=moves, draw=10)

@@ -40,8 +40,8 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     assert Adjudicator(RULES, ANY).judge_position(drawn, []) is None
 
 
-@pytest.mark.parametrize("rules", [None, Adjudication(), Adjudication(repetition=3, limit=9, win=500)])
-def test_without_the_rule_a_forced_win_ends_nothing(rules: Adjudication | None) -> None:
+@pytest.mark.parametrize("rules", [Adjudication(), Adjudication(repetition=3, limit=9, win=500)])
+def test_without_the_rule_a_forced_win_ends_nothing(rules: Adjudication) -> None:
     assert Adjudicator(rules, ANY).judge_position(PATH.start(), []) is None
 
 

@@ -113,6 +113,6 @@ def test_a_file_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
 
 def test_a_repetition_is_known_by_the_detail_of_an_adjudicated_match() -> None:
     detail = "repetition: the same position came up 3 times"
-    assert Result(None, EndReason.ADJUDICATED, detail).by_repetition
-    assert not Result(None, EndReason.ADJUDICATED, "table: maxie forces a win in 3 plies").by_repetition
-    assert not Result(None, EndReason.PLY_LIMIT, detail).by_repetition
+    assert Result(None, EndReason.ADJUDICATED, detail).is_by_repetition
+    assert not Result(None, EndReason.ADJUDICATED, "table: maxie forces a win in 3 plies").is_by_repetition
+    assert not Result(None, EndReason.PLY_LIMIT, detail).is_by_repetition

@@ -187,7 +187,7 @@ def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken
     match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE), adjudication=DEFAULT_RULES)
     wander(match)
     assert match.result is not None
-    assert match.result.by_repetition
+    assert match.result.is_by_repetition
     record = from_line(to_line(match.to_record()))
     assert record.adjudication == DEFAULT_RULES
     assert verify_record(record).plies == len(match.moves) < 40
