@@ -21,6 +21,8 @@ MAX_PLY_LIMIT = 100_000
 """Maximum of `RisklessMap.ply_limit`, in plies."""
 MAX_NAME_LENGTH = 40
 """Maximum length of a territory's name, in characters."""
+MAX_COORDINATE = 1e6
+"""Maximum absolute value of a coordinate of a territory's place."""
 
 
 class BadMap(BadData):
@@ -228,9 +230,9 @@ def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
 
 
 def _find_name_fault(name: str, number: int, other_names: Collection[str]) -> str:
-    """Return why `name` cannot be the name of territory `number`, or an empty string if it can.
+    """Return why `name` cannot be the name of territory `number`; empty if it can.
 
-    other_names  names of other territories, without case
+    other_names  names of other territories, in lower case (`casefold`)
     """
     if not name or len(name) > MAX_NAME_LENGTH or name != " ".join(name.split()) or not name.isprintable():
         return f"{name!r:.60} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
@@ -294,10 +296,10 @@ def _parse_place(place: object) -> tuple[float, float]:
         if (
             isinstance(coordinate, bool)
             or not isinstance(coordinate, int | float)
-            or not abs(coordinate) <= 1e6
+            or not abs(coordinate) <= MAX_COORDINATE
         ):
             raise BadMap(
                 "places",
-                f"a coordinate must be a number from -1,000,000 to 1,000,000, not {coordinate!r:.40}",
+                f"a coordinate must be a number from {-MAX_COORDINATE:,.0f} to {MAX_COORDINATE:,.0f}, not {coordinate!r:.40}",
             )
     return (float(x), float(y))

@@ -8,8 +8,8 @@ The limits and the start of such a map follow these rules:
 - Minnie, who moves second, has extra armies: on a grid, one on her first territory; on a ring, one on every second of
   her territories, at least on the first and at most on half of them. EXTRA_ARMIES lists exceptions.
 
-These rules were chosen with `arena maps measure`, so that most matches between equals are decided, and neither seat is
-better. The built-in maps `m1` and `m2`, a ring and a grid, have other numbers: those of their source.
+The rules were chosen with `arena maps measure`, so that most matches between equals are decided and neither seat has an
+advantage. The built-in maps `m1` and `m2`, a ring and a grid, have other numbers: those of their source.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def make_map(
     places: tuple[tuple[float, float], ...],
     extra_armies: Sequence[int] = (1,),
 ) -> RisklessMap:
-    """Build a map with the armies and limits that the module describes.
+    """Return a map with the armies and limits that the docstring of this module describes.
 
     cap           maximum number of armies on a territory
     minnie        territories that Minnie holds at the start, with ARMIES_PER_START on each

@@ -1,4 +1,4 @@
-"""Geometry shared by all pictures of a map: its extent, the lines of its roads, and the smallest distance."""
+"""Geometry of a map, in its own units: its extent, the lines of its roads, and its smallest distance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OVERHANG_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Extent:
-    """Rectangle with horizontal and vertical sides, in the unit of the map or of its picture. y grows downwards."""
+    """Rectangle with horizontal and vertical sides, in the unit of a map or of a picture. y grows downwards."""
 
     left: float
     top: float

@@ -1,4 +1,4 @@
-"""Reading of a map's TOML file (maps/README.md shows the form), with a check of every table and key.
+"""Reader of the TOML file of a map (maps/README.md shows the format), which checks every table and key.
 
 `games.riskless_map.RisklessMap` checks the requirements of the rules of Riskless. This module replaces names by numbers,
 and reports every error in the terms of the file.
@@ -15,11 +15,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from arena.games.name_hints import did_you_mean
-from arena.games.riskless_map import BadMap, RisklessMap
+from arena.games.riskless_map import MAX_COORDINATE, BadMap, RisklessMap
 from arena.toml_file import NOT_BLANK, BadTomlFile, KeyPath, TomlFile, escape_unprintable
-
-MAX_COORDINATE = 1e6
-"""Maximum absolute value of a coordinate, as in a setup."""
 
 Text = Annotated[str, Meta(pattern=NOT_BLANK)]
 Coordinate = Annotated[float, Meta(ge=-MAX_COORDINATE, le=MAX_COORDINATE)]
@@ -49,7 +46,7 @@ class MapTable(Struct, frozen=True, kw_only=True):
 
 
 FILE_KEYS = {"territories": "name", "neighbours": "roads", "start": "start"}
-"""Key of a [[territory]] table for each key of a setup that `BadMap` names together with a territory."""
+"""Key of a [[territory]] table, by the key that `BadMap` names if it also names a territory."""
 
 
 class MapError(ValueError):

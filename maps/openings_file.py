@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.games.core import AnyGame, Game, GameError, IllegalMove
+from arena.games.core import AnyGame, Game, GameError
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import MAPS_FOLDER, list_map_names
@@ -25,7 +25,7 @@ FINGERPRINT_KEY = "fingerprint:"
 
 
 Opening = tuple[Data, ...]
-"""Moves of an opening as plain data, in the format of `match.openings`."""
+"""Moves of an opening as plain data."""
 
 
 def compute_map_fingerprint(map: RisklessMap) -> str:
@@ -38,10 +38,10 @@ def compute_map_fingerprint(map: RisklessMap) -> str:
 
 
 def find_shipped_openings_file(name: str, game: str = Riskless.name) -> Path | None:
-    """Return the openings file of a built-in map; None for other maps, and for a map on which no opening is worth playing.
+    """Return the openings file of a built-in map; None for other maps, and for a built-in map without such a file.
 
-    game: name of the game to play; None is returned for any other game than Riskless, also for a variant of it, in which
-    these openings may be illegal
+    game  name of the game to play. If it is not Riskless, return None, even for a variant of Riskless, in which the moves
+          of these openings may be illegal
     """
     path = OPENINGS_FOLDER / f"{name}.txt"
     return path if game == Riskless.name and name in list_map_names() and path.is_file() else None
@@ -90,7 +90,7 @@ def _parse_opening(path: Path, number: int, line: str, game: AnyGame) -> Opening
         try:
             move = game.move_from_text(text.strip())
             position = game.play(position, move)
-        except (GameError, IllegalMove) as error:
+        except GameError as error:
             raise BadOpenings(f"{path}, line {number}: {error}") from None
         moves.append(game.move_to_data(move))
     outcome = game.outcome(position)

@@ -7,6 +7,7 @@ of its boards, elsewhere from `STYLE`.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -227,18 +228,16 @@ class MapPicture:
 
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER."""
-        territories_by_edge: dict[frozenset[Point], list[int]] = {}
+        territories_by_edge: defaultdict[frozenset[Point], list[int]] = defaultdict(list)
         for territory, rings in enumerate(self._cells):
             for ring in rings:
-                for edge in pairwise([*ring, ring[0]]):
-                    territories_by_edge.setdefault(frozenset(edge), []).append(territory)
-        lengths: dict[tuple[int, int], float] = {}
+                for ends in pairwise([*ring, ring[0]]):
+                    territories_by_edge[frozenset(ends)].append(territory)
+        lengths: defaultdict[tuple[int, int], float] = defaultdict(float)
         for edge, territories in territories_by_edge.items():
             if len(territories) > 1:
                 first, second = territories
-                lengths[first, second] = (
-                    lengths.get((first, second), 0.0) + math.dist(*edge) * self._layout.scale
-                )
+                lengths[first, second] += math.dist(*edge) * self._layout.scale
         return {pair for pair, length in lengths.items() if length >= MIN_BORDER}
 
     def compute_road_lines(self, source: int, target: int) -> list[Line]:

@@ -10,8 +10,8 @@ from arena.maps.layout import Extent, Line, Point
 from arena.maps.map_file import MapFile
 from arena.maps.picture import RADIUS, STYLE, MapPicture, make_map_picture
 
-MARGIN = 40.0
-"""Width of the margin around the picture, in pixels, so that names fit."""
+NAMES_MARGIN = 40.0
+"""Width of the margin around the picture into which names may reach, in pixels."""
 MIN_CLEARANCE = 5.0
 """Minimum distance of a name from the marks of other territories, in pixels."""
 FONT_SIZE = 11.0
@@ -30,7 +30,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
     """
     armies = file.map.start if armies is None else armies
     picture = make_map_picture(file)
-    width, height = (length + 2 * MARGIN for length in picture.size)
+    width, height = (length + 2 * NAMES_MARGIN for length in picture.size)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img">',
         f"<title>{escape(file.map.name)}</title>",
@@ -38,7 +38,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
         STYLE,
         NAMES_STYLE,
         '<rect class="sea" width="100%" height="100%"/>',
-        f'<g transform="translate({MARGIN:.0f} {MARGIN:.0f})">',
+        f'<g transform="translate({NAMES_MARGIN:.0f} {NAMES_MARGIN:.0f})">',
         picture.ground_svg,
         picture.render_areas(armies),
         picture.render_marks(armies),
@@ -50,7 +50,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
 
 
 def _render_name_labels(picture: MapPicture) -> Iterator[str]:
-    """Yield the SVG of each territory's name, placed where the name hides least. Its tooltip is the continent."""
+    """Yield the SVG of each territory's name, placed where the name hides least, with the continent as its tooltip."""
     clearance = RADIUS + MIN_CLEARANCE
     mark_boxes = [
         Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places
@@ -104,7 +104,7 @@ def _compute_box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[L
     lines     roads, which a name may cross at a low cost
     width     width of the picture; a name that leaves its margin costs more than any overlap
     """
-    is_outside = box.left < 2 - MARGIN or box.right > width + MARGIN - 2
+    is_outside = box.left < 2 - NAMES_MARGIN or box.right > width + NAMES_MARGIN - 2
     covered_area = sum(_measure_overlap(box, other) for other in occupied)
     crossing_count = sum(_crosses_box(line, box) for line in lines)
     return 1000.0 * is_outside + 20 * covered_area + crossing_count
@@ -120,7 +120,7 @@ def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
 
 
 def _measure_overlap(a: Extent, b: Extent) -> float:
-    """Return the overlap of two rectangles: 0 if they are disjoint, otherwise 1 plus the hidden share of `a`."""
+    """Return 0 if two rectangles are disjoint, otherwise 1 plus the share of `a` that `b` covers."""
     overlap_width = min(a.right, b.right) - max(a.left, b.left)
     overlap_height = min(a.bottom, b.bottom) - max(a.top, b.top)
     if overlap_width <= 0 or overlap_height <= 0:
@@ -129,7 +129,7 @@ def _measure_overlap(a: Extent, b: Extent) -> float:
 
 
 def _crosses_box(line: Line, box: Extent) -> bool:
-    """Return True if the line touches the box, by clipping the line to both spans of the box."""
+    """Return True if the line touches the box. The line is clipped to the width, then to the height of the box."""
     (x1, y1), (x2, y2) = line
     low, high = 0.0, 1.0
     for start, step, least, most in (
