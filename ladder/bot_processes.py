@@ -16,11 +16,11 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.plan import BotPlan
 from arena.processes.bot_process import (
     BotProcess,
-    BotProgram,
     BotState,
     RestartPolicy,
     make_engine_command,
 )
+from arena.processes.child import BotProgram
 from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 

@@ -11,14 +11,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Protocol
 
 import anyio
 
 from arena.clock import MONOTONIC, TimeSource
 from arena.processes import supervisor
-from arena.processes.child import STOP_SECONDS, ChildProcess
+from arena.processes.child import STOP_SECONDS, BotProgram, ChildProcess
 
 MAX_SHOWN_FAILURES = 3
 """Maximum number of resignations and crashes for which a bot's output is reported. Later ones show only the result."""
@@ -36,9 +35,9 @@ class RestartPolicy:
     After that, the matches begin without the missing bots.
     """
     max_restarts: int = 3
-    """Maximum number of consecutive restarts without a move by the bot. If the bot then fails once more, it is lost."""
+    """Maximum number of consecutive restarts without a move by the bot. If the bot fails once more after these, it is lost."""
     max_silent_matches: int = 2
-    """Number of consecutive matches lost on time without a move, after which the bot counts as hung."""
+    """Number of consecutive matches that the bot loses on time without a move before it counts as hung."""
     backoff_seconds: float = 0.25
     """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further one."""
     max_backoff_seconds: float = 5
@@ -77,24 +76,12 @@ class BotState(Enum):
     """Ended, and not started again."""
 
 
-@dataclass(frozen=True)
-class BotProgram:
-    """Program that plays as a bot: its name on the server, its command line, and the server that it connects to."""
-
-    name: str
-    command: Sequence[str]
-    url: str
-    """URL of the server, in the form `ws://HOST:PORT`."""
-    folder: Path | None = None
-    """Working folder of the command; None for the working folder of this process."""
-
-
 class BotProcess:
     """Process of one bot, through all its restarts.
 
-    host: server to which the bot connects
-    on_failure: function that is called with a report, of one or more lines, when the bot crashes, hangs or resigns
-    on_change: function that is called after each change of `state`
+    host        server to which the bot connects
+    on_failure  function that is called with a report of one or more lines when the bot crashes, hangs or resigns
+    on_change   function that is called after each change of `state`
     """
 
     def __init__(
@@ -210,10 +197,7 @@ class BotProcess:
 
     async def _run_once(self) -> int:
         """Run the process once, from start to end, and return its exit code. If it hangs, kill it."""
-        token = self._host.issue_token(self.name)
-        child = await ChildProcess.start(
-            self._program.command, self._program.url, self.name, token, self._program.folder
-        )
+        child = await ChildProcess.start(self._program, self._host.issue_token(self.name))
         self.process_id, self._output_tail = child.pid, child.output_tail
         try:
             async with anyio.create_task_group() as tasks:

@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -29,6 +30,18 @@ The limit is needed because another process may have inherited the output pipe a
 """
 
 
+@dataclass(frozen=True)
+class BotProgram:
+    """Program that plays as a bot: its name on the server, its command line, and the server that it connects to."""
+
+    name: str
+    command: Sequence[str]
+    url: str
+    """URL of the server, in the form `ws://HOST:PORT`."""
+    folder: Path | None = None
+    """Working folder of the command; None for the working folder of this process."""
+
+
 class ChildProcess:
     """One run of a bot's command. The caller must run `read_output` in a task, or the bot blocks on a full pipe."""
 
@@ -39,23 +52,23 @@ class ChildProcess:
         self._output_read = anyio.Event()
 
     @classmethod
-    async def start(
-        cls, command: Sequence[str], url: str, name: str, token: str, folder: Path | None = None
-    ) -> Self:
-        """Start a bot's command, with the server's URL and the bot's name and token in its environment.
-
-        folder: working folder of the command; None for the working folder of this process
-        """
+    async def start(cls, program: BotProgram, token: str) -> Self:
+        """Start a bot's command, with the server's URL and the bot's name and token in its environment."""
         # With this PATH, `arena` and `python` are those of this installation, even if its folder was not in PATH.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        variables = {"PATH": path, "ARENA_URL": url, "ARENA_NAME": name, "ARENA_TOKEN": token}
+        variables = {
+            "PATH": path,
+            "ARENA_URL": program.url,
+            "ARENA_NAME": program.name,
+            "ARENA_TOKEN": token,
+        }
         process = await anyio.open_process(
             # Isolated (-I) and without site (-S), the supervisor starts in milliseconds and needs no package.
-            make_supervised_command(*command),
+            make_supervised_command(*program.command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            cwd=folder,
+            cwd=program.folder,
             env=os.environ | variables,
         )
         return cls(process)
@@ -103,10 +116,7 @@ class ChildProcess:
             await self._process.aclose()
 
     async def read_output(self) -> None:
-        """Read the output until the pipe is closed, and keep the last lines.
-
-        Memory use does not grow with the output.
-        """
+        """Read the output until the pipe is closed, and keep only its last lines."""
         output = self._process.stdout
         if output is None:
             raise ValueError("the process was started without a pipe for its output")

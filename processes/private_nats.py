@@ -1,6 +1,6 @@
-"""Private NATS message server, over which the server processes of one machine communicate.
+"""Private NATS message server, over which the arena's server processes on one machine communicate.
 
-It is restarted when it ends unexpectedly, and stops with the process that started it.
+The NATS server is restarted when it ends unexpectedly, and stops with the process that started it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class PrivateNats:
     def __init__(self, program: str, folder: Path) -> None:
         """Write a new random password into a file. `start` starts the server.
 
-        program: path of the program nats-server
-        folder: existing folder that only this user can read, for the password, the configuration and the log
+        program  path of the program nats-server
+        folder   existing folder that only this user can read, for the password, the configuration and the log
         """
         self.password_file = folder / "password"
         self._program = program
@@ -75,8 +75,8 @@ class PrivateNats:
         config.write_text(json.dumps(settings), encoding="utf-8")
         for stale_file in self._folder.glob("*.ports"):
             stale_file.unlink()
-        log = self._folder / "log"
-        arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log))
+        log_file = self._folder / "log"
+        arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log_file))
         self._process = await to_thread.run_sync(self._start_process, arguments)
         with anyio.move_on_after(START_TIMEOUT_SECONDS):
             while self._process.poll() is None:
@@ -86,7 +86,7 @@ class PrivateNats:
                         return
                 await MONOTONIC.sleep(POLL_SECONDS)
         last_lines = (
-            log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+            log_file.read_text(encoding="utf-8", errors="replace").splitlines() if log_file.exists() else []
         ) or ["it printed nothing"]
         raise NatsNotStarted(f"cannot start {self._program}: {last_lines[-1]}")
 
@@ -109,9 +109,11 @@ class PrivateNats:
             self._process.stdin.close()
             self._process.wait()
 
-    def _start_process(self, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    def _start_process(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603  found in this machine's PATH
-            make_supervised_command(self._program, *command), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            make_supervised_command(self._program, *arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
         )
 
 

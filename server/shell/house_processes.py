@@ -20,12 +20,12 @@ from arena.games.core import Player
 from arena.match.replay import has_moved
 from arena.processes.bot_process import (
     BotProcess,
-    BotProgram,
     BotServer,
     BotState,
     RestartPolicy,
     make_engine_command,
 )
+from arena.processes.child import BotProgram
 from arena.processes.tasks import open_background_tasks
 from arena.server.core.effects import CloseMatch, StartHouseEngine
 from arena.server.core.inputs import HouseEngineFailed

@@ -11,7 +11,8 @@ import anyio
 import pytest
 
 from arena.processes import bot_process
-from arena.processes.bot_process import BotProcess, BotProgram, BotState, RestartPolicy
+from arena.processes.bot_process import BotProcess, BotState, RestartPolicy
+from arena.processes.child import BotProgram
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
