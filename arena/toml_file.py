@@ -8,10 +8,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import fields
 
 from arena.games.name_hints import suggest_name
@@ -26,8 +26,9 @@ TYPE_NAMES = {
 }
 """Words of TOML for the types that msgspec names in its error messages."""
 
-NOT_BLANK = r"\S"
-"""Regular expression of texts that are not blank, for a `pattern` of msgspec."""
+_NOT_BLANK = r"\S"
+Text = Annotated[str, Meta(pattern=_NOT_BLANK)]
+"""Type of a key whose value must be a text that is not blank."""
 
 LEXEME = re.compile(
     r"""
@@ -171,7 +172,7 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
         str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
     )
     expectation = re.sub("^Object missing required field (.*)", r"the key \1 is missing", expectation)
-    expectation = expectation.replace(f"matching regex {NOT_BLANK!r}", "that is not blank")
+    expectation = expectation.replace(f"matching regex {_NOT_BLANK!r}", "that is not blank")
     return expectation[0].lower() + re.sub(
         r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), expectation[1:]
     )

@@ -37,7 +37,8 @@ from arena.lab.selfplay import (
     make_searcher,
     play_match,
 )
-from arena.match.openings import Opening, find_position_after
+from arena.match.openings import find_position_after
+from arena.protocol.values import Opening
 from arena.rating.elo import Z95
 from arena.rating.pentanomial import (
     compute_moments,

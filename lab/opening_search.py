@@ -33,7 +33,8 @@ from arena.lab.selfplay import (
     play_match,
     search_settled_value,
 )
-from arena.match.openings import Opening, find_position_after, make_random_opening
+from arena.match.openings import find_position_after, make_random_opening
+from arena.protocol.values import Opening
 
 TABLE_MB = 1
 """Size of a searcher's transposition table, in MB."""

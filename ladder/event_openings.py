@@ -12,7 +12,8 @@ from typing import Final
 
 from arena.games.core import AnyGame
 from arena.maps.openings_file import find_shipped_openings_file, read_openings
-from arena.match.openings import Opening, make_random_opening
+from arena.match.openings import make_random_opening
+from arena.protocol.values import Opening
 from arena.rating.pairing import shuffle
 
 SHIPPED_OPENINGS: Final = "shipped"

@@ -29,10 +29,7 @@ from arena.ladder.plan import (
 )
 from arena.protocol.adjudication import NO_RULES, Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
-from arena.toml_file import NOT_BLANK, BadTomlFile, TomlFile
-
-Text = Annotated[str, Meta(min_length=1, pattern=NOT_BLANK)]
-"""Text that is not blank."""
+from arena.toml_file import BadTomlFile, Text, TomlFile
 
 
 class BotTable(Struct, frozen=True, kw_only=True):

@@ -16,9 +16,8 @@ from msgspec import Meta, Struct
 
 from arena.games.name_hints import did_you_mean
 from arena.games.riskless_map import MAX_COORDINATE, BadMap, RisklessMap
-from arena.toml_file import NOT_BLANK, BadTomlFile, KeyPath, TomlFile, escape_unprintable
+from arena.toml_file import BadTomlFile, KeyPath, Text, TomlFile, escape_unprintable
 
-Text = Annotated[str, Meta(pattern=NOT_BLANK)]
 Coordinate = Annotated[float, Meta(ge=-MAX_COORDINATE, le=MAX_COORDINATE)]
 ArmyCount = Annotated[int, Meta(ge=1)]
 

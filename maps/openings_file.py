@@ -16,16 +16,12 @@ from arena.games.core import AnyGame, Game, GameError
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import MAPS_FOLDER, list_map_names
-from arena.protocol.values import Data
+from arena.protocol.values import Data, Opening
 
 OPENINGS_FOLDER = MAPS_FOLDER / "openings"
 
 FINGERPRINT_KEY = "fingerprint:"
 """First word of the line that holds the map's fingerprint."""
-
-
-Opening = tuple[Data, ...]
-"""Moves of an opening as plain data."""
 
 
 def compute_map_fingerprint(map: RisklessMap) -> str:

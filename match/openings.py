@@ -6,21 +6,16 @@ import hashlib
 from collections.abc import Iterable
 
 from arena.games.core import Game, M, P
-from arena.protocol.values import Data
+from arena.protocol.values import Data, Opening
 
 MAX_OPENING_PLIES = 100
 """Maximum number of random plies of an opening."""
 
-Opening = tuple[Data, ...]
-"""Moves from the start of a game, as plain data; none of them ends the game."""
-
 
 def make_random_opening(game: Game[P, M], plies: int, seed: str) -> Opening:
-    """Return an opening of at most `plies` random moves.
+    """Return an opening of `plies` random moves; fewer if every further move would end the game.
 
-    seed: text from which the moves are derived; the same text gives the same opening on every machine
-
-    The opening is shorter if every further move would end the game.
+    seed  text from which the moves are derived; the same text gives the same opening on every machine
     """
     position = game.start()
     moves: list[Data] = []

@@ -22,7 +22,7 @@ from arena.protocol.adjudication import REPETITION_RULE, TABLE_RULE
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
-from arena.protocol.values import Data
+from arena.protocol.values import Opening
 from arena.solved.header import BadTable
 from arena.solved.solution import load_solution
 
@@ -173,9 +173,7 @@ def _make_terms(record: Record) -> Terms:
             record.time_odds.get_time_control(seat, control)
         except BadTimeControl as error:
             raise BadRecord(f"the time odds of the record are wrong: {error}") from None
-    opening: tuple[Data, ...] = tuple(
-        move.move for move in takewhile(lambda move: move.opening, record.moves)
-    )
+    opening: Opening = tuple(move.move for move in takewhile(lambda move: move.opening, record.moves))
     return Terms(
         match=record.match,
         event=record.event,

@@ -14,7 +14,7 @@ from arena.protocol.adjudication import Adjudication
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.timecontrol import TimeControl, TimeOdds
-from arena.protocol.values import Data, Players, Seat
+from arena.protocol.values import Data, Opening, Players, Seat
 
 
 class ThreadLimits(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Thread limits set by the creator of the match, such as an event that assigns cores to its bots."""
     engines: Engines = Engines()
     """Engines of the players, with their search threads. Set by the server."""
-    opening: tuple[Data, ...] = ()
+    opening: Opening = ()
     """Moves that the referee plays before the players begin; no clock runs."""
     adjudication: Adjudication | None = None
     """Rules for ending the match early; None if it never ends early."""

@@ -24,6 +24,8 @@ Quota = Annotated[int, Meta(ge=0, le=1_000_000)]
 """Number of further matches that a bot accepts."""
 Data = Any
 """Move, or value in the setup of a game: plain data (as in JSON) that only the game can check."""
+Opening = tuple[Data, ...]
+"""Prescribed first moves of a match. None of them ends the game."""
 
 
 class Players(Struct, frozen=True):

@@ -34,7 +34,8 @@ from arena.games.riskless import Riskless
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.game_on_map import has_maps
 from arena.maps.loader import list_map_names
-from arena.maps.openings_file import BadOpenings, Opening, find_shipped_openings_file, read_openings
+from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
+from arena.protocol.values import Opening
 
 if TYPE_CHECKING:
     from arena.lab.measure import EstimatedMean, MeasuredMap

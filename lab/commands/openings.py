@@ -32,7 +32,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.openings_file import FINGERPRINT_KEY, compute_map_fingerprint
-from arena.match.openings import Opening
+from arena.protocol.values import Opening
 
 MAX_TRIES_PER_OPENING = 1_000
 """Maximum number of random openings that are tested for each opening wanted."""

@@ -12,8 +12,9 @@ from arena.games.core import AnyGame, GameError
 from arena.maps.game_on_map import has_maps, make_game_on_map
 from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings, find_shipped_openings_file, read_openings
-from arena.match.openings import MAX_OPENING_PLIES, Opening, make_random_opening
+from arena.match.openings import MAX_OPENING_PLIES, make_random_opening
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
+from arena.protocol.values import Opening
 from arena.server.commands.settings_file import BadSetting
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.settings import PoolSettings

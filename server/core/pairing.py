@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from arena.match.openings import Opening
+from arena.protocol.values import Opening
 from arena.server.core.settings import PoolGame
 
 MAX_PAIRS = 50_000

@@ -7,9 +7,9 @@ from typing import Literal
 from msgspec import Struct, field
 
 from arena.games.core import AnyGame
-from arena.match.openings import Opening
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.timecontrol import TimeControl
+from arena.protocol.values import Opening
 from arena.server.core.limits import HostLimits
 
 OPEN_EVENT = "serve"

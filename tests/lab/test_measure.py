@@ -30,7 +30,8 @@ from arena.lab.measure import (
 )
 from arena.lab.selfplay import PlayedMatch, compute_gap_to_median, compute_reply_chances
 from arena.maps.loader import load_map
-from arena.match.openings import Opening, make_random_opening
+from arena.match.openings import make_random_opening
+from arena.protocol.values import Opening
 from arena.rating.pentanomial import count_pair_scores
 from tests.games.own import EXAMPLES
 

@@ -14,7 +14,8 @@ from arena.games.riskless import Armies, Riskless
 from arena.lab.opening_search import OpeningCriteria, make_openings
 from arena.lab.selfplay import play_match
 from arena.maps.loader import load_map
-from arena.match.openings import Opening, find_position_after, make_random_opening
+from arena.match.openings import find_position_after, make_random_opening
+from arena.protocol.values import Opening
 from tests.bots.compiled.positions import minimax_value
 
 M1 = load_map("m1")

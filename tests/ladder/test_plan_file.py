@@ -139,7 +139,7 @@ def test_invalid_formats_times_and_openings(tmp_path: Path, text: str, why: str)
         ),
         (f'{TWO}[[bots]]\nexec = "a"\nimage = "b"', ":5: bots: a bot must have exactly one of engine, exec"),
         (f"{TWO}[[bots]]\nimage = 5", r":6: bots\.image: expected a string, got a whole number"),
-        (f'{TWO}[[bots]]\nsubmit = ""', r":6: bots\.submit: expected a string of length >= 1"),
+        (f'{TWO}[[bots]]\nsubmit = ""', r":6: bots\.submit: expected a string that is not blank"),
         (f'{TWO}[[bots]]\nsubmit = " "', r":6: bots\.submit: expected a string that is not blank"),
         (
             f'{TWO}[[bots]]\nengine = "a"\ncommand = ["b"]',

@@ -13,7 +13,7 @@ from arena.lab import opening_search
 from arena.lab.opening_search import make_openings
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.openings_file import BadOpenings, read_openings
-from arena.match.openings import Opening
+from arena.protocol.values import Opening
 from tests.bots.command_line import arena, fails
 
 QUICK = (
