@@ -23,7 +23,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_worker import PairJob, PairResult, play_pair
-from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_unplayed_record
+from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_void_record
 from arena.ladder.plan import LadderPlan
 from arena.ladder.runner import MatchHost
 from arena.ladder.threads import ThreadAllocation
@@ -31,8 +31,7 @@ from arena.match.replay import verify_record
 from arena.match.terms import Terms, to_json
 from arena.processes.bot_process import RestartPolicy
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.codes import EndReason
-from arena.protocol.record import BadRecord, Record, Result, from_line
+from arena.protocol.record import BadRecord, Record, from_line
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 
@@ -43,7 +42,7 @@ WORKER_CHECK_SECONDS = 2.0
 """Seconds between counts of the cluster's workers while no pair ends."""
 
 MAX_SECONDS_WITHOUT_WORKER = 60
-"""Number of seconds without any worker after which the event ends."""
+"""Seconds without any worker after which the event ends."""
 
 MAX_WORKERS_PER_PAIR = 4
 """Maximum number of workers that are tried for a pair, one after another, if each of them dies.
@@ -194,12 +193,12 @@ class ClusterRunner:
         record_lines = dict(zip(terms_by_match_id, pair_result.records, strict=False))
         for match, pairing in pairings:
             match_terms = terms_by_match_id[match]
-            record = _make_void_record(match_terms, reason)
+            record = make_void_record(match_terms, reason)
             if match in record_lines:
                 try:
                     record = check_record(record_lines[match], match_terms)
                 except BadRecord as error:
-                    record = _make_void_record(match_terms, f"the worker's record is invalid: {error}")
+                    record = make_void_record(match_terms, f"the worker's record is invalid: {error}")
             await self._host.store_record(match_terms, record)
             if schedule.record_result(pairing, record):
                 self._on_result(pairing, record)
@@ -220,7 +219,7 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair. Return its result, and one reason, to record for every match missing from the result.
+        """Let a worker play a pair. Return the pair's result, and the reason to record for each match that it lacks.
 
         If no worker completes the pair, the result is empty.
         """
@@ -240,10 +239,6 @@ class ClusterRunner:
             reason = (str(error).splitlines() or [""])[0]
             return PairResult(), f"the cluster did not play the match: {type(error).__name__}: {reason}"
         return pair_result, "the worker was stopped before the match"
-
-
-def _make_void_record(terms: Terms, reason: str) -> Record:
-    return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
 
 
 def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:

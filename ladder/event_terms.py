@@ -10,13 +10,14 @@ from arena.games.core import AnyGame
 from arena.ladder.event_openings import ListedOpenings, Openings
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.adjudication import Adjudication
+from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 EXTRA_MATCH_SECONDS = 60.0
-"""Seconds that a match may last beyond its longest possible duration before it is given up as void."""
+"""Seconds that a match may last longer than its clocks allow, before it is given up as void."""
 ASSUMED_MAX_PLIES = 1000
 """Number of plies that the time limit of a match allows for if the match has no ply limit."""
 
@@ -66,12 +67,17 @@ class EventTerms:
 
 
 def make_unplayed_record(terms: Terms, result: Result) -> Record:
-    """Return the record of a match without moves that ends now."""
+    """Return the record of a match without moves that begins and ends now."""
     return terms.make_record(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), [], result)
 
 
+def make_void_record(terms: Terms, reason: str) -> Record:
+    """Return the record of a match that begins now, and does not count for `reason`, a text for people."""
+    return make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
+
+
 def compute_max_match_seconds(terms: Terms) -> float:
-    """Return the longest possible duration of a match by its clocks, in seconds."""
+    """Return the longest duration that the clocks of a match allow, in seconds."""
     ply_limit = terms.game.setup().get("ply_limit")
     plies = ply_limit if isinstance(ply_limit, int) else ASSUMED_MAX_PLIES
     clocks = plies * terms.margin_ms

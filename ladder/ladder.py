@@ -42,19 +42,15 @@ Without the variable, records go to the current folder.
 
 @dataclass
 class Ladder:
-    """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far.
-
-    starts    start positions, each as a game on a setup
-    kind      `ladder`, or `match` for two bots
-    schedule  schedule of the matches; None before `begin`
-    played    finished matches that count, in the order in which they finished
-    """
+    """A ladder, or a match of two bots: its plan, its schedule, and the matches played so far."""
 
     plan: LadderPlan
     starts: Sequence[AnyGame]
+    """Start positions, each as a game on a setup."""
     record: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
+    """`ladder`, or `match` for two bots."""
     openings: Openings = field(default_factory=ListedOpenings)
     test: Sprt | None = None
     """Sequential test of two bots, which ends the match when it is decided."""
@@ -65,9 +61,11 @@ class Ladder:
     is_named: bool = True
     """True if the user named the event; otherwise the latest unnamed event may be resumed."""
     schedule: Schedule | None = None
+    """Schedule of the matches; None before `begin`."""
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
+    """Finished matches that count, in the order in which they finished."""
     resumed_count: int = 0
-    """Number of matches in `played` from earlier runs."""
+    """Number of matches in `played` that an earlier run of the ladder played."""
     other_line_count: int = 0
     """Number of lines in the record file that belong to other events."""
     is_stopped: bool = False
@@ -77,11 +75,12 @@ class Ladder:
         if self.plan.bots:
             self.begin(uuid.uuid4())
 
-    def set_name(self, event: str) -> None:
+    def set_event(self, event: str) -> None:
+        """Set the name of the event."""
         self.plan = replace(self.plan, event=event)
 
     def choose_record_file(self, started_at: str) -> Path:
-        """Return the file `record`. If it is None, first set it to a file named after the start of the event.
+        """Return the file `record`. If `record` is None, first set it to a file named after the start of the event.
 
         started_at  time of the start of the event, ISO 8601
 
@@ -93,9 +92,6 @@ class Ladder:
             start_time = datetime.fromisoformat(started_at).astimezone()
             self.record = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record
-
-    def set_other_line_count(self, count: int) -> None:
-        self.other_line_count = count
 
     def set_bots(self, names: Sequence[str]) -> None:
         """Set the bots of the ladder, whose plan names none, before the first match."""
@@ -119,10 +115,6 @@ class Ladder:
 
     def add_match(self, pairing: Pairing, record: Record) -> None:
         self.played.append((pairing, record))
-
-    def stop(self) -> None:
-        """Record that the ladder was stopped before its end."""
-        self.is_stopped = True
 
     @property
     def bots(self) -> list[str]:
@@ -155,7 +147,7 @@ class Ladder:
 
     @property
     def threads(self) -> ThreadAllocation:
-        """Allocation of threads to the bots, and of matches that run in parallel."""
+        """Allocation of the cores to the bots and the parallel matches."""
         return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.total_matches)
 
     @property
@@ -165,7 +157,7 @@ class Ladder:
 
     @property
     def cores(self) -> list[int]:
-        """Ids of the CPU cores on which the bots search."""
+        """Numbers of the cores on which the bots search: the usable ones, without the server's if the bots are pinned."""
         return choose_cores_for_bots(list(self.usable_cores)) if self.plan.pin else list(self.usable_cores)
 
     @property
@@ -174,9 +166,9 @@ class Ladder:
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def make_identity(self, *, with_files: bool = True) -> dict[str, Any]:
-        """Return, as plain data, the settings that must be unchanged for the event to be resumed.
+        """Return, as plain data, the settings of the event. A stored event is resumed only if its settings are equal.
 
-        with_files  True to read the bots' files and include a digest of each
+        with_files  True to include a digest of each bot's file
         """
         plan = self.plan
         files = _compute_file_digests(plan.bots, plan.folder or Path()) if with_files else {}

@@ -57,7 +57,7 @@ class ProgressObserver(Protocol):
     """Observer of a ladder's progress."""
 
     def show_address(self, ladder: Ladder, url: str) -> None:
-        """Report the server's URL: after the started bots have connected, or before external bots connect."""
+        """Report the server's URL. Called once the started bots have connected, or before external bots connect."""
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
         """Report a finished match, which `ladder` already contains."""
@@ -134,7 +134,7 @@ def _open_server(
 
 @asynccontextmanager
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> AsyncIterator[StoredLadder]:
-    """Claim a new or a resumed event, so that no other process plays it, and yield it.
+    """Claim a new or a resumed event for the duration of the block, so that no other process plays it, and yield it.
 
     can_resume  True if the event can be resumed later; then it needs digests of the bots' files
     """
@@ -143,7 +143,7 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Async
     async with claim_ladder(
         host.engine, ladder.kind, name, default_name, ladder.make_identity(with_files=can_resume)
     ) as stored_ladder:
-        ladder.set_name(stored_ladder.event)
+        ladder.set_event(stored_ladder.event)
         yield stored_ladder
 
 
@@ -153,7 +153,7 @@ async def _stop_on_signal(
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for _ in signals:
-            ladder.stop()
+            ladder.is_stopped = True
             scope.cancel()
 
 
@@ -271,7 +271,7 @@ class _LadderRun:
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
-        ladder.set_other_line_count(self._file.append_missing([*voids, *ladder.records]))
+        ladder.other_line_count = self._file.append_missing([*voids, *ladder.records])
         if ladder.resumed_count:
             total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(

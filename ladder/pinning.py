@@ -1,4 +1,4 @@
-"""Pinning of bots to CPU cores: each running match gets cores, and the processes of its bots run only on these.
+"""Pinning of bots to CPU cores: each running match gets some cores, and the processes of its bots run only there.
 
 The two bots of a match search in turns, so they share the cores of the match, unless there are enough cores for each bot
 to have its own. On a machine with more than two cores, one is left to the server. On a smaller one the server shares the
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MAX_PINNING_PASSES = 8
-"""Maximum number of passes over the threads of a process. Each pass pins the threads that started during the last."""
+"""Maximum number of passes over the threads of a process. Each pass pins the threads that started during the previous one."""
 
 
 def choose_cores_for_bots(all_cores: list[int]) -> list[int]:
@@ -42,7 +42,7 @@ class CorePinning:
         find_process  returns the process id of the bot that is connected under a name; None if it has no process
         """
         self._load = dict.fromkeys(cores, 0)
-        self._separate_cores = len(cores) >= 2 * max_threads
+        self._has_cores_for_each_bot = len(cores) >= 2 * max_threads
         self._find_process = find_process
 
     @contextmanager
@@ -52,17 +52,17 @@ class CorePinning:
         names    names under which the bots are connected
         threads  number of cores to assign: to each bot if there are enough cores, otherwise to both bots together
         """
-        groups = [[name] for name in names] if self._separate_cores else [list(names)]
-        pinned = [(group, self._assign_cores(threads)) for group in groups]
+        groups = [[name] for name in names] if self._has_cores_for_each_bot else [list(names)]
+        assignments = [(group, self._assign_cores(threads)) for group in groups]
         try:
-            for group, cores in pinned:
+            for group, cores in assignments:
                 for name in group:
                     process = self._find_process(name)
                     if process is not None:
                         pin_process(process, cores)
             yield
         finally:
-            for _, cores in pinned:
+            for _, cores in assignments:
                 for core in cores:
                     self._load[core] -= 1
 
@@ -77,14 +77,14 @@ class CorePinning:
 def pin_process(process_id: int, cores: frozenset[int]) -> None:
     """Pin all threads of a process, and of its child processes, to these cores."""
     for _ in range(MAX_PINNING_PASSES):
-        pinned_any = False
+        has_pinned_any = False
         for thread in _list_thread_ids(process_id):
             # The thread or the whole process may end at any time.
             with suppress(ProcessLookupError):
                 if os.sched_getaffinity(thread) != cores:
                     os.sched_setaffinity(thread, cores)
-                    pinned_any = True
-        if not pinned_any:
+                    has_pinned_any = True
+        if not has_pinned_any:
             break
 
 
@@ -101,10 +101,10 @@ def _list_thread_ids(process_id: int) -> list[int]:
 def _list_child_ids(process_id: int) -> list[int] | None:
     """Return the ids of a process's child processes; None if the system does not list them."""
     ids: list[int] = []
-    complete = False
+    is_complete = False
     with suppress(FileNotFoundError, ProcessLookupError):
         for task in Path(f"/proc/{process_id}/task").iterdir():
             with suppress(FileNotFoundError, ProcessLookupError):
                 ids += map(int, (task / "children").read_text().split())
-                complete = True
-    return ids if complete else None
+                is_complete = True
+    return ids if is_complete else None

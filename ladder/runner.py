@@ -1,8 +1,8 @@
 """Runner of an event: it plays the matches of a schedule on a server, several in parallel.
 
-Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that is made void
-by a fault of the server is played again, a few times. A lost bot forfeits its matches (no_show). No wait is endless: a
-bot that does not start is lost after some restarts, and each match has a time limit in addition to its clocks.
+Rounds do not wait for each other: the first match in the schedule whose bots are free starts. A match that a fault of
+the server makes void is played again, a few times. A bot that is lost, because it does not start even after some
+restarts, forfeits its matches (no_show). Each match has a time limit in addition to its clocks, so no wait is endless.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from anyio.lowlevel import checkpoint
 from arena.games.core import Player
 from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotPool
-from arena.ladder.event_terms import EventTerms, compute_max_match_seconds, make_unplayed_record
+from arena.ladder.event_terms import (
+    EventTerms,
+    compute_max_match_seconds,
+    make_unplayed_record,
+    make_void_record,
+)
 from arena.ladder.pinning import CorePinning
 from arena.ladder.threads import ThreadAllocation
 from arena.match.replay import has_moved
@@ -34,7 +39,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 
 MAX_OVERTAKING = 8
-"""Maximum number of matches that may start ahead of an earlier match that waits for more free threads."""
+"""Maximum number of matches that may start before an earlier match of the schedule that waits for free threads."""
 
 GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
 """Verb for the way in which a bot gave up a match, by end reason. The bot has usually printed an explanation."""
@@ -46,9 +51,9 @@ class MatchHost(Protocol):
     async def play(self, terms: Terms) -> Record:
         """Play one match to its end, and return its record.
 
-        Nothing is raised: an absent player loses as `no_show`, and a fault of the server makes the match void, as
-        `server_fault`. The match begins once both bots accept it; from then on, the deadlines in `terms` limit its
-        duration. Cancellation withdraws a match that has not begun.
+        Raise nothing: an absent player loses with the reason `no_show`, and a fault of the server makes the match void,
+        with the reason `server_fault`. The match begins once both bots accept another match. From then on, the deadlines in `terms`
+        limit its duration. Cancellation withdraws a match that has not begun.
         """
         ...
 
@@ -205,13 +210,12 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
 
 
 async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
-    """Play a match, and return its record. A match that lasts too long is void."""
+    """Play a match, and return its record. A match that lasts too long is cut off and void."""
     max_seconds = compute_max_match_seconds(terms) + event_terms.EXTRA_MATCH_SECONDS
-    reason = f"the match was not over after {max_seconds:.0f} s"
-    void = make_unplayed_record(terms, Result(None, EndReason.SERVER_FAULT, reason))
+    void_record = make_void_record(terms, f"the match was not over after {max_seconds:.0f} s")
     with anyio.move_on_after(max_seconds):
         return await host.play(terms)
-    return void
+    return void_record
 
 
 def make_forfeit_record(terms: Terms, pool: BotPool) -> Record:

@@ -112,9 +112,19 @@ def match(
     except BadSprt as error:
         raise UsageError(f"--sprt: {error}") from None
     given_map = map if is_option_given(context, "map") else None
-    options = {"game": game, "map": given_map, "tc": tc, "margin": margin, "rounds": rounds}
-    options |= {"concurrency": concurrency, "seed": seed, "openings": openings, "event": event}
-    options |= {"adjudicate": adjudicate, "pin": pin}
+    options = {
+        "game": game,
+        "map": given_map,
+        "tc": tc,
+        "margin": margin,
+        "rounds": rounds,
+        "concurrency": concurrency,
+        "seed": seed,
+        "openings": openings,
+        "event": event,
+        "adjudicate": adjudicate,
+        "pin": pin,
+    }
     plan = apply_options(LadderPlan(_name_bots(plan_engine_bots([a, b]), name_a, name_b, tc_b)), options)
     first, second = (bot.name for bot in plan.bots)
     reports = ReportFiles(json, html, csv)

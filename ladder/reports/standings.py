@@ -16,13 +16,17 @@ from arena.match.replay import compute_mean_cpu_ms
 from arena.protocol.record import Record
 from arena.rating.standings import COLUMN_NAMES, FORFEIT_FIELDS, StandingsRow
 
+FORFEITS_LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
+BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
+CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
+
 FORFEIT_COLUMNS = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
-"""Name of the row's field for each column of forfeits, by heading."""
+"""Field of a row with the number of each kind of forfeit, by the heading of its column."""
 
 
 @dataclass(frozen=True)
 class ExtraColumn:
-    """Column that only some ladders have, with a legend that explains it."""
+    """Column that only the tables of some ladders have, with a legend that explains it."""
 
     heading: str
     legend: str
@@ -77,7 +81,7 @@ def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str
 def make_table(
     rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = (), *, as_markdown: bool
 ) -> Table:
-    """Return the table of standings, as Markdown if `as_markdown`; otherwise without columns of forfeits that are all 0."""
+    """Return the table of standings: in Markdown with all columns, otherwise without columns of forfeits that are all 0."""
     # Without padding the table fits into 80 columns; the box separates columns by a space.
     table = Table(box=box.MARKDOWN) if as_markdown else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
@@ -104,13 +108,6 @@ def make_table(
             ),
         )
     return table
-
-
-FORFEITS_LEGEND = "crash, time, illegal, gone, other: matches lost by a failure of the bot, on time, by an illegal move, by a lost connection, by other faults"
-
-
-BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
-CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 
 def print_standings(

@@ -57,7 +57,7 @@ def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
     one = ladder(tmp_path / "r", bot("a"), bot("b"))
     report_results(one, (), {}, ReportFiles())
     assert capsys.readouterr().err.splitlines()[0] == f"0 matches are in {tmp_path / 'r'}"
-    one.set_other_line_count(3)
+    one.other_line_count = 3
     report_results(one, (), {}, ReportFiles())
     assert (
         capsys.readouterr().err.splitlines()[0]
