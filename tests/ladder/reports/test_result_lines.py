@@ -55,5 +55,5 @@ def test_a_game_without_maps_is_advised_to_take_openings() -> None:
 def test_half_is_not_too_much_and_what_was_stopped_is_not_judged() -> None:
     assert make_draws_warning(ladder("m2", 2)) is None
     stopped = ladder("m2", 4)
-    stopped.stop()
+    stopped.is_stopped = True
     assert make_draws_warning(stopped) is None
