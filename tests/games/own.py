@@ -51,7 +51,7 @@ class Nim(Game):
 
 def forget_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this process know no user's game, and forget after the test those that it registers."""
-    for what in ("_own_games", "_default_digests"):
+    for what in ("_file_games", "_default_digests"):
         monkeypatch.setattr(CATALOGUE, what, {})
 
 
