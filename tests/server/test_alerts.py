@@ -1,7 +1,7 @@
-"""Each alert of docker/arena.rules.yml fires when what it is about happens, and not before.
+"""Each alert of docker/arena.rules.yml fires in the situation that it describes, and not before.
 
-The metrics are those of the project's own parts in that state. Prometheus itself is not here: the few forms of queries that
-the rules have are computed below, between two scrapes.
+The metrics come from real parts of the server in that situation. Prometheus itself does not run: the class `Watch` computes
+the few forms of queries in the rules, between two scrapes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.world import SECOND
 from testkit.virtual_time import CLOCK, VirtualLoop
 from tests.docs.pages import ROOT
-from tests.server.cluster.links import NotingCore, NotingEdge, exchanging
+from tests.server.cluster.links import RecordingCore, RecordingEdge, open_exchange
 from tests.server.core.arena import POOL, Arena
 from tests.server.core.test_matches import NoStart
 from tests.server.journals import opens
@@ -66,14 +66,14 @@ class Usage(NamedTuple):
 
 
 class Watch:
-    """Scrapes of some processes, and whether an alert fires by them."""
+    """Scrapes of some processes, by which an alert fires or not."""
 
     def __init__(self, *processes: Metrics) -> None:
         self.processes = processes
         self.scrapes = [scrape(*processes)]
 
     def fires(self, alert: str) -> bool:
-        """Scrape once more, and compute the alert's query."""
+        """Return True if an alert fires after another scrape."""
         self.scrapes.append(scrape(*self.processes))
         return self._compute(RULES[alert])
 
@@ -128,13 +128,13 @@ class Watch:
 
 @pytest.fixture
 def exchange() -> Iterator[SimulatedExchange]:
-    with exchanging(1) as exchange:
+    with open_exchange(1) as exchange:
         yield exchange
 
 
-def test_a_core_that_leads_no_more(exchange: SimulatedExchange) -> None:
+def test_alert_on_an_edge_without_a_core(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
-    core, edge = NotingCore(exchange, fencing_token=1), NotingEdge(exchange, 5)
+    core, edge = RecordingCore(exchange, fencing_token=1), RecordingEdge(exchange, 5)
     add_core_reachable_metric(metrics, edge.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)
@@ -142,14 +142,17 @@ def test_a_core_that_leads_no_more(exchange: SimulatedExchange) -> None:
     core.process.kill()
     exchange.world.run_for(10 * SECOND)
     assert watch.fires("ArenaWithoutCore")
-    NotingCore(exchange, fencing_token=2)
+    RecordingCore(exchange, fencing_token=2)
     exchange.world.run_for(10 * SECOND)
     assert not watch.fires("ArenaWithoutCore")
 
 
-def test_an_edge_that_is_gone(exchange: SimulatedExchange) -> None:
+def test_alert_on_a_lost_edge(exchange: SimulatedExchange) -> None:
     metrics = Metrics()
-    core, edges = NotingCore(exchange, fencing_token=1), [NotingEdge(exchange, number) for number in (5, 6)]
+    core, edges = (
+        RecordingCore(exchange, fencing_token=1),
+        [RecordingEdge(exchange, number) for number in (5, 6)],
+    )
     add_edge_count_metric(metrics, core.link)
     exchange.world.run_for(SECOND)
     watch = Watch(metrics)
@@ -159,7 +162,7 @@ def test_an_edge_that_is_gone(exchange: SimulatedExchange) -> None:
     assert watch.fires("ArenaEdgesAway")
 
 
-async def test_a_store_that_takes_its_time(tmp_path: Path) -> None:
+async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
     metrics, ticks, pace = Metrics(), count(), [1]
     clock = TimeSource(lambda: next(ticks) * pace[0] * 1_000_000)
     async with (
@@ -176,7 +179,7 @@ async def test_a_store_that_takes_its_time(tmp_path: Path) -> None:
 
 
 @virtual
-async def test_a_loop_that_is_held_up() -> None:
+async def test_alert_on_event_loop_lag() -> None:
     metrics = Metrics()
     lag = LoopLag(CLOCK, metrics.loop_seconds.observe)
     lag.measure_while(lambda: True)
@@ -193,7 +196,7 @@ async def test_a_loop_that_is_held_up() -> None:
     lag.stop()
 
 
-async def test_a_disk_that_is_nearly_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_alert_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_host(make_private_host_settings(database=f"sqlite:///{tmp_path}/arena.db")) as host:
         watch = Watch(host.metrics)
         monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Usage(100, 80, 20))
@@ -202,11 +205,11 @@ async def test_a_disk_that_is_nearly_full(tmp_path: Path, monkeypatch: pytest.Mo
         assert watch.fires("ArenaDiskFull")
 
 
-def test_a_database_elsewhere_has_no_disk_here() -> None:
+def test_no_alert_on_the_disk_of_a_database_on_another_machine() -> None:
     assert not Watch(Metrics()).fires("ArenaDiskFull")
 
 
-async def test_a_match_that_is_void_by_a_fault_of_the_server() -> None:
+async def test_alert_on_a_match_voided_by_a_server_fault() -> None:
     async with open_host() as host:
         watch = Watch(host.metrics)
         assert not watch.fires("ArenaFault")
@@ -214,22 +217,22 @@ async def test_a_match_that_is_void_by_a_fault_of_the_server() -> None:
         assert watch.fires("ArenaFault")
 
 
-def test_bots_that_forfeit_again_and_again() -> None:
+def test_alert_on_suspended_bots() -> None:
     arena, metrics = Arena(pool=replace(POOL, ready_ms=200)), Metrics()
     metrics.suspended.set_function(lambda: arena.core.count_suspended(arena.now))
     watch = Watch(metrics)
-    arena.enter("anna")
-    arena.enter("bert")
+    arena.connect("anna")
+    arena.connect("bert")
     assert not watch.fires("ArenaSuspended")
     arena.wait(29_000)
-    assert watch.fires("ArenaSuspended"), "neither gets ready"
+    assert watch.fires("ArenaSuspended"), "neither bot gets ready for a match"
 
 
-def test_every_alert_is_told_of_on_the_page_of_troubles() -> None:
+def test_the_troubleshooting_page_describes_every_alert() -> None:
     page = (ROOT / "docs" / "trouble.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`(Arena\w+)`", page)) == set(RULES)
 
 
-def test_every_alert_is_made_to_happen_here() -> None:
+def test_every_alert_has_a_test_here() -> None:
     names = re.findall(r'fires\("(\w+)"\)', Path(__file__).read_text(encoding="utf-8"))
     assert set(names) == RULES.keys() - {"ArenaDown"}, "`up` is Prometheus's own"

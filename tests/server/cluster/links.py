@@ -1,4 +1,4 @@
-"""Links of edges and cores over a simulated bus: real link classes between an edge and a shell that only take notes."""
+"""Links of edges and cores over a simulated bus. The links are real; the edges and cores only record messages."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ T = TypeVar("T")
 
 
 @contextmanager
-def exchanging(seed: int) -> Iterator[SimulatedExchange]:
-    """Make an exchange in a world of its own."""
+def open_exchange(seed: int) -> Iterator[SimulatedExchange]:
+    """Run a simulated exchange during the block, in a new simulated world."""
     world = World(seed)
     world.network = SimulatedNetwork(world)
     yield SimulatedExchange(world, stall_probability=0.0)
     world.close()
 
 
-class NotingEdge:
-    """An edge process. Each client that the core has answered is connected."""
+class RecordingEdge:
+    """Edge process that records the messages to its clients. A client is connected once the core has answered its hello."""
 
     def __init__(self, exchange: SimulatedExchange, number: int) -> None:
         self.number = number
@@ -44,7 +44,7 @@ class NotingEdge:
         self.bus = SimulatedBus(exchange, self.process)
         self.connected: dict[int, Hello] = {}
         self.pending: dict[int, Hello] = {}
-        self.told: list[MessageToEdge] = []
+        self.delivered: list[MessageToEdge] = []
         self.link = EdgeLink(
             self.bus, "serve", number, clock=self.process.clock, call_soon=self.process.schedule
         )
@@ -62,7 +62,7 @@ class NotingEdge:
                 for client, hello in self.pending.items():
                     self.link.submit(AdmissionRequest(client, hello, "192.0.2.1"))
                 continue
-            self.told.append(each)
+            self.delivered.append(each)
             if isinstance(each, SendToClient) and each.client in self.pending:
                 self.connected[each.client] = self.pending.pop(each.client)
 
@@ -73,31 +73,31 @@ class NotingEdge:
         self.link.submit(AdmissionRequest(client, Hello(name), "192.0.2.1"))
         return client
 
-    def say(self, client: int, number: int) -> None:
-        """Say something that can be told apart from all else."""
+    def send_status(self, client: int, number: int) -> None:
+        """Send a `status` with the quota `number`, by which `RecordingCore.list_received` identifies the message."""
         self.link.submit(MessageReceived(client, Status(quota=number), self.process.now_ns()))
 
-    def in_sync(self) -> bool:
+    def is_synced(self) -> bool:
         return self.link.is_synced
 
-    def heard(self) -> list[int]:
-        """Return the plies of the accepted moves that it was told, in order."""
-        sent = [each.message for each in self.told if isinstance(each, SendToClient)]
+    def list_received(self) -> list[int]:
+        """Return the plies of the `accepted` messages that the edge has received, in order."""
+        sent = [each.message for each in self.delivered if isinstance(each, SendToClient)]
         return [each.ply for each in sent if isinstance(each, Accepted) and each.ply]
 
-    def leave(self, client: int) -> None:
+    def disconnect(self, client: int) -> None:
         del self.connected[client]
         self.link.submit(ClientDisconnected(client))
 
 
-class NotingCore:
-    """A core process: it lets everybody in, and keeps what it was given."""
+class RecordingCore:
+    """Core process that admits every client, and records all messages from edges."""
 
     def __init__(self, exchange: SimulatedExchange, fencing_token: int) -> None:
         self.process = SimulatedProcess(exchange.world, f"core {fencing_token}")
         self.bus = SimulatedBus(exchange, self.process)
-        self.given: list[MessageToCore] = []
-        self.gone: list[int] = []
+        self.submitted: list[MessageToCore] = []
+        self.detached_edges: list[int] = []
         self.ports: dict[int, EdgePort] = {}
         self.clients: set[int] = set()
         self.link = CoreLink(self.bus, "serve", fencing_token, self, clock=self.process.clock)
@@ -112,29 +112,29 @@ class NotingCore:
 
     def detach(self, edge: int) -> None:
         del self.ports[edge]
-        self.gone.append(edge)
+        self.detached_edges.append(edge)
         self.clients = {each for each in self.clients if each >> EDGE_SHIFT != edge}
 
     def submit(self, message: MessageToCore) -> None:
-        self.given.append(message)
+        self.submitted.append(message)
         match message:
             case AdmissionRequest(client):
                 self.clients.add(client)
-                self.send(client, 0)
+                self.send_accepted(client, 0)
             case ClientDisconnected(client):
                 self.clients.discard(client)
             case EdgeResynced(edge, clients):
                 self.clients = {each for each in self.clients if each >> EDGE_SHIFT != edge}
                 self.clients |= {each.client for each in clients}
 
-    def send(self, client: int, number: int) -> None:
-        """Send a client something that can be told apart from all else."""
+    def send_accepted(self, client: int, number: int) -> None:
+        """Send a client an `accepted` with the ply `number`, by which `RecordingEdge.list_received` identifies the message."""
         self.ports[client >> EDGE_SHIFT].deliver([SendToClient(client, Accepted("m", number, 0.0, 0))])
 
     def of(self, kind: type[T]) -> list[T]:
-        return [each for each in self.given if isinstance(each, kind)]
+        return [each for each in self.submitted if isinstance(each, kind)]
 
-    def heard(self) -> list[int]:
-        """Return the clients' messages in order."""
+    def list_received(self) -> list[int]:
+        """Return the quotas of the `status` messages that the core has received, in order."""
         messages = [each.message for each in self.of(MessageReceived)]
         return [each.quota for each in messages if isinstance(each, Status) and isinstance(each.quota, int)]

@@ -1,4 +1,4 @@
-"""An arena without sockets and without waiting: a core, its clock, an edge that writes at once, and a store that is a list."""
+"""Core of an arena for tests: without sockets, on a clock that the test sets, with all effects kept in a list."""
 
 from __future__ import annotations
 
@@ -60,30 +60,31 @@ FAST = TimeControl.parse("2+0.1")
 TICTACTOE = Challenge(game="tictactoe", time_control=FAST)
 POOL = Pool(games=(PoolGame(game_of(), FAST),), ready_ms=5_000)
 LINE = (0, 3, 1, 4, 2)
-"""A whole game of tic-tac-toe, which Maxie wins."""
+"""Cells of a whole game of tic-tac-toe that Maxie wins."""
 
 Message = TypeVar("Message", bound=ServerMessage)
 
 
-def plain(value: object) -> object:
-    """Encode values of effects that msgspec cannot encode."""
+def _encode_value(value: object) -> object:
+    """Return a value of an effect in a form that msgspec can encode."""
     return list(value) if isinstance(value, MovesSoFar) else encode_game(value)  # type: ignore[arg-type]
 
 
-def encoded(effects: list[Effect]) -> bytes:
-    return msgspec.json.encode(effects, enc_hook=plain)
+def encode_effects(effects: list[Effect]) -> bytes:
+    return msgspec.json.encode(effects, enc_hook=_encode_value)
 
 
 class Peer:
-    """A client of the core, and all that it was sent."""
+    """Client of the core, with all messages that the client has received."""
 
     def __init__(self, arena: Arena, client: int, hello: Hello) -> None:
         self.arena = arena
         self.client = client
         self.hello = hello
-        self.heard: list[ServerMessage] = []
+        self.received: list[ServerMessage] = []
         self.closed: CloseClient | None = None
-        self.read = 0
+        self._read_count = 0
+        """Number of messages in `received` that the test has read."""
 
     @property
     def name(self) -> str:
@@ -94,113 +95,114 @@ class Peer:
         return self.all(Welcome)[-1].session
 
     def all(self, kind: type[Message]) -> list[Message]:
-        return [each for each in self.heard if isinstance(each, kind)]
+        """Return all received messages of this class."""
+        return [each for each in self.received if isinstance(each, kind)]
 
-    def hear(self, kind: type[Message]) -> Message:
-        """Return the next unread message of that kind."""
-        while self.read < len(self.heard):
-            message = self.heard[self.read]
-            self.read += 1
+    def receive(self, kind: type[Message]) -> Message:
+        """Return the next unread message of this class, and skip other messages."""
+        while self._read_count < len(self.received):
+            message = self.received[self._read_count]
+            self._read_count += 1
             if isinstance(message, kind):
                 return message
-        raise AssertionError(f"{self.name} heard no {kind.__name__}: {self.heard[-5:]}")
+        raise AssertionError(f"{self.name} received no {kind.__name__}: {self.received[-5:]}")
 
-    def news(self) -> list[ServerMessage]:
+    def pop_unread(self) -> list[ServerMessage]:
         """Return all unread messages."""
-        unread, self.read = self.heard[self.read :], len(self.heard)
+        unread, self._read_count = self.received[self._read_count :], len(self.received)
         return unread
 
-    def say(self, message: ClientMessage, elapsed_ns: int | None = None) -> Peer:
-        self.arena.give(MessageReceived(self.client, message, self.arena.now, elapsed_ns))
+    def send(self, message: ClientMessage, elapsed_ns: int | None = None) -> Peer:
+        self.arena.handle(MessageReceived(self.client, message, self.arena.now, elapsed_ns))
         return self
 
-    def leave(self, fault: str | None = None) -> list[Effect]:
-        return self.arena.give(ClientDisconnected(self.client, fault))
+    def disconnect(self, fault: str | None = None) -> list[Effect]:
+        return self.arena.handle(ClientDisconnected(self.client, fault))
 
-    def back(self, **changes: Any) -> Peer:
-        """Return a new connection that returns to the session of this one."""
+    def reconnect(self, **changes: Any) -> Peer:
+        """Return a new connection that resumes the session of this one."""
         hello = msgspec.structs.replace(self.hello, session=self.session)
-        return self.arena.enter(hello, **changes)
+        return self.arena.connect(hello, **changes)
 
 
 class Arena:
-    """A core and all around it."""
+    """Core with its clients and its clock. `now` is the current time, in ns."""
 
-    def __init__(self, core: Core | None = None, *, reports: bool = True, **settings: Any) -> None:
+    def __init__(self, core: Core | None = None, *, reports_turns: bool = True, **settings: Any) -> None:
         self.now = 0
         self.settings = CoreSettings(**{"program": "test 1", **settings})
         self.core = core or Core(self.settings, SEED, 0)
         self.peers: dict[int, Peer] = {}
         self.effects: list[Effect] = []
         self.inputs: list[tuple[int, Input]] = []
-        self.reports = reports
-        """True if turns are sent and reported at once."""
-        self.clients = 0
-        self.secrets = 0
+        self.reports_turns = reports_turns
+        """True if the edge reports each turn as sent at once."""
+        self.client_count = 0
 
-    # driving it
+    # inputs
 
-    def give(self, given: Input) -> list[Effect]:
-        """Handle an input, and all that follows from it at once."""
-        self.inputs.append((self.now, given))
-        effects = self.core.handle(given, self.now)
+    def handle(self, input: Input) -> list[Effect]:
+        """Pass an input to the core, deliver the effects to the clients, and report turns as sent."""
+        self.inputs.append((self.now, input))
+        effects = self.core.handle(input, self.now)
         self.effects += effects
         for effect in effects:
             match effect:
                 case SendToClient(client, message) if client in self.peers:
-                    self.peers[client].heard.append(message)
+                    self.peers[client].received.append(message)
                 case CloseClient(client) if client in self.peers:
                     self.peers[client].closed = effect
                 case PublishToTopic(_, message, edges):
                     for peer in self.peers.values():
                         if peer.client >> EDGE_SHIFT in edges and effect.topic in followed_topics(peer):
-                            peer.heard.append(message)
-        if self.reports:
+                            peer.received.append(message)
+        if self.reports_turns:
             for effect in effects:
                 if isinstance(effect, SendToClient) and isinstance(effect.message, Turn):
                     turn = effect.message
-                    self.give(TurnSent(effect.client, turn.match, turn.ply, self.now))
+                    self.handle(TurnSent(effect.client, turn.match, turn.ply, self.now))
         return effects
 
     def wait(self, ms: float) -> None:
-        """Let time go by, with every tick that falls due in it."""
+        """Advance the clock by `ms`, and handle each deadline on the way."""
         until = self.now + round(ms * MS)
         while (due := self.core.next_deadline) is not None and due <= until:
             self.now = max(self.now, due)
-            self.give(Tick())
+            self.handle(Tick())
         self.now = until
 
-    def enter(self, hello: Hello | str, *, edge: int = 0, owner: str = "", **changes: Any) -> Peer:
+    def connect(self, hello: Hello | str, *, edge: int = 0, owner: str = "", **changes: Any) -> Peer:
+        """Connect a client by its hello or its name. `changes`: other fields of `ClientAdmitted`."""
         hello = Hello(hello, pool=self.settings.pool is not None) if isinstance(hello, str) else hello
-        self.clients += 1
-        self.secrets += 1
-        client = edge << EDGE_SHIFT | self.clients
+        self.client_count += 1
+        client = edge << EDGE_SHIFT | self.client_count
         peer = self.peers[client] = Peer(self, client, hello)
-        given = ClientAdmitted(
-            client, hello, "192.0.2.1", owner or hello.name, f"secret {self.secrets}", hello.role
+        admission = ClientAdmitted(
+            client, hello, "192.0.2.1", owner or hello.name, f"secret {self.client_count}", hello.role
         )
-        self.give(msgspec.structs.replace(given, **changes))
+        self.handle(msgspec.structs.replace(admission, **changes))
         return peer
 
-    def play(self, maxie: Peer | str, minnie: Peer | str, tc: str = "20+1", **limits: int) -> str:
-        """Ask for a match as an event does; its id."""
+    def request_match(self, maxie: Peer | str, minnie: Peer | str, tc: str = "20+1", **limits: int) -> str:
+        """Request a match, as an event does, and return its id."""
         names = [each if isinstance(each, str) else each.name for each in (maxie, minnie)]
         match = f"{len(self.inputs):032x}"
         margin, ready = limits.get("margin", 100), limits.get("ready", 5000)
         terms = spec(names[0], names[1], tc, margin=margin, ready=ready)
-        self.give(MatchRequested(msgspec.structs.replace(terms, match=match)))
+        self.handle(MatchRequested(msgspec.structs.replace(terms, match=match)))
         return match
 
-    def begin(self, maxie: Peer, minnie: Peer, tc: str = "20+1", **limits: int) -> str:
-        """Return a match that both are ready for."""
-        match = self.play(maxie, minnie, tc, **limits)
+    def begin_match(self, maxie: Peer, minnie: Peer, tc: str = "20+1", **limits: int) -> str:
+        """Begin a match for which both bots are ready, and return its id."""
+        match = self.request_match(maxie, minnie, tc, **limits)
         for peer in (maxie, minnie):
-            peer.say(Ready(match))
+            peer.send(Ready(match))
         return match
 
-    # what came of it
+    # effects and state
 
     def of(self, kind: type[Any]) -> list[Any]:
+        """Return all effects so far of this class."""
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
     @property
@@ -208,42 +210,44 @@ class Arena:
         return [each.record for each in self.of(CloseMatch)]
 
     def listing(self) -> Listing:
-        """Return what a client that browses is sent now."""
+        """Return the listing that a browsing client would get now."""
         return self.core._listings.build_listing(self.now)
 
     def view(self, match: str) -> View:
-        """Return what a spectator of a match is sent now."""
+        """Return the view that a spectator of a match would get now."""
         return self.core._matches.rooms[match].public_view.make_view(self.now)
 
     def unfinished(self) -> list[UnfinishedMatch]:
-        """Return the store's data of matches without a record."""
-        return [*unfinished(self.effects)]
+        """Return the matches without a record, as the store has them."""
+        return [*list_unfinished(self.effects)]
 
-    def restored(self) -> Arena:
-        """Return the arena of a core that goes on after this one was killed, an hour later by a clock of its own."""
+    def restore(self) -> Arena:
+        """Return an arena whose core continues the matches of this one after a crash. Its clock starts at 0."""
         sessions = {each.name: each.hash for each in self.of(SaveSession)}
-        kept = msgspec.structs.asdict(self.settings)
-        arena = Arena(core=Core(self.settings, b"another seed", 0), **kept)
+        settings = msgspec.structs.asdict(self.settings)
+        arena = Arena(core=Core(self.settings, b"another seed", 0), **settings)
         matches = self.unfinished()
         names = {name for each in matches for name in msgspec.structs.astuple(each.terms.players)}
-        arena.give(RestoreMatches(matches, {name: sessions[name] for name in sorted(names & set(sessions))}))
+        arena.handle(
+            RestoreMatches(matches, {name: sessions[name] for name in sorted(names & set(sessions))})
+        )
         return arena
 
 
-def two(**settings: Any) -> tuple[Arena, Peer, Peer]:
-    """Return an arena with two bots, anna and bert."""
+def arena_with_two_bots(**settings: Any) -> tuple[Arena, Peer, Peer]:
+    """Return an arena with two connected bots, anna and bert."""
     arena = Arena(**settings)
-    return arena, arena.enter("anna"), arena.enter("bert")
+    return arena, arena.connect("anna"), arena.connect("bert")
 
 
-def in_match(tc: str = "20+1", *, margin: int = 100, **settings: Any) -> tuple[Arena, Peer, Peer, str]:
-    """Return an arena with a match of anna and bert that both are ready for, and its id."""
-    arena, anna, bert = two(**settings)
-    return arena, anna, bert, arena.begin(anna, bert, tc, margin=margin)
+def arena_in_match(tc: str = "20+1", *, margin: int = 100, **settings: Any) -> tuple[Arena, Peer, Peer, str]:
+    """Return an arena, the bots anna and bert, and the id of their match, for which both are ready."""
+    arena, anna, bert = arena_with_two_bots(**settings)
+    return arena, anna, bert, arena.begin_match(anna, bert, tc, margin=margin)
 
 
-def unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
-    """Yield the matches that were opened and not closed, as a journal has them."""
+def list_unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
+    """Yield the matches that were opened and not closed, with their events in the journal."""
     opened = {each.terms.match: each for each in effects if isinstance(each, OpenMatch)}
     closed = {each.record.match for each in effects if isinstance(each, CloseMatch)}
     for match, opening in opened.items():
@@ -259,9 +263,9 @@ def unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
 
 
 def followed_topics(peer: Peer) -> set[str]:
-    """Return the topics that an edge has a client follow, by what it was sent."""
+    """Return the topics that a client follows, according to the messages that it has received."""
     topics: set[str] = set()
-    for message in peer.heard:
+    for message in peer.received:
         if isinstance(message, View):
             topics.add(message.match)
         elif isinstance(message, End):
@@ -271,36 +275,38 @@ def followed_topics(peer: Peer) -> set[str]:
     return topics
 
 
-def answer(peer: Peer, cell: object, elapsed_ns: int | None = None) -> Turn:
-    """Play a move in answer to the next turn."""
-    turn = peer.hear(Turn)
-    peer.say(Move(turn.match, turn.ply, cell), elapsed_ns)
+def answer_turn(peer: Peer, cell: object, elapsed_ns: int | None = None) -> Turn:
+    """Answer the next turn with a move, and return the turn."""
+    turn = peer.receive(Turn)
+    peer.send(Move(turn.match, turn.ply, cell), elapsed_ns)
     return turn
 
 
 def play_line(maxie: Peer, minnie: Peer, cells: tuple[int, ...] = LINE) -> None:
-    """Play these cells in turn."""
+    """Play these cells alternately, Maxie first."""
     for ply, cell in enumerate(cells):
-        answer((maxie, minnie)[ply % 2], cell)
+        answer_turn((maxie, minnie)[ply % 2], cell)
 
 
-def play_on(arena: Arena, cells: tuple[int, ...] = LINE, only: Collection[str] | None = None) -> None:
-    """Let all who are connected play these cells in each of their matches, until nothing is to be answered.
+def play_until_quiet(
+    arena: Arena, cells: tuple[int, ...] = LINE, only: Collection[str] | None = None
+) -> None:
+    """Let the connected bots play these cells in each of their matches, until no message is left to answer.
 
-    only   names of the bots that play; by default all
+    only   names of the bots that play; None for all
     """
-    quiet = False
-    while not quiet:
-        quiet = True
+    is_quiet = False
+    while not is_quiet:
+        is_quiet = True
         for peer in list(arena.peers.values()):
             if only is not None and peer.name not in only:
                 continue
-            for message in peer.news():
+            for message in peer.pop_unread():
                 match message:
                     case Start(match):
-                        peer.say(Ready(match))
+                        peer.send(Ready(match))
                     case Turn(match, ply):
-                        peer.say(Move(match, ply, cells[ply]))
+                        peer.send(Move(match, ply, cells[ply]))
                     case _:
                         continue
-                quiet = False
+                is_quiet = False

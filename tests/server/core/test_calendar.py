@@ -1,3 +1,5 @@
+"""Start times of events in time zones, also when daylight saving time begins or ends."""
+
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -25,7 +27,9 @@ def unix(text: str) -> int:
 
 
 @given(st.integers(0, 2**31), st.sampled_from(ZONES), st.sampled_from(("", "Mon ", "Fri ", "sunday ")))
-def test_the_next_time_is_the_first_that_the_clock_on_the_wall_shows(after: int, zone: str, day: str) -> None:
+def test_the_next_start_time_is_the_first_at_which_local_clocks_show_it(
+    after: int, zone: str, day: str
+) -> None:
     found = find_next_start_time(f"{day}20:00", zone, after)
     assert after < found <= after + (8 if day else 2) * 24 * 3600
     local = datetime.fromtimestamp(found, ZoneInfo(zone))
@@ -35,9 +39,9 @@ def test_the_next_time_is_the_first_that_the_clock_on_the_wall_shows(after: int,
 
 
 @given(st.integers(10**8, 2**31), st.sampled_from(ZONES), st.sampled_from(("", "Fri ")))
-@example(unix("2026-03-29T18:00"), "Europe/Berlin", "")  # an hour shorter than other days
-@example(unix("2026-10-25T19:00"), "Europe/Berlin", "")  # and one longer
-def test_the_last_time_is_the_one_before_the_next(before: int, zone: str, day: str) -> None:
+@example(unix("2026-03-29T18:00"), "Europe/Berlin", "")  # this day has 23 hours
+@example(unix("2026-10-25T19:00"), "Europe/Berlin", "")  # this day has 25 hours
+def test_the_last_time_is_directly_before_the_next_time(before: int, zone: str, day: str) -> None:
     at = f"{day}20:00"
     found = find_last_time_before(at, zone, before)
     assert found <= before < find_next_start_time(at, zone, found)
@@ -46,7 +50,7 @@ def test_the_last_time_is_the_one_before_the_next(before: int, zone: str, day: s
 
 
 def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> EventPlan:
-    """Return the plan of an event that is repeated."""
+    """Return the plan of an event that repeats. `begins` and `closes` are Unix times in seconds."""
     return EventPlan(
         event=make_event_name(series, again, begins),
         uid="7",
@@ -59,7 +63,7 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
     )
 
 
-def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
+def test_a_weekly_event_keeps_its_local_hour_when_daylight_saving_ends() -> None:
     again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
     begins = unix("2026-10-23T18:00")
     closes = find_last_time_before(again.closing_time, again.zone, begins)
@@ -79,7 +83,7 @@ def test_a_weekly_event_stays_at_its_hour_when_daylight_saving_ends() -> None:
     assert len(uids) == 3
 
 
-def test_an_event_that_was_missed_for_weeks_comes_next_in_the_future() -> None:
+def test_the_event_after_a_long_pause_is_planned_in_the_future() -> None:
     begins, then = unix("2026-10-23T20:00"), unix("2026-11-21T20:00")
     plan = plan_repeated("d", Recurrence("20:00", "", "UTC", 1), begins, begins)
     found = plan_next_event(plan, unix("2026-11-20T21:00"))
@@ -93,7 +97,7 @@ def test_an_invalid_time_is_refused(at: str) -> None:
         find_next_start_time(at, "UTC", 0)
 
 
-def test_an_unknown_zone_is_named() -> None:
+def test_an_unknown_time_zone_is_refused_by_its_name() -> None:
     with pytest.raises(BadStartTime, match="no time zone is called 'Berlin'"):
         find_next_start_time("20:00", "Berlin", 0)
 

@@ -1,4 +1,4 @@
-"""Properties of the core as a whole, whatever it is given."""
+"""Properties of the core for random sequences of inputs, and of its small parts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,19 @@ from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import MAX_KEYS, RateLimit
 from arena.server.core.settings import HouseEngine
 from tests.properties import examples
-from tests.server.core.arena import FAST, LINE, MS, POOL, SEED, Arena, Peer, encoded, in_match, play_line, two
+from tests.server.core.arena import (
+    FAST,
+    LINE,
+    MS,
+    POOL,
+    SEED,
+    Arena,
+    Peer,
+    arena_in_match,
+    arena_with_two_bots,
+    encode_effects,
+    play_line,
+)
 from tests.server.matches import game_of, spec
 
 HOUSE = "house-greedy"
@@ -68,7 +80,7 @@ T = TypeVar("T")
 
 
 class Script:
-    """Clients of which each does one thing after another, sensible or not."""
+    """Executor of random steps: each step is an action of a client, an edge or the host, and may be invalid."""
 
     def __init__(self, **given: Any) -> None:
         self.arena = Arena(
@@ -87,37 +99,38 @@ class Script:
             self.step(*step)
         return self.arena
 
-    def step(self, what: str, who: int, number: int) -> None:
-        name = NAMES[who]
+    def step(self, action: str, bot: int, number: int) -> None:
+        """Execute one step. `number` chooses among the variants of the action."""
+        name = NAMES[bot]
         mine = [peer for peer in self.peers if peer.name == name]
-        if what == "enter" or not mine:
+        if action == "enter" or not mine:
             hello = Hello(name, matches=1 + number % 3, pool=number < 8)
             options: dict[str, Any] = {
                 "guest": name == "guest-1",
                 "local": name == HOUSE,
                 "owner": str(number % 2),
             }
-            self.peers.append(self.arena.enter(hello, edge=number % 3, **options))
+            self.peers.append(self.arena.connect(hello, edge=number % 3, **options))
             return
         peer = mine[-1]
-        if what in HOST:
-            HOST[what](self, peer, number)
+        if action in HOST:
+            HOST[action](self, peer, number)
         else:
             spent = None if number == 7 else number * 10 * MS
-            peer.say(MESSAGES[what](self, peer, number), spent)
+            peer.send(MESSAGES[action](self, peer, number), spent)
 
     # messages
 
     def match_of(self, peer: Peer, number: int) -> str:
-        """Return one of the last matches of a bot."""
+        """Return the id of one of the last two matches of a bot."""
         return pick([start.match for start in peer.all(Start)][-2:] or ["none"], number)
 
     def match(self, _peer: Peer, number: int) -> str:
-        """Return any match in progress."""
+        """Return the id of a match in progress."""
         return pick([each.match for each in self.listing().matches] or ["none"], number)
 
     def challenge(self, _peer: Peer, number: int) -> str:
-        """Return any open challenge."""
+        """Return the id of an open challenge."""
         return pick([each.challenge for each in self.listing().challenges] or ["c1"], number)
 
     def listing(self) -> Listing:
@@ -135,44 +148,44 @@ class Script:
         game = "tictactoe" if number else "chess"
         return Challenge(opponent, game=game, time_control=FAST, rated=peer.name != "guest-1")
 
-    # what hosts, edges and connections do
+    # actions of hosts, edges and connections
 
     def back(self, peer: Peer, number: int) -> None:
-        if peer.heard:
-            self.peers.append(peer.back(edge=number % 3))
+        if peer.received:
+            self.peers.append(peer.reconnect(edge=number % 3))
 
     def play(self, peer: Peer, number: int) -> None:
         other = NAMES[number % 4]
-        self.arena.play(peer.name, other if other != peer.name else "dora", "2+0.1")
+        self.arena.request_match(peer.name, other if other != peer.name else "dora", "2+0.1")
 
     def get_ready(self, _peer: Peer, _number: int) -> None:
-        """Make every bot ready for its last matches."""
+        """Let every bot send `ready` for its last two matches."""
         for peer in [peer for peer in self.peers if peer.closed is None]:
             for start in peer.all(Start)[-2:]:
-                peer.say(Ready(start.match))
+                peer.send(Ready(start.match))
 
-    def play_on(self, _peer: Peer, number: int) -> None:
-        """Make every bot answer its last turn."""
+    def answer_turns(self, _peer: Peer, number: int) -> None:
+        """Let every bot answer its last turn."""
         for peer in [peer for peer in self.peers if peer.closed is None]:
             if peer.all(Turn):
-                peer.say(self.move(peer, number % 8), number * 10 * MS)
+                peer.send(self.move(peer, number % 8), number * 10 * MS)
 
     def edge_here(self, _peer: Peer, number: int) -> None:
         edge = number % 3
         here = [
             each
             for each in self.peers
-            if get_edge_number(each.client) == edge and each.heard and not each.closed
+            if get_edge_number(each.client) == edge and each.received and not each.closed
         ]
         facts = [
             ClientAdmitted(each.client, replace(each.hello, session=each.session), "x", "x", "unused")
             for each in here
         ]
-        self.arena.give(EdgeResynced(edge, facts[number // 5 :]))
+        self.arena.handle(EdgeResynced(edge, facts[number // 5 :]))
 
     def reconfigure(self, _peer: Peer, number: int) -> None:
         pool = None if number < 2 else replace(POOL, pause_ms=number * 100)
-        self.arena.give(ApplySettings(replace(self.arena.settings, pool=pool)))
+        self.arena.handle(ApplySettings(replace(self.arena.settings, pool=pool)))
 
 
 def pick(choices: Sequence[T], number: int) -> T:
@@ -197,24 +210,24 @@ MESSAGES: dict[str, Callable[[Script, Peer, int], ClientMessage]] = {
 WAITS = (1, 10, 50, 100, 500, 1_000, 2_000, 4_000, 30_000, 70_000)
 HOST: dict[str, Callable[[Script, Peer, int], object]] = {
     "return": Script.back,
-    "leave": lambda _script, peer, number: number > 2 or peer.leave(),
-    "fault": lambda _script, peer, number: number or peer.leave("a text frame"),
+    "leave": lambda _script, peer, number: number > 2 or peer.disconnect(),
+    "fault": lambda _script, peer, number: number or peer.disconnect("a text frame"),
     "wait": lambda script, _peer, number: script.arena.wait(WAITS[number]),
     "play": Script.play,
     "get ready": Script.get_ready,
-    "play on": Script.play_on,
-    "edge gone": lambda script, _peer, number: number > 2 or script.arena.give(EdgeDisconnected(number)),
+    "answer turns": Script.answer_turns,
+    "edge gone": lambda script, _peer, number: number > 2 or script.arena.handle(EdgeDisconnected(number)),
     "edge here": Script.edge_here,
-    "store back": lambda script, _peer, _number: script.arena.give(StoreRecovered()),
+    "store back": lambda script, _peer, _number: script.arena.handle(StoreRecovered()),
     "reconfigure": Script.reconfigure,
-    "house lost": lambda script, _peer, number: number or script.arena.give(HouseEngineFailed(HOUSE)),
-    "drain": lambda script, _peer, number: number or script.arena.give(StartDraining()),
+    "house lost": lambda script, _peer, number: number or script.arena.handle(HouseEngineFailed(HOUSE)),
+    "drain": lambda script, _peer, number: number or script.arena.handle(StartDraining()),
 }
 KINDS = [
     *MESSAGES,
     *HOST,
     *["get ready"] * 4,
-    *["play on"] * 10,
+    *["answer turns"] * 10,
     *["challenge", "accept", "watch", "wait"] * 2,
 ]
 STEPS = st.lists(
@@ -225,17 +238,17 @@ STEPS = st.lists(
 
 
 def finish(script: Script) -> Arena:
-    """Have everybody leave, and wait as long as anything may take."""
+    """Disconnect all clients, and wait until all deadlines have passed."""
     arena = script.arena
     for peer in script.peers:
-        peer.leave()
+        peer.disconnect()
     arena.wait(2_000_000)
     return arena
 
 
 @examples(150)
 @given(STEPS)
-def test_whatever_happens_every_match_ends_and_nothing_is_left(steps: list[tuple[str, int, int]]) -> None:
+def test_every_match_ends_and_no_state_is_left_after_any_inputs(steps: list[tuple[str, int, int]]) -> None:
     script = Script()
     script.run(steps)
     arena = finish(script)
@@ -255,12 +268,12 @@ def test_the_same_inputs_give_the_same_effects_byte_for_byte(steps: list[tuple[s
     arena = Script().run(steps)
     again = Core(arena.settings, SEED, 0)
     effects = [effect for now, each in arena.inputs for effect in again.handle(each, now)]
-    assert encoded(effects) == encoded(arena.effects)
+    assert encode_effects(effects) == encode_effects(arena.effects)
 
 
 @examples(100)
 @given(STEPS)
-# an engine of the house that was to answer one challenge is asked again, while it waits
+# A house engine that has not answered an offered challenge yet is challenged by the same bot once more.
 @example(
     [
         *[
@@ -274,7 +287,9 @@ def test_the_same_inputs_give_the_same_effects_byte_for_byte(steps: list[tuple[s
         *[("wait", 0, 6), ("accept", 4, 0), ("challenge", 0, 4)],
     ]
 )
-def test_limits_hold_and_the_journal_replays_to_every_record(steps: list[tuple[str, int, int]]) -> None:
+def test_limits_are_obeyed_and_replaying_the_journal_gives_every_record(
+    steps: list[tuple[str, int, int]],
+) -> None:
     script = Script()
     arena = script.arena
     for step in steps:
@@ -286,7 +301,9 @@ def test_limits_hold_and_the_journal_replays_to_every_record(steps: list[tuple[s
         matchmaker = vars(arena.core)["_matchmaker"]
         matchmaker.update_waiting()
         waiting = {bot.name for bot in lobby.bots.values() if matchmaker._should_wait(bot)}
-        assert set(matchmaker.waiting_names) == waiting, "whoever a look at everybody would find"
+        assert set(matchmaker.waiting_names) == waiting, (
+            "the incremental list equals a full check of all bots"
+        )
     finish(script)
     by_match: dict[str, list[Any]] = {}
     terms = {each.terms.match: each.terms for each in arena.of(OpenMatch)}
@@ -313,68 +330,68 @@ def test_no_acknowledged_move_is_lost_by_a_crash(steps: list[tuple[str, int, int
         for accepted in peer.all(Accepted):
             acknowledged[accepted.match] = max(acknowledged.get(accepted.match, -1), accepted.ply)
     live = {each.terms.match: each for each in arena.unfinished()}
-    after = arena.restored()
+    after = arena.restore()
     assert {each.match for each in after.listing().matches} == set(live)
     for match in live:
         before, view = arena.view(match), after.view(match)
         assert before.moves == view.moves
         assert len(view.moves) > acknowledged.get(match, -1)
     after.wait(100_000)
-    assert after.core.match_count == 0, "those who do not come back lose"
+    assert after.core.match_count == 0, "bots that do not return lose"
 
 
 @examples(100)
 @given(st.lists(st.tuples(st.integers(0, 1_050), st.integers(0, 200)), min_size=9, max_size=9))
-def test_nobody_is_flagged_who_answered_in_time_as_its_edge_measured(
+def test_no_bot_loses_on_time_if_its_edge_measured_an_answer_in_time(
     plies: list[tuple[int, int]],
 ) -> None:
-    """However long the way from the edge to the core takes, within what is allowed for it."""
-    arena, anna, bert, match = in_match("1/move", margin=50, transit_ns=200 * MS)
-    # A whole board without a line.
+    """The time from the edge to the core varies up to `transit_ns`."""
+    arena, anna, bert, match = arena_in_match("1/move", margin=50, transit_ns=200 * MS)
+    # These cells fill the board without a line.
     for ply, ((spent, way), cell) in enumerate(zip(plies, (0, 1, 2, 4, 3, 5, 7, 6, 8), strict=True)):
         arena.wait(spent + way - 0.001)
-        (anna, bert)[ply % 2].say(Move(match, ply, cell), spent * MS)
+        (anna, bert)[ply % 2].send(Move(match, ply, cell), spent * MS)
     assert arena.records[0].result.reason is EndReason.BOARD_FULL
 
 
-def test_a_match_goes_on_where_its_journal_ends() -> None:
-    arena, anna, bert, match = in_match("1+0", margin=50, grace_ms=2_000)
+def test_a_restored_match_continues_where_its_journal_ends() -> None:
+    arena, anna, bert, match = arena_in_match("1+0", margin=50, grace_ms=2_000)
     play_line(anna, bert, LINE[:2])
     arena.wait(700)
-    after = arena.restored()
-    again = {peer.name: after.enter(replace(peer.hello, session=peer.session)) for peer in (anna, bert)}
-    turn = again["anna"].hear(Turn)
-    assert (turn.match, turn.moves, turn.clocks.maxie_ms) == (match, [0, 3], 1_000), "it begins anew"
+    after = arena.restore()
+    again = {peer.name: after.connect(replace(peer.hello, session=peer.session)) for peer in (anna, bert)}
+    turn = again["anna"].receive(Turn)
+    assert (turn.match, turn.moves, turn.clocks.maxie_ms) == (match, [0, 3], 1_000), "the turn restarts"
     for ply in range(2, len(LINE)):
-        again[("anna", "bert")[ply % 2]].say(Move(match, ply, LINE[ply]))
+        again[("anna", "bert")[ply % 2]].send(Move(match, ply, LINE[ply]))
     (record,) = after.records
     assert [each.move for each in record.moves] == list(LINE)
     assert record.started == arena.of(OpenMatch)[0].started
 
 
-def test_a_match_that_had_ended_but_for_its_record_is_closed_by_the_next_core() -> None:
-    arena, anna, _, match = in_match()
-    anna.say(Resign(match))
+def test_the_next_core_closes_an_ended_match_whose_record_was_not_stored() -> None:
+    arena, anna, _, match = arena_in_match()
+    anna.send(Resign(match))
     arena.effects = [each for each in arena.effects if not isinstance(each, CloseMatch)]
-    after = arena.restored()
+    after = arena.restore()
     assert [(each.match, each.result.reason) for each in after.records] == [(match, EndReason.RESIGNATION)]
     assert after.core.match_count == 0
 
 
-# parts
+# parts of the core
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(["follow", "drop", "take"]), st.integers(0, 5), st.integers(0, 50)))
+    st.lists(st.tuples(st.sampled_from(["schedule", "cancel", "pop"]), st.integers(0, 5), st.integers(0, 50)))
 )
-def test_deadlines_are_those_of_a_plain_dictionary(steps: list[tuple[str, int, int]]) -> None:
+def test_deadlines_behave_like_a_plain_dictionary(steps: list[tuple[str, int, int]]) -> None:
     deadlines, known = Deadlines(), dict[str, int]()
-    for what, number, at in steps:
+    for action, number, at in steps:
         name = str(number)
-        if what == "follow":
+        if action == "schedule":
             deadlines.schedule(("bot", name), at)
             known[name] = min(at, known.get(name, at))
-        elif what == "drop":
+        elif action == "cancel":
             deadlines.cancel(("bot", name))
             known.pop(name, None)
         else:
@@ -385,7 +402,7 @@ def test_deadlines_are_those_of_a_plain_dictionary(steps: list[tuple[str, int, i
         assert len(deadlines) == len(known)
 
 
-def test_dropped_deadlines_take_no_memory() -> None:
+def test_cancelled_deadlines_take_no_memory() -> None:
     deadlines = Deadlines()
     for number in range(10_000):
         deadlines.schedule(("match", str(number)), number)
@@ -394,7 +411,7 @@ def test_dropped_deadlines_take_no_memory() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 600), st.integers(0, 300)), max_size=60))
-def test_a_rate_limit_allows_its_burst_and_then_its_rate_and_tells_how_long_to_wait(
+def test_a_rate_limit_allows_its_burst_then_its_rate_and_returns_the_time_to_wait(
     events: list[tuple[str, int, int]],
 ) -> None:
     limit, now, spent = RateLimit(400), 0.0, Counter[str]()
@@ -407,7 +424,7 @@ def test_a_rate_limit_allows_its_burst_and_then_its_rate_and_tells_how_long_to_w
         spent[key] += cost
 
 
-def test_a_rate_limit_forgets_the_keys_that_were_used_least_recently() -> None:
+def test_a_rate_limit_forgets_the_least_recently_used_keys() -> None:
     limit = RateLimit(400)
     assert limit.try_spend("first", 400, 0) == 0
     for number in range(MAX_KEYS):
@@ -416,7 +433,7 @@ def test_a_rate_limit_forgets_the_keys_that_were_used_least_recently() -> None:
     assert limit.try_spend("first", 400, 0) == 0
 
 
-def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:
+def test_random_ids_of_one_seed_repeat_and_differ_from_each_other() -> None:
     draws, again = RandomIds(b"seed"), RandomIds(b"seed")
     ids = [draws.next_hex() for _ in range(1000)]
     assert ids == [again.next_hex() for _ in range(1000)]
@@ -427,19 +444,19 @@ def test_draws_of_one_seed_are_the_same_and_no_two_alike() -> None:
 
 @pytest.mark.parametrize("watched", [False, True])
 def test_a_move_takes_few_calls(watched: bool) -> None:
-    """Nine calls of the core, and 18 of the referee without the rules of the game."""
-    arena, anna, bert = two()
+    """A move takes 9 calls in the core and 18 in the referee. Calls of the game's rules do not count."""
+    arena, anna, bert = arena_with_two_bots()
     terms = replace(spec("anna", "bert"), game=game_of("riskless"), match="m" * 32)
-    arena.give(MatchRequested(replace(terms, time_control=TimeControl.parse("60+1"))))
+    arena.handle(MatchRequested(replace(terms, time_control=TimeControl.parse("60+1"))))
     for peer in (anna, bert):
-        peer.say(Ready("m" * 32))
+        peer.send(Ready("m" * 32))
     if watched:
-        arena.enter(Hello("eve", role="spectator")).say(Watch("m" * 32))
+        arena.connect(Hello("eve", role="spectator")).send(Watch("m" * 32))
     said = MessageReceived(anna.client, Move("m" * 32, 0, [0, 1]), 0, 0)
     calls: list[str] = []
 
     def count(frame: FrameType, event: str, _arg: object) -> None:
-        # Calls of probes (`tests.mutation_testing`) are elsewhere.
+        # Calls outside the package do not count, such as those of probes (`tests.mutation_testing`).
         if event == "call" and re.search("/arena/(?!games/)", frame.f_code.co_filename):
             calls.append(frame.f_code.co_qualname)
 

@@ -1,4 +1,4 @@
-"""An event alone: the same pairings however often the server is killed, and no result lost."""
+"""A single event: after each restart, it has the same pairings and all results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def plan(format: str, **changes: object) -> EventPlan:
 
 
 def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
-    """Return the end of a match, which only its id decides and who never comes."""
+    """Return a result that depends only on the id of the match. The bots in `lost` never appear."""
     absent = {pairing.maxie, pairing.minnie} & lost
     if absent:
         winner: Seat | None = None if len(absent) == 2 else "minnie" if pairing.maxie in absent else "maxie"
@@ -53,7 +53,7 @@ def outcome(match: str, pairing: Pairing, lost: set[str]) -> Result:
 
 
 def finish_match(event: Event, done: Done, lost: set[str]) -> None:
-    """End a match in progress of an event, the one with the first id."""
+    """End the match in progress that has the lowest id, and add it to `done`."""
     match = min(event.matches_in_progress)
     pairing = event.matches_in_progress[match]
     result = outcome(match, pairing, lost)
@@ -63,7 +63,7 @@ def finish_match(event: Event, done: Done, lost: set[str]) -> None:
 
 
 def restore_event(event: Event, done: Done) -> Event:
-    """Return the event as the next server has it."""
+    """Return the event as a restarted server restores it."""
     again = Event(StoredEvent(event.state, dict(done)))
     again.adopt_matches(
         {match: Players(each.maxie, each.minnie) for match, each in event.matches_in_progress.items()}
@@ -75,7 +75,10 @@ def restore_event(event: Event, done: Done) -> Event:
 
 
 def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dict[int, str]) -> Done:
-    """Play an event to its end, and kill the server before some of the steps."""
+    """Play an event to its end, with a restart before each step by the probability `kills`, and return the finished matches.
+
+    leave  bot that leaves the event, by the number of matches finished before
+    """
     done: Done = {}
     while not event.is_finished:
         if dice.random() < kills:
@@ -104,7 +107,7 @@ def begin_event(format: str, bots: int, **changes: object) -> Event:
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet", "swiss", "knockout"])
 @examples(10)
 @given(st.integers(2, 7), st.sets(st.integers(0, 6), max_size=2), st.integers(0, 1000), st.data())
-def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
+def test_an_event_has_the_same_pairings_after_a_restart_at_any_step(
     format: str, bots: int, lost: set[int], seed: int, data: st.DataObject
 ) -> None:
     away = {f"b{number}" for number in lost if number < bots}
@@ -113,13 +116,15 @@ def test_a_server_that_is_killed_at_any_step_goes_on_with_the_same_pairings(
     for kills in (0.3, 1):
         stormy = play(begin_event(format, bots), Random(seed), kills=kills, lost=away, leave=dict(leaves))
         if not leaves:
-            # In whatever order matches begin and end, the same ones are played, and none is lost.
+            # Restarts change the order of the matches, but the same matches are played, and none is lost.
             assert stormy == calm
 
 
 @examples(10)
 @given(st.integers(3, 9), st.integers(0, 1000), st.integers(1, 12))
-def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, seed: int, when: int) -> None:
+def test_a_late_entry_to_a_swiss_event_is_paired_from_the_next_round_on(
+    bots: int, seed: int, when: int
+) -> None:
     def played(kills: float) -> Done:
         event, dice, done = begin_event("swiss", bots, rounds=5), Random(seed), Done()
         while not event.is_finished:
@@ -133,14 +138,14 @@ def test_who_comes_late_to_a_swiss_is_paired_from_the_next_round_on(bots: int, s
         return done
 
     calm = played(0)
-    # In whatever order matches begin and end, the same ones are played.
+    # Restarts change the order of the matches, but the same matches are played.
     assert played(0.5) == played(1) == calm
     first = list(calm.values())[: when + 1]
     assert not any("late" in (each.players.maxie, each.players.minnie) for each in first)
 
 
 @given(st.integers(2, 7), st.integers(1, 3), st.integers(0, 1000))
-def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
+def test_a_bot_ranks_above_the_first_bot_of_a_gauntlet_if_it_beat_that_bot(
     bots: int, rounds: int, seed: int
 ) -> None:
     event = begin_event("gauntlet", bots, rounds=rounds)
@@ -153,7 +158,7 @@ def test_a_bot_is_above_the_first_of_a_gauntlet_if_it_won_against_it(
     assert sorted(others) == sorted(others, key=lambda each: -each[1])
 
 
-def test_the_first_of_a_gauntlet_leads_it_at_no_time_if_it_loses_all_matches() -> None:
+def test_the_first_bot_of_a_gauntlet_never_leads_if_it_loses_all_matches() -> None:
     event = begin_event("gauntlet", 3, rounds=7)
     for finished in range(1, 8):
         for _ in range(2):
@@ -163,7 +168,7 @@ def test_the_first_of_a_gauntlet_leads_it_at_no_time_if_it_loses_all_matches() -
         assert [event.find_rank(bot) for bot in ("b1", "b0", "b2")] == [(1, 2 * finished), (2, 0), (3, 0)]
 
 
-def test_the_round_of_a_knockout_is_the_last_one_whose_pairs_are_all_known() -> None:
+def test_the_current_round_of_a_knockout_is_the_last_with_all_pairs_known() -> None:
     event = begin_event("knockout", 4)
     while due := [each for each in event.list_due_matches() if "b0" in (each.maxie, each.minnie)]:
         event.start_match(due[0])
@@ -172,7 +177,7 @@ def test_the_round_of_a_knockout_is_the_last_one_whose_pairs_are_all_known() -> 
     assert (event.current_round, event.pairs_of_round) == (1, (("b0", "b3"), ("b1", "b2")))
 
 
-def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
+def test_only_the_host_can_enter_a_bot_again_that_the_host_withdrew() -> None:
     for running in (False, True):
         event = Event(StoredEvent(EventState(plan("swiss")), {}))
         for name in ("anna", "bert", "carl"):
@@ -193,8 +198,8 @@ def test_a_bot_that_its_host_withdraws_returns_by_its_host_alone() -> None:
         assert (event.state.has_entered("carl"), event.state.excluded) == (True, ())
 
 
-def test_a_bot_that_plays_one_match_of_an_encounter_has_not_missed_it() -> None:
-    """The same rule for a server's event and for a ladder, which both ask the format (`rating.formats.Absences`)."""
+def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
+    """Events of a server and ladders share this rule of the formats (`rating.formats.Absences`)."""
     for format in ("swiss", "round-robin"):
         event = begin_event(format, 2, rounds=4, starts=(START, START))
         while not event.is_finished:
@@ -205,7 +210,7 @@ def test_a_bot_that_plays_one_match_of_an_encounter_has_not_missed_it() -> None:
         assert event.state.withdrawn == ()
 
 
-def test_an_event_takes_whom_its_host_wants() -> None:
+def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
     def refusal(bot: str, rating: float, **changes: object) -> str:
         event = Event(StoredEvent(EventState(plan("swiss", **changes)), {}))
         with pytest.raises(EventRefused) as refused:
@@ -241,7 +246,7 @@ def test_an_event_takes_whom_its_host_wants() -> None:
         event.enter("late", 1500)
 
 
-def test_an_arena_pairs_whoever_is_free_and_alike_after_a_kill() -> None:
+def test_an_event_of_the_format_arena_pairs_free_bots_also_after_restarts() -> None:
     event, done, met = begin_event("arena", 5), Done(), Counter[frozenset[str]]()
     for _ in range(40):
         event = restore_event(event, done)

@@ -1,4 +1,4 @@
-"""Events in an arena: who enters, when they begin, what is played, and what becomes of who stays away."""
+"""Events in an arena: entries, start, matches, forfeits of absent bots, and messages about them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from arena.server.core.inputs import (
     RestoreMatches,
 )
 from arena.server.core.settings import OPEN_EVENT, HouseEngine, PoolGame
-from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_on
+from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
 from tests.server.matches import game_of
 
 PATIENCE_MS = NO_SHOW_NS // MS
@@ -64,30 +64,33 @@ def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     return replace(made, **changes)
 
 
-def ask(arena: Arena, request: HostRequest) -> CommandAnswered:
-    arena.give(HostCommand(1, request))
+def send_command(arena: Arena, request: HostRequest) -> CommandAnswered:
+    """Return the core's answer to a command of the host."""
+    arena.handle(HostCommand(1, request))
     answer: CommandAnswered = arena.of(CommandAnswered)[-1]
     return answer
 
 
-def state(arena: Arena) -> EventState:
-    kept: SaveEvent = arena.of(SaveEvent)[-1]
-    return kept.state
+def get_stored_state(arena: Arena) -> EventState:
+    """Return the last stored state of an event."""
+    saved: SaveEvent = arena.of(SaveEvent)[-1]
+    return saved.state
 
 
-def entered(arena: Arena, *names: str, owner: str = "") -> list[Peer]:
-    peers = [arena.enter(name, owner=owner) for name in names]
+def enter_bots(arena: Arena, *names: str, owner: str = "") -> list[Peer]:
+    """Connect bots, and enter them in the event `cup`."""
+    peers = [arena.connect(name, owner=owner) for name in names]
     for peer in peers:
-        peer.say(EnterEvent("cup"))
-        assert peer.hear(EventStatus).entered
+        peer.send(EnterEvent("cup"))
+        assert peer.receive(EventStatus).entered
     return peers
 
 
-def begun(event: EventPlan, *names: str) -> tuple[Arena, list[Peer]]:
-    """Return an arena whose event has begun, and the bots that have entered it."""
+def begin_event(event: EventPlan, *names: str) -> tuple[Arena, list[Peer]]:
+    """Return an arena in which the event has begun, and the bots that have entered the event."""
     arena = Arena()
-    ask(arena, AnnounceEvent(event))
-    peers = entered(arena, *names)
+    send_command(arena, AnnounceEvent(event))
+    peers = enter_bots(arena, *names)
     arena.wait(60_100)
     return arena, peers
 
@@ -95,23 +98,23 @@ def begun(event: EventPlan, *names: str) -> tuple[Arena, list[Peer]]:
 def play_out(arena: Arena, steps: int = 200) -> None:
     """Let all bots play until the event is over."""
     for _ in range(steps):
-        play_on(arena)
+        play_until_quiet(arena)
         arena.wait(10)
-        if state(arena).has_ended:
+        if get_stored_state(arena).has_ended:
             return
-    raise AssertionError(f"the event is not over: {state(arena)}")
+    raise AssertionError(f"the event is not over: {get_stored_state(arena)}")
 
 
 def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
-    """Return an arena in which these bots have played an event to its end, and the bots."""
+    """Let these bots play an event to its end. Return the arena and the bots."""
     arena = Arena(pool=None)
-    ask(arena, AnnounceEvent(plan(format, minutes=1)))
-    peers = entered(arena, *names)
+    send_command(arena, AnnounceEvent(plan(format, minutes=1)))
+    peers = enter_bots(arena, *names)
     assert not arena.of(EventNews)
     arena.wait(60_200)
     if format == "arena":
         for _ in range(50):
-            play_on(arena)
+            play_until_quiet(arena)
             arena.wait(10)
         arena.wait(60_000)
     play_out(arena)
@@ -120,13 +123,13 @@ def play_event(format: str, *names: str) -> tuple[Arena, list[Peer]]:
 
 def test_an_event_from_its_announcement_to_its_end() -> None:
     arena = Arena(pool=None)
-    assert ask(arena, AnnounceEvent(plan())) == CommandAnswered(1, "cup is announced", done=True)
-    assert not ask(arena, AnnounceEvent(plan())).done
-    anna, *_ = entered(arena, "anna", "bert", "carl", "dora")
-    anna.say(Status())
-    assert anna.hear(Standing).detail == "in the event cup: begins at 1970-01-01T00:01:00Z"
-    watcher = arena.enter(Hello("eve", role="spectator")).say(Browse())
-    (listed,) = watcher.hear(Listing).events
+    assert send_command(arena, AnnounceEvent(plan())) == CommandAnswered(1, "cup is announced", done=True)
+    assert not send_command(arena, AnnounceEvent(plan())).done
+    anna, *_ = enter_bots(arena, "anna", "bert", "carl", "dora")
+    anna.send(Status())
+    assert anna.receive(Standing).detail == "in the event cup: begins at 1970-01-01T00:01:00Z"
+    watcher = arena.connect(Hello("eve", role="spectator")).send(Browse())
+    (listed,) = watcher.receive(Listing).events
     assert (listed.event, listed.state, listed.entries, listed.begins_ms) == ("cup", "open", 4, 60_000)
     arena.wait(59_900)
     assert not arena.of(OpenMatch)
@@ -134,7 +137,7 @@ def test_an_event_from_its_announcement_to_its_end() -> None:
     assert arena.core.match_count == 2
     assert anna.all(EventStatus)[-1].detail == "round 1 of 3, 4 bots"
     play_out(arena)
-    assert state(arena).phase == "over"
+    assert get_stored_state(arena).phase == "over"
     met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
     assert set(met.values()) == {2}
     assert len(met) == 6, "three rounds of four bots are a round-robin"
@@ -144,12 +147,12 @@ def test_an_event_from_its_announcement_to_its_end() -> None:
 
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
-def test_the_webhook_is_told_of_the_beginning_each_round_each_match_and_the_end(format: str) -> None:
+def test_the_webhook_gets_the_start_each_round_each_match_and_the_end(format: str) -> None:
     names = ("anna", "bert", "carl", "dora")
     arena, _ = play_event(format, *names)
     news = [each.content for each in arena.of(EventNews) if each.event == "cup"]
     first, *between, last = news
-    assert first == EventStarted(format, "tictactoe", state(arena).bots)
+    assert first == EventStarted(format, "tictactoe", get_stored_state(arena).bots)
     assert isinstance(last, EventFinished)
     assert last.state == "over"
     assert {place.bot for place in last.places} == set(names)
@@ -165,11 +168,11 @@ def test_the_webhook_is_told_of_the_beginning_each_round_each_match_and_the_end(
         assert met == {frozenset((each.players.maxie, each.players.minnie)) for each in over}
 
 
-def test_the_cancellation_of_an_event_is_told_once_although_its_matches_end_later() -> None:
-    arena, (anna, *_) = begun(plan("round-robin"), "anna", "bert", "carl", "dora")
-    ask(arena, ControlEvent("cup", "cancel"))
+def test_a_cancellation_is_reported_once_although_matches_end_later() -> None:
+    arena, (anna, *_) = begin_event(plan("round-robin"), "anna", "bert", "carl", "dora")
+    send_command(arena, ControlEvent("cup", "cancel"))
     arena.wait(100)
-    anna.say(Resign(anna.hear(Start).match))
+    anna.send(Resign(anna.receive(Start).match))
     arena.wait(100)
     assert arena.core.match_count == 1
     play_out(arena)
@@ -180,11 +183,11 @@ def test_the_cancellation_of_an_event_is_told_once_although_its_matches_end_late
     assert told.detail == "the event is cancelled: the host has cancelled it"
 
 
-def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
-    arena, _ = begun(plan(rounds=2), "anna", "bert")
-    kept = state(arena)
+def test_a_restored_core_reports_no_news_twice() -> None:
+    arena, _ = begin_event(plan(rounds=2), "anna", "bert")
+    kept = get_stored_state(arena)
     other = Arena()
-    other.give(RestoreMatches([], {}, {}, events=[StoredEvent(kept, {})]))
+    other.handle(RestoreMatches([], {}, {}, events=[StoredEvent(kept, {})]))
     other.wait(50_000)
     assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
     assert not [
@@ -192,13 +195,13 @@ def test_a_core_that_is_built_anew_tells_nothing_twice() -> None:
         for each in other.of(EventNews)
         if isinstance(each.content, RoundPaired) and each.content.round == 1
     ]
-    ask(other, ControlEvent("cup", "cancel"))
+    send_command(other, ControlEvent("cup", "cancel"))
     other.wait(10)
     assert other.of(EventNews)[-1].content.state == "cancelled"
 
 
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
-def test_each_bot_is_told_its_place_and_points_at_the_end(format: str) -> None:
+def test_each_bot_gets_its_final_rank_and_points(format: str) -> None:
     arena, peers = play_event(format, "anna", "bert", "carl", "dora", "emil")
     told = {peer.name: peer.all(EventStatus)[-1] for peer in peers}
     records = [
@@ -218,7 +221,9 @@ def test_each_bot_is_told_its_place_and_points_at_the_end(format: str) -> None:
     assert {name: each.points for name, each in told.items()} == {
         name: points[name] + byes[name] for name in told
     }
-    assert sum(byes.values()) == (6 if format == "swiss" else 0), "five bots: one sits out each round"
+    assert sum(byes.values()) == (6 if format == "swiss" else 0), (
+        "one of the five bots has a bye in each round"
+    )
     best, *_ = order = sorted(told.values(), key=lambda each: int(each.rank or 0))
     assert best.rank == 1
     if format != "knockout":
@@ -228,9 +233,9 @@ def test_each_bot_is_told_its_place_and_points_at_the_end(format: str) -> None:
     assert best.table == f"/event/{best.event}"
 
 
-def test_an_event_begins_with_its_bots_by_rating_in_its_game_and_then_by_name() -> None:
+def test_the_bots_of_an_event_are_ordered_by_rating_in_its_game_then_by_name() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan()))
+    send_command(arena, AnnounceEvent(plan()))
     for name, tictactoe, riskless in (
         ("anna", 1400.0, 1900.0),
         ("carl", 1600.0, 1500.0),
@@ -238,58 +243,58 @@ def test_an_event_begins_with_its_bots_by_rating_in_its_game_and_then_by_name() 
         ("dora", 1700.0, 1400.0),
     ):
         ratings = {"tictactoe": Rating(tictactoe), "riskless": Rating(riskless)}
-        arena.enter(name, ratings=ratings).say(EnterEvent("cup"))
+        arena.connect(name, ratings=ratings).send(EnterEvent("cup"))
     arena.wait(60_000)
-    assert state(arena).phase == "running"
-    assert state(arena).bots == ("dora", "bert", "carl", "anna")
+    assert get_stored_state(arena).phase == "running"
+    assert get_stored_state(arena).bots == ("dora", "bert", "carl", "anna")
 
 
-def test_who_is_not_there_at_the_beginning_is_not_in_it_and_with_one_alone_there_is_none() -> None:
+def test_an_event_begins_without_absent_bots_and_needs_two_bots() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan("knockout")))
-    _, _, carl = entered(arena, "anna", "bert", "carl")
-    carl.leave()
+    send_command(arena, AnnounceEvent(plan("knockout")))
+    _, _, carl = enter_bots(arena, "anna", "bert", "carl")
+    carl.disconnect()
     arena.wait(60_100)
-    assert state(arena).bots == ("anna", "bert")
+    assert get_stored_state(arena).bots == ("anna", "bert")
     arena = Arena()
-    ask(arena, AnnounceEvent(plan()))
-    (anna,) = entered(arena, "anna")
+    send_command(arena, AnnounceEvent(plan()))
+    (anna,) = enter_bots(arena, "anna")
     arena.wait(60_100)
-    assert state(arena).phase == "cancelled"
+    assert get_stored_state(arena).phase == "cancelled"
     assert (
         anna.all(EventStatus)[-1].detail
         == "the event is cancelled: fewer than two of its bots were connected at its start"
     )
 
 
-def test_who_stays_away_loses_a_round_and_after_two_is_withdrawn_until_it_returns() -> None:
-    arena, (*_, dora) = begun(plan(rounds=6), "anna", "bert", "carl", "dora")
-    dora.leave()
+def test_an_absent_bot_forfeits_and_is_withdrawn_after_two_rounds_until_it_returns() -> None:
+    arena, (*_, dora) = begin_event(plan(rounds=6), "anna", "bert", "carl", "dora")
+    dora.disconnect()
     for _ in range(2):
-        play_on(arena)
+        play_until_quiet(arena)
         arena.wait(PATIENCE_MS + 10_000)
-    play_on(arena)
+    play_until_quiet(arena)
     lost = [each for each in arena.records if "dora" in (each.players.maxie, each.players.minnie)]
     assert Counter(each.result.reason for each in lost)[EndReason.NO_SHOW] >= 2
     assert all(
         not effect.terms.rated for effect in arena.of(OpenMatch) if effect.terms.match == lost[-1].match
     )
-    assert state(arena).withdrawn == ("dora",)
-    back = arena.enter("dora")
-    back.say(EnterEvent("cup"))
-    assert back.hear(EventStatus).entered
-    assert state(arena).withdrawn == ()
+    assert get_stored_state(arena).withdrawn == ("dora",)
+    back = arena.connect("dora")
+    back.send(EnterEvent("cup"))
+    assert back.receive(EventStatus).entered
+    assert get_stored_state(arena).withdrawn == ()
     play_out(arena)
-    assert any(isinstance(each, Start) for each in back.heard)
+    assert any(isinstance(each, Start) for each in back.received)
 
 
-def test_a_forfeit_says_why_the_bot_was_not_there() -> None:
-    arena, (_, bert, carl, _) = begun(plan("round-robin", rounds=2), "anna", "bert", "carl", "dora")
-    bert.say(Status(0))
-    carl.leave()
-    ask(arena, ControlEvent("cup", "withdraw", "dora"))
+def test_a_forfeit_states_why_the_bot_was_absent() -> None:
+    arena, (_, bert, carl, _) = begin_event(plan("round-robin", rounds=2), "anna", "bert", "carl", "dora")
+    bert.send(Status(0))
+    carl.disconnect()
+    send_command(arena, ControlEvent("cup", "withdraw", "dora"))
     for _ in range(4):
-        play_on(arena)
+        play_until_quiet(arena)
         arena.wait(PATIENCE_MS + 10_000)
     details = {each.result.detail for each in arena.records if each.result.reason is EndReason.NO_SHOW}
     expected = (
@@ -300,79 +305,81 @@ def test_a_forfeit_says_why_the_bot_was_not_there() -> None:
     assert details.issuperset(expected)
 
 
-def test_who_stays_away_loses_all_matches_of_the_round_after_one_wait() -> None:
-    arena, (_, bert) = begun(plan("round-robin", rounds=1, starts=(START, START)), "anna", "bert")
-    play_on(arena)
-    bert.leave()
+def test_an_absent_bot_forfeits_all_matches_of_a_round_after_one_wait() -> None:
+    arena, (_, bert) = begin_event(plan("round-robin", rounds=1, starts=(START, START)), "anna", "bert")
+    play_until_quiet(arena)
+    bert.disconnect()
     arena.wait(PATIENCE_MS + 10_000)
     assert len(arena.records) == 4
     assert [each.result.reason for each in arena.records][-3:] == [EndReason.NO_SHOW] * 3
-    assert state(arena).phase == "over"
+    assert get_stored_state(arena).phase == "over"
 
 
-def test_the_name_of_a_series_means_the_event_in_progress_where_only_that_can_be_meant() -> None:
+def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_events() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
-    peers = [arena.enter(name) for name in ("anna", "bert", "carl", "dora")]
+    send_command(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
+    peers = [arena.connect(name) for name in ("anna", "bert", "carl", "dora")]
     for peer in peers:
-        peer.say(EnterEvent("weekly"))
+        peer.send(EnterEvent("weekly"))
     arena.wait(60_100)
     running, coming = (each.plan.event for each in arena.core.events)
     assert running == "weekly-1"
-    peers[3].leave()
+    peers[3].disconnect()
     for _ in range(2):
-        play_on(arena)
+        play_until_quiet(arena)
         arena.wait(PATIENCE_MS + 10_000)
-    dora = arena.enter("dora")
-    dora.say(EnterEvent("weekly"))
-    assert (dora.hear(EventStatus).event, state(arena).withdrawn) == (running, ()), "it returns"
+    dora = arena.connect("dora")
+    dora.send(EnterEvent("weekly"))
+    assert (dora.receive(EventStatus).event, get_stored_state(arena).withdrawn) == (running, ()), (
+        "dora returns to the event in progress"
+    )
     for to in ("pause", "resume"):
-        assert ask(arena, ControlEvent("weekly", to)).answer.startswith(f"{running} is ")
+        assert send_command(arena, ControlEvent("weekly", to)).answer.startswith(f"{running} is ")
     for _ in range(2):
-        assert ask(arena, ControlEvent("weekly", "withdraw", "dora")).done
+        assert send_command(arena, ControlEvent("weekly", "withdraw", "dora")).done
     assert [each.has_entered("dora") for each in arena.core.events] == [False, False]
-    dora.say(EnterEvent("weekly"))
+    dora.send(EnterEvent("weekly"))
     assert (
-        dora.hear(Error).detail
+        dora.receive(Error).detail
         == f"'dora' was withdrawn from {coming}: only the host or the bot's owner can enter it again"
     )
-    assert ask(arena, ControlEvent("weekly", "enter", "dora")).answer == f"dora is in {running}"
-    assert ask(arena, ControlEvent("weekly", "cancel")).answer == f"{running} is cancelled"
+    assert send_command(arena, ControlEvent("weekly", "enter", "dora")).answer == f"dora is in {running}"
+    assert send_command(arena, ControlEvent("weekly", "cancel")).answer == f"{running} is cancelled"
 
 
-def test_a_restart_in_the_middle_of_a_round_goes_on_with_its_matches() -> None:
+def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
     names = ("anna", "bert", "carl", "dora")
-    arena, _ = begun(plan(rounds=2), *names)
-    play_on(arena)
+    arena, _ = begin_event(plan(rounds=2), *names)
+    play_until_quiet(arena)
     done = {
         each.match: FinishedMatch(each.match, each.game, each.players, each.result) for each in arena.records
     }
     before = {each.terms.match: each.terms.players for each in arena.of(OpenMatch)}
     again = Arena()
     again.now = arena.now
-    again.give(RestoreMatches(arena.unfinished(), events=[StoredEvent(state(arena), done)]))
+    again.handle(RestoreMatches(arena.unfinished(), events=[StoredEvent(get_stored_state(arena), done)]))
     for name in names:
-        again.enter(name)
-    again.effects.insert(0, SaveEvent(state(arena)))
+        again.connect(name)
+    again.effects.insert(0, SaveEvent(get_stored_state(arena)))
     play_out(again)
     after = {each.terms.match: each.terms.players for each in again.of(OpenMatch)}
     assert not before.keys() & after.keys()
     assert len(before) + len(after) == 8
-    calm, _ = begun(plan(rounds=2), *names)
+    calm, _ = begin_event(plan(rounds=2), *names)
     play_out(calm)
     assert {each.terms.match: each.terms.players for each in calm.of(OpenMatch)} == before | after
 
 
-def test_bots_that_wait_for_an_event_get_no_match_of_the_pool_where_the_host_wants_it() -> None:
+def test_with_hold_pool_entered_bots_get_no_pool_match_after_the_entries_close() -> None:
     arena = Arena(pool=POOL)
-    ask(arena, AnnounceEvent(plan(hold_pool=True)))
-    entered(arena, "anna", "bert")
+    send_command(arena, AnnounceEvent(plan(hold_pool=True)))
+    enter_bots(arena, "anna", "bert")
     while arena.now < 49_000 * MS:
         arena.wait(100)
-        play_on(arena)
+        play_until_quiet(arena)
     assert arena.records
     arena.wait(1_500)
-    play_on(arena)
+    play_until_quiet(arena)
     played = len(arena.of(OpenMatch))
     arena.wait(8_000)
     assert len(arena.of(OpenMatch)) == played
@@ -380,79 +387,79 @@ def test_bots_that_wait_for_an_event_get_no_match_of_the_pool_where_the_host_wan
     assert {each.terms.event for each in arena.of(OpenMatch)[played:]} == {"cup"}
 
 
-def playing(arena: Arena) -> list[set[str]]:
-    """Return the bots of each match so far."""
+def list_match_bots(arena: Arena) -> list[set[str]]:
+    """Return the names of the bots of each match so far."""
     return [{each.terms.players.maxie, each.terms.players.minnie} for each in arena.of(OpenMatch)]
 
 
-def test_a_bot_with_a_due_match_gets_no_match_of_the_pool_while_its_opponent_is_busy() -> None:
+def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
     arena = Arena(pool=POOL)
-    ask(arena, AnnounceEvent(plan()))
-    entered(arena, "anna", "bert", "carl", "dora")
+    send_command(arena, AnnounceEvent(plan()))
+    enter_bots(arena, "anna", "bert", "carl", "dora")
     round_one = {"anna", "carl"}, {"bert", "dora"}
-    while arena.now < 58_500 * MS or playing(arena)[-1] in round_one:
-        play_on(arena)
+    while arena.now < 58_500 * MS or list_match_bots(arena)[-1] in round_one:
+        play_until_quiet(arena)
         arena.wait(100)
     arena.wait(60_100 - arena.now // MS)
-    assert state(arena).phase == "running"
+    assert get_stored_state(arena).phase == "running"
     before = arena.of(OpenMatch)
     assert [each.terms.event for each in before[-2:]] == [OPEN_EVENT, OPEN_EVENT]
-    play_on(arena, only=playing(arena)[-1])
+    play_until_quiet(arena, only=list_match_bots(arena)[-1])
     arena.wait(500)
-    assert arena.of(OpenMatch) == before, "both wait for their opponents in the event"
-    play_on(arena)
+    assert arena.of(OpenMatch) == before, "both bots wait for their opponents in the event"
+    play_until_quiet(arena)
     arena.wait(100)
     assert {each.terms.event for each in arena.of(OpenMatch)[len(before) :]} == {"cup"}
     play_out(arena)
 
 
-def test_the_host_steers_an_event_and_is_told_why_not() -> None:
+def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -> None:
     arena = Arena()
-    assert ask(arena, ControlEvent("cup", "pause")) == CommandAnswered(
+    assert send_command(arena, ControlEvent("cup", "pause")) == CommandAnswered(
         1, "no event 'cup' is open or in progress", done=False
     )
-    ask(arena, AnnounceEvent(plan(rounds=5)))
-    entered(arena, "anna", "bert", "carl")
-    assert ask(arena, ControlEvent("cup", "enter", "dora")).done
-    assert ask(arena, ControlEvent("cup", "withdraw", "dora")).answer == "dora is withdrawn from cup"
+    send_command(arena, AnnounceEvent(plan(rounds=5)))
+    enter_bots(arena, "anna", "bert", "carl")
+    assert send_command(arena, ControlEvent("cup", "enter", "dora")).done
+    assert send_command(arena, ControlEvent("cup", "withdraw", "dora")).answer == "dora is withdrawn from cup"
     arena.wait(60_100)
-    assert ask(arena, ControlEvent("cup", "pause")).done
-    play_on(arena)
+    assert send_command(arena, ControlEvent("cup", "pause")).done
+    play_until_quiet(arena)
     arena.wait(100)
     assert len(arena.of(OpenMatch)) == len(arena.records)
-    assert ask(arena, ControlEvent("cup", "resume")).done
+    assert send_command(arena, ControlEvent("cup", "resume")).done
     arena.wait(100)
     assert arena.core.match_count
-    assert ask(arena, ControlEvent("cup", "cancel")).done
-    play_on(arena)
+    assert send_command(arena, ControlEvent("cup", "cancel")).done
+    play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.match_count
     assert not arena.core.events
 
 
-def test_an_entry_that_is_not_taken_is_refused_with_the_reason() -> None:
+def test_a_refused_entry_gets_the_reason() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan("knockout", invited=("anna", "bert"))))
-    ((carl,), guest) = [arena.enter("carl")], arena.enter("guest-1", guest=True)
+    send_command(arena, AnnounceEvent(plan("knockout", invited=("anna", "bert"))))
+    ((carl,), guest) = [arena.connect("carl")], arena.connect("guest-1", guest=True)
     for peer, event, why in (
         (carl, "cup", "cup is open only to invited bots, and 'carl' is not invited"),
         (carl, "tea", "no event 'tea' is open or in progress"),
         (guest, "cup", "a guest cannot enter events; ask the host for a token"),
     ):
-        peer.say(EnterEvent(event))
-        assert peer.hear(Error) == Error(Code.NO_SUCH_EVENT, why)
-    anna, _ = entered(arena, "anna", "bert")
-    anna.say(LeaveEvent("cup"))
-    assert not anna.hear(EventStatus).entered
+        peer.send(EnterEvent(event))
+        assert peer.receive(Error) == Error(Code.NO_SUCH_EVENT, why)
+    anna, _ = enter_bots(arena, "anna", "bert")
+    anna.send(LeaveEvent("cup"))
+    assert not anna.receive(EventStatus).entered
     arena.wait(51_000)
-    anna.say(EnterEvent("cup"))
-    assert anna.hear(Error).detail == "the entries of cup are closed: it is about to begin"
+    anna.send(EnterEvent("cup"))
+    assert anna.receive(Error).detail == "the entries of cup are closed: it is about to begin"
 
 
-def test_an_arena_lasts_as_long_as_its_host_said() -> None:
-    arena, _ = begun(plan("arena", minutes=1), "anna", "bert", "carl")
-    while not state(arena).has_ended:
-        play_on(arena)
+def test_an_event_of_the_format_arena_ends_after_its_minutes() -> None:
+    arena, _ = begin_event(plan("arena", minutes=1), "anna", "bert", "carl")
+    while not get_stored_state(arena).has_ended:
+        play_until_quiet(arena)
         arena.wait(500)
     assert arena.now <= 122_000 * MS
     met = Counter(frozenset((each.players.maxie, each.players.minnie)) for each in arena.records)
@@ -464,12 +471,12 @@ def test_an_arena_lasts_as_long_as_its_host_said() -> None:
 @pytest.mark.parametrize("format", ["arena", "round-robin", "swiss", "knockout"])
 def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan(format, minutes=1, rated=rated)))
-    entered(arena, "anna", "bert", owner="eve")
-    entered(arena, "carl", "dora")
+    send_command(arena, AnnounceEvent(plan(format, minutes=1, rated=rated)))
+    enter_bots(arena, "anna", "bert", owner="eve")
+    enter_bots(arena, "carl", "dora")
     arena.wait(60_100)
-    while not state(arena).has_ended:
-        play_on(arena)
+    while not get_stored_state(arena).has_ended:
+        play_until_quiet(arena)
         arena.wait(500)
     together = [each for each in arena.of(CloseMatch) if each.record.players in ONE_OWNER]
     assert not any(each.rated for each in together)
@@ -477,70 +484,72 @@ def test_bots_of_one_owner_play_no_rated_match(format: str, rated: bool) -> None
     assert others
     assert all(each.rated == rated for each in others)
     if format == "arena":
-        assert bool(together) != rated, "in an arena there is somebody else"
+        assert bool(together) != rated, "without rating, bots of one owner may meet"
     if format == "round-robin":
-        assert together, "all play all"
+        assert together, "all bots meet in a round-robin"
 
 
-def test_a_series_ends_if_its_next_event_and_all_further_ones_are_cancelled() -> None:
+def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
+    send_command(arena, AnnounceEvent(plan(rounds=6, event="weekly-1", series="weekly", recurrence=WEEKLY)))
     for name in ("anna", "bert"):
-        arena.enter(name).say(EnterEvent("weekly"))
+        arena.connect(name).send(EnterEvent("weekly"))
     arena.wait(60_100)
     running, coming = (each.plan.event for each in arena.core.events)
-    told = ask(arena, ControlEvent("weekly", "stop")).answer
+    told = send_command(arena, ControlEvent("weekly", "stop")).answer
     assert told == f"{coming} is cancelled, and weekly is not repeated"
     arena.wait(100)
     assert [each.plan.event for each in arena.core.events] == [running]
-    ask(arena, ControlEvent("weekly", "cancel"))
-    play_on(arena)
+    send_command(arena, ControlEvent("weekly", "cancel"))
+    play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.events
 
 
 def test_a_client_is_found_while_it_is_connected() -> None:
     arena = Arena()
-    anna = arena.enter("anna")
-    assert ask(arena, FindClient("anna")).done
-    assert not ask(arena, FindClient("bert")).done
-    anna.leave()
-    answer = ask(arena, FindClient("anna"))
+    anna = arena.connect("anna")
+    assert send_command(arena, FindClient("anna")).done
+    assert not send_command(arena, FindClient("bert")).done
+    anna.disconnect()
+    answer = send_command(arena, FindClient("anna"))
     assert (answer.done, answer.answer) == (False, "anna is not connected")
 
 
 def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan(invited=("anna", "bert", "carl"))))
-    entered(arena, "anna", "bert", "carl")
-    ask(arena, ControlEvent("cup", "withdraw", "carl"))
-    assert ask(arena, RenameEntry("anna", "tiger")).answer == "anna is renamed to tiger"
-    assert ask(arena, RenameEntry("carl", "")).answer == "carl is removed"
+    send_command(arena, AnnounceEvent(plan(invited=("anna", "bert", "carl"))))
+    enter_bots(arena, "anna", "bert", "carl")
+    send_command(arena, ControlEvent("cup", "withdraw", "carl"))
+    assert send_command(arena, RenameEntry("anna", "tiger")).answer == "anna is renamed to tiger"
+    assert send_command(arena, RenameEntry("carl", "")).answer == "carl is removed"
     (known,) = arena.core.events
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
-    assert state(arena) == known
-    ask(arena, AnnounceEvent(plan(event="other", uid="8", start_time=500)))
-    ask(arena, ControlEvent("other", "enter", "bert"))
-    arena.enter("tiger")
+    assert get_stored_state(arena) == known
+    send_command(arena, AnnounceEvent(plan(event="other", uid="8", start_time=500)))
+    send_command(arena, ControlEvent("other", "enter", "bert"))
+    arena.connect("tiger")
     arena.wait(60_100)
-    ask(arena, RenameEntry("bert", "lion"))
+    send_command(arena, RenameEntry("bert", "lion"))
     assert [each.bots for each in arena.core.events] == [("bert", "tiger"), ("lion",)], "cup has begun"
 
 
-def test_a_name_of_the_house_without_an_engine_is_not_entered() -> None:
+def test_an_unknown_house_engine_is_not_entered() -> None:
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
-    ask(arena, AnnounceEvent(plan()))
-    answer = ask(arena, ControlEvent("cup", "enter", "house-greddy"))
+    send_command(arena, AnnounceEvent(plan()))
+    answer = send_command(arena, ControlEvent("cup", "enter", "house-greddy"))
     told = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
     assert (answer.done, answer.answer) == (False, told)
-    assert ask(arena, ControlEvent("cup", "enter", "house-greedy")).done
+    assert send_command(arena, ControlEvent("cup", "enter", "house-greedy")).done
 
 
-def test_a_bot_that_is_away_is_entered_by_its_stored_rating() -> None:
+def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
     arena = Arena()
-    ask(arena, AnnounceEvent(plan(ratings=(1600, 1800))))
-    arena.give(HostCommand(1, ControlEvent("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0})))
+    send_command(arena, AnnounceEvent(plan(ratings=(1600, 1800))))
+    arena.handle(
+        HostCommand(1, ControlEvent("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0}))
+    )
     assert arena.of(CommandAnswered)[-1].done
-    arena.give(HostCommand(2, ControlEvent("cup", "enter", "bert", {"riskless": 1700.0})))
+    arena.handle(HostCommand(2, ControlEvent("cup", "enter", "bert", {"riskless": 1700.0})))
     told = arena.of(CommandAnswered)[-1].answer
     assert told == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"

@@ -1,4 +1,4 @@
-"""Matches of a core: from their opening to their record, by whatever way they end."""
+"""Matches of a core, from their opening to their record."""
 
 from __future__ import annotations
 
@@ -56,36 +56,46 @@ from arena.server.core.inputs import (
     Tick,
     TurnSent,
 )
-from tests.server.core.arena import LINE, MS, SECOND, Arena, Peer, answer, in_match, play_line, two
+from tests.server.core.arena import (
+    LINE,
+    MS,
+    SECOND,
+    Arena,
+    Peer,
+    answer_turn,
+    arena_in_match,
+    arena_with_two_bots,
+    play_line,
+)
 from tests.server.matches import spec
 
 
-def test_an_answer_that_crosses_with_the_end_of_its_match_is_no_error() -> None:
-    _, anna, bert, match = in_match()
-    bert.say(Resign(match))
-    anna.say(Move(match, 0, 0), elapsed_ns=5 * MS)
-    assert not [each for each in anna.heard if isinstance(each, Error)]
-    anna.say(Move(match, 0, 0))
-    assert anna.hear(Error).code is Code.NO_SUCH_MATCH
+def test_a_move_in_transit_when_its_match_ends_is_no_error() -> None:
+    _, anna, bert, match = arena_in_match()
+    bert.send(Resign(match))
+    anna.send(Move(match, 0, 0), elapsed_ns=5 * MS)
+    assert not [each for each in anna.received if isinstance(each, Error)]
+    anna.send(Move(match, 0, 0))
+    assert anna.receive(Error).code is Code.NO_SUCH_MATCH
 
 
 def test_two_bots_play_a_match_to_its_end() -> None:
-    arena, anna, bert, match = in_match(grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
+    arena, anna, bert, match = arena_in_match(grace_ms=400, epoch_ns=1_764_000_000 * SECOND)
     play_line(anna, bert)
     (record,) = arena.records
     assert len(verify_record(record).positions) == 6
     assert (record.match, record.started) == (match, "2025-11-24T16:00:00Z")
     assert [each.move for each in record.moves] == [0, 3, 1, 4, 2]
     for peer, turns in ((anna, 3), (bert, 2)):
-        kinds = [type(message) for message in peer.heard]
+        kinds = [type(message) for message in peer.received]
         assert kinds == [Welcome, Start, *[Turn, Accepted] * turns, End]
-        assert (peer.hear(End).winner, peer.heard[-1]) == ("maxie", anna.heard[-1])
+        assert (peer.receive(End).winner, peer.received[-1]) == ("maxie", anna.received[-1])
     assert arena.core.match_count == 0
-    assert arena.of(OpenMatch)[0].terms.grace_ms == 400, "the server sets how long a bot may take to return"
+    assert arena.of(OpenMatch)[0].terms.grace_ms == 400, "the server sets the grace period"
 
 
-def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
-    arena, anna, _, match = in_match()
+def test_the_journal_gets_a_move_before_the_players_do() -> None:
+    arena, anna, _, match = arena_in_match()
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE_EFFECTS)
     assert append == AppendEvent(match, 5, 5, MoveReceived(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
@@ -94,125 +104,125 @@ def test_a_move_is_given_to_the_journal_before_anybody_is_told() -> None:
 
 
 @pytest.mark.parametrize(("spent", "reason"), [(1050, None), (1051, EndReason.TIMEOUT)])
-def test_the_edges_own_measure_decides_where_the_way_to_the_core_is_long(
+def test_the_time_measured_by_the_edge_decides_if_transit_to_the_core_is_slow(
     spent: int, reason: EndReason | None
 ) -> None:
-    arena, anna, _, match = in_match("1+0", margin=50, transit_ns=200 * MS)
+    arena, anna, _, match = arena_in_match("1+0", margin=50, transit_ns=200 * MS)
     arena.wait(1249)
-    assert not arena.records, "the move may still be on its way"
-    anna.say(Move(match, 0, 4), spent * MS)
+    assert not arena.records, "the move may still be in transit"
+    anna.send(Move(match, 0, 4), spent * MS)
     if reason is None:
-        assert anna.hear(Accepted).spent_ms == spent
+        assert anna.receive(Accepted).spent_ms == spent
     else:
         assert [each.result.reason for each in arena.records] == [reason]
 
 
-def test_an_edge_that_does_not_know_the_turn_leaves_the_measure_to_the_core() -> None:
-    arena, anna, _, match = in_match("1+0")
+def test_the_core_measures_the_time_if_the_edge_does_not_know_the_turn() -> None:
+    arena, anna, _, match = arena_in_match("1+0")
     arena.wait(300)
-    anna.say(Move(match, 0, 4))
-    assert anna.hear(Accepted).spent_ms == 300
+    anna.send(Move(match, 0, 4))
+    assert anna.receive(Accepted).spent_ms == 300
 
 
-def test_a_turn_whose_leaving_is_never_reported_runs_all_the_same() -> None:
-    arena, *_ = in_match("1+0", margin=50, reports=False)
+def test_the_clock_of_a_turn_starts_even_if_its_edge_never_reports_it() -> None:
+    arena, *_ = arena_in_match("1+0", margin=50, reports_turns=False)
     arena.wait(11_049)
     assert not arena.records
     arena.wait(1)
     assert arena.records[0].result.reason is EndReason.TIMEOUT
 
 
-def test_a_turn_whose_report_is_lost_is_charged_as_its_edge_measured() -> None:
-    arena, anna, bert, match = in_match("10+0", reports=False)
+def test_a_turn_whose_report_is_lost_is_charged_the_time_that_its_edge_measured() -> None:
+    arena, anna, bert, match = arena_in_match("10+0", reports_turns=False)
     for ply, mover in enumerate((anna, bert, anna)):
         arena.wait(4_000)
-        mover.say(Move(match, ply, LINE[ply]), 4_000 * MS)
+        mover.send(Move(match, ply, LINE[ply]), 4_000 * MS)
         assert mover.all(Accepted)[-1].spent_ms == 4_000
     arena.wait(9_000)
-    assert not arena.records, "each turn has the whole time to be reported"
+    assert not arena.records, "the timeout for the report restarts with each turn"
 
 
-def begin_and_return(arena: Arena) -> tuple[str, Peer, Peer]:
-    """Begin a match of 1+0 and a margin of 50 ms, in which Maxie comes back 900 ms after her turn. Return its id, her and Minnie."""
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    match = arena.begin(anna, bert, "1+0", margin=50)
-    arena.give(TurnSent(anna.client, match, 0, arena.now))
+def begin_match_and_reconnect(arena: Arena) -> tuple[str, Peer, Peer]:
+    """Begin a match at 1+0 in which Maxie reconnects 900 ms after her turn. Return its id, Maxie's new connection, and Minnie."""
+    anna, bert = arena.connect("anna"), arena.connect("bert")
+    match = arena.begin_match(anna, bert, "1+0", margin=50)
+    arena.handle(TurnSent(anna.client, match, 0, arena.now))
     arena.wait(900)
-    return match, anna.back(), bert
+    return match, anna.reconnect(), bert
 
 
-def test_no_flag_falls_while_a_turn_is_on_its_way_to_a_bot_that_is_back() -> None:
-    arena = Arena(reports=False)
-    match, back, _ = begin_and_return(arena)
+def test_a_returned_bot_does_not_lose_on_time_while_its_turn_is_in_transit() -> None:
+    arena = Arena(reports_turns=False)
+    match, back, _ = begin_match_and_reconnect(arena)
     arena.wait(500)
-    assert not arena.records, "the store may keep the turn from leaving"
-    arena.give(TurnSent(back.client, match, 0, arena.now))
+    assert not arena.records, "the turn may wait for a commit"
+    arena.handle(TurnSent(back.client, match, 0, arena.now))
     arena.wait(149)
-    assert not arena.records, "its edge counts 900 ms, and the time from now on"
+    assert not arena.records, "the edge counts on from 900 ms"
     arena.wait(1)
     assert arena.records[0].result.reason is EndReason.TIMEOUT
     assert arena.of(AppendEvent)[-1].turn == (1400 * MS, TurnStarted(0, clock_ran_ns=900 * MS))
 
 
-def test_the_time_that_a_turn_had_run_is_not_charged_to_the_next_player() -> None:
-    arena = Arena(reports=False)
-    match, back, bert = begin_and_return(arena)
-    bert.leave()
-    back.say(Move(match, 0, 4), 950 * MS)
+def test_the_time_of_a_repeated_turn_is_not_charged_to_the_next_player() -> None:
+    arena = Arena(reports_turns=False)
+    match, back, bert = begin_match_and_reconnect(arena)
+    bert.disconnect()
+    back.send(Move(match, 0, 4), 950 * MS)
     arena.wait(1049)
     assert not arena.records
     arena.wait(1)
     assert arena.records[0].result.winner == "maxie"
 
 
-def test_an_edge_that_lists_its_clients_after_a_loss_may_have_the_answer_to_a_turn() -> None:
-    arena, anna, bert, match = in_match("1+0", margin=50, reports=False, transit_ns=200 * MS)
-    arena.give(TurnSent(anna.client, match, 0, arena.now))
+def test_after_a_resync_the_core_waits_for_a_move_that_the_edge_may_have() -> None:
+    arena, anna, bert, match = arena_in_match("1+0", margin=50, reports_turns=False, transit_ns=200 * MS)
+    arena.handle(TurnSent(anna.client, match, 0, arena.now))
     arena.now = 1300 * MS
     clients = [
         ClientAdmitted(peer.client, replace(peer.hello, session=peer.session), "192.0.2.1", "", "")
         for peer in (anna, bert)
     ]
-    arena.give(EdgeResynced(0, clients))
-    arena.give(Tick())
-    assert not arena.records, "the edge has not been asked yet"
-    anna.say(Move(match, 0, 4), 1040 * MS)
-    assert anna.hear(Accepted).spent_ms == 1040
+    arena.handle(EdgeResynced(0, clients))
+    arena.handle(Tick())
+    assert not arena.records, "the edge may have received the move"
+    anna.send(Move(match, 0, 4), 1040 * MS)
+    assert anna.receive(Accepted).spent_ms == 1040
 
 
-def test_the_report_of_somebody_else_starts_no_clock() -> None:
-    arena, _, bert, match = in_match("1+0", margin=50, reports=False)
-    arena.give(TurnSent(bert.client, match, 0, 0))
+def test_a_turn_report_for_another_client_starts_no_clock() -> None:
+    arena, _, bert, match = arena_in_match("1+0", margin=50, reports_turns=False)
+    arena.handle(TurnSent(bert.client, match, 0, 0))
     arena.wait(2000)
     assert not arena.records
 
 
-def test_a_flag_that_falls_while_the_server_is_held_up_is_nobodys() -> None:
-    arena, anna, bert, _ = in_match("1+0", margin=50)
+def test_a_loss_on_time_during_a_stall_of_the_server_voids_the_match() -> None:
+    arena, anna, bert, _ = arena_in_match("1+0", margin=50)
     arena.now = 900 * MS
-    arena.give(Tick(stalled_ns=300 * MS))
+    arena.handle(Tick(stalled_ns=300 * MS))
     arena.wait(500)
     assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
-    arena.begin(anna, bert, "1+0", margin=50)
+    arena.begin_match(anna, bert, "1+0", margin=50)
     arena.wait(1050)
-    assert arena.records[-1].result.reason is EndReason.TIMEOUT, "it was held up before this turn"
+    assert arena.records[-1].result.reason is EndReason.TIMEOUT, "the stall was before this turn"
 
 
-def test_neither_is_there_and_nobody_wins() -> None:
+def test_nobody_wins_if_neither_bot_appears() -> None:
     arena = Arena()
-    arena.play("anna", "bert", ready=300)
+    arena.request_match("anna", "bert", ready=300)
     arena.wait(300)
     assert arena.records[0].result.reason is EndReason.NO_SHOW
     assert arena.records[0].result.winner is None
-    assert arena.core.find_bot("anna") is None, "names come from the network"
+    assert arena.core.find_bot("anna") is None, "a bot that never connected is forgotten"
 
 
-def test_resigning_and_crashing_are_told_apart() -> None:
-    arena, anna, bert = two()
-    anna.say(Resign(arena.begin(anna, bert)))
-    bert.say(Resign(arena.begin(anna, bert), "crash", "no idea"))
-    arena.begin(anna, bert)
-    arena.give(BotCrashed("anna", "killed"))
+def test_resignations_and_crashes_have_different_reasons() -> None:
+    arena, anna, bert = arena_with_two_bots()
+    anna.send(Resign(arena.begin_match(anna, bert)))
+    bert.send(Resign(arena.begin_match(anna, bert), "crash", "no idea"))
+    arena.begin_match(anna, bert)
+    arena.handle(BotCrashed("anna", "killed"))
     results = [each.result for each in arena.records]
     assert [(each.winner, each.reason) for each in results] == [
         ("minnie", EndReason.RESIGNATION),
@@ -224,68 +234,68 @@ def test_resigning_and_crashing_are_told_apart() -> None:
 
 def test_a_protocol_violation_loses_all_matches_of_the_bot() -> None:
     arena = Arena()
-    anna = arena.enter(Hello("anna", matches=2))
+    anna = arena.connect(Hello("anna", matches=2))
     for name in ("bert", "carl"):
-        arena.begin(anna, arena.enter(name))
-    anna.leave("a text frame")
+        arena.begin_match(anna, arena.connect(name))
+    anna.disconnect("a text frame")
     assert [each.result.reason for each in arena.records] == [EndReason.PROTOCOL_ERROR] * 2
 
 
-def test_messages_about_matches_that_are_not_ones_own_are_refused() -> None:
+def test_messages_about_matches_of_other_bots_are_refused() -> None:
     arena = Arena()
-    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
-    match = arena.begin(anna, bert)
-    carl.say(Move(match, 0, 4))
-    carl.say(Move("none", 0, 4))
-    carl.say(Ready(match))
+    anna, bert, carl = (arena.connect(name) for name in ("anna", "bert", "carl"))
+    match = arena.begin_match(anna, bert)
+    carl.send(Move(match, 0, 4))
+    carl.send(Move("none", 0, 4))
+    carl.send(Ready(match))
     assert [(each.code, each.match) for each in carl.all(Error)] == [
         (Code.NO_SUCH_MATCH, match),
         (Code.NO_SUCH_MATCH, "none"),
         (Code.NO_SUCH_MATCH, match),
     ]
-    anna.say(Resign(match))
-    anna.say(Ready(match))
-    anna.say(Resign("long ago"))
+    anna.send(Resign(match))
+    anna.send(Ready(match))
+    anna.send(Resign("long ago"))
     assert arena.of(SendMissedResult) == [
         SendMissedResult(anna.client, "anna", match),
         SendMissedResult(anna.client, "anna", "long ago"),
     ]
 
 
-def test_messages_that_arrived_before_the_end_was_sent_are_answered_by_it() -> None:
-    arena, anna, bert, match = in_match()
+def test_messages_that_arrived_before_the_end_was_sent_get_no_further_answer() -> None:
+    arena, anna, bert, match = arena_in_match()
     arrived = arena.now
     arena.now += MS
-    anna.say(Resign(match))
+    anna.send(Resign(match))
     for message in (Resign(match), Ready(match)):
-        arena.give(MessageReceived(bert.client, message, arrived))
+        arena.handle(MessageReceived(bert.client, message, arrived))
     assert not arena.of(SendMissedResult)
     assert len(bert.all(End)) == 1
-    bert.say(Resign(match))
+    bert.send(Resign(match))
     assert arena.of(SendMissedResult) == [SendMissedResult(bert.client, "bert", match)]
 
 
 def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
-    arena, anna, _, match = in_match()
-    eve = arena.enter(Hello("eve", role="spectator"))
-    eve.say(Watch(match))
-    anna.say(Move(match, 0, 4))
+    arena, anna, _, match = arena_in_match()
+    eve = arena.connect(Hello("eve", role="spectator"))
+    eve.send(Watch(match))
+    anna.send(Move(match, 0, 4))
     before = len(arena.of(AppendEvent)), len(arena.of(PublishToTopic))
-    anna.say(Move(match, 0, 4))
+    anna.send(Move(match, 0, 4))
     assert len(anna.all(Accepted)) == 2
     assert (len(arena.of(AppendEvent)), len(arena.of(PublishToTopic))) == before
 
 
-def test_thinking_is_bounded_before_it_is_stored() -> None:
-    arena, anna, _, match = in_match()
+def test_an_analysis_is_shortened_before_it_is_stored() -> None:
+    arena, anna, _, match = arena_in_match()
     line = [4, 0, {"no": "move"}, "x" * 10_000]
-    anna.say(Move(match, 0, 4, Thinking(depth=2, line=line)))
+    anna.send(Move(match, 0, 4, Thinking(depth=2, line=line)))
     assert arena.of(AppendEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
     assert arena.of(AnalysisMovesCut) == [AnalysisMovesCut(2)]
 
 
 class Broken(TicTacToe):
-    """A game of somebody's own that fails at some move."""
+    """Game of a user that raises an exception at move 8."""
 
     def successor(self, position: Board, move: int) -> Board:
         if move == 8:
@@ -294,124 +304,126 @@ class Broken(TicTacToe):
 
 
 class NoStart(TicTacToe):
-    """A game of somebody's own that cannot be set up."""
+    """Game of a user whose start position raises an exception."""
 
     def start(self) -> Board:
         raise RuntimeError("no start")
 
 
-def test_a_bug_in_one_match_voids_that_match_alone() -> None:
+def test_a_bug_in_a_game_voids_only_its_match() -> None:
     arena = Arena()
-    anna, bert = arena.enter(Hello("anna", matches=2)), arena.enter(Hello("bert", matches=2))
-    other = arena.begin(anna, bert)
+    anna, bert = arena.connect(Hello("anna", matches=2)), arena.connect(Hello("bert", matches=2))
+    other = arena.begin_match(anna, bert)
     terms = replace(spec("anna", "bert"), match="b" * 32, game=Broken())
-    arena.give(MatchRequested(terms))
+    arena.handle(MatchRequested(terms))
     for peer in (anna, bert):
-        peer.say(Ready("b" * 32))
-    anna.say(Move("b" * 32, 0, 8))
+        peer.send(Ready("b" * 32))
+    anna.send(Move("b" * 32, 0, 8))
     (record,) = arena.records
     assert (record.match, record.result.reason) == ("b" * 32, EndReason.SERVER_FAULT)
     assert "no idea" in next(each.text for each in arena.of(LogLine) if each.level == "error")
     assert isinstance(arena.of(AppendEvent)[-1].event, ServerFailed)
     assert [peer.all(End)[0].reason for peer in (anna, bert)] == [EndReason.SERVER_FAULT] * 2
-    anna.say(Move(other, 0, 8))
+    anna.send(Move(other, 0, 8))
     assert anna.all(Accepted)[-1].match == other
 
 
-def test_a_match_that_cannot_be_set_up_is_void_and_leaves_nothing() -> None:
+def test_a_match_that_cannot_be_set_up_is_void_and_leaves_no_state() -> None:
     arena = Arena()
-    arena.give(MatchRequested(replace(spec("anna", "bert"), game=NoStart())))
+    arena.handle(MatchRequested(replace(spec("anna", "bert"), game=NoStart())))
     assert [each.result.reason for each in arena.records] == [EndReason.SERVER_FAULT]
     assert [type(each) for each in arena.effects] == [OpenMatch, LogLine, CloseMatch]
     assert (arena.core.match_count, arena.core.find_bot("anna")) == (0, None)
 
 
-# asked for by an event
+# requested by an event
 
 
-def test_no_match_begins_in_a_core_that_drains() -> None:
+def test_a_draining_core_begins_no_match() -> None:
     arena = Arena()
-    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
-    first = arena.begin(anna, bert)
-    arena.play(anna, carl)
-    arena.give(StartDraining())
-    arena.play(carl, arena.enter("dora"))
-    anna.say(Resign(first))
+    anna, bert, carl = (arena.connect(name) for name in ("anna", "bert", "carl"))
+    first = arena.begin_match(anna, bert)
+    arena.request_match(anna, carl)
+    arena.handle(StartDraining())
+    arena.request_match(carl, arena.connect("dora"))
+    anna.send(Resign(first))
     arena.wait(10)
     assert [each.terms.match for each in arena.of(OpenMatch)] == [first]
     assert arena.core.match_count == 0
 
 
-def test_a_match_waits_until_both_bots_can_take_it() -> None:
+def test_a_requested_match_waits_until_both_bots_are_free() -> None:
     arena = Arena()
-    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
-    first = arena.begin(anna, bert)
-    second = arena.play(carl, anna)
+    anna, bert, carl = (arena.connect(name) for name in ("anna", "bert", "carl"))
+    first = arena.begin_match(anna, bert)
+    second = arena.request_match(carl, anna)
     assert arena.core.match_count == 1
-    bert.say(Resign(first))
+    bert.send(Resign(first))
     assert anna.all(Start)[-1].match == second
     assert arena.core.match_count == 1
 
 
-def test_a_bot_that_is_away_is_given_no_more_matches_than_it_takes() -> None:
-    arena, anna, *_ = in_match()
-    anna.leave()
-    arena.play("anna", "carl", ready=300)
-    arena.play("dora", "emil", ready=300)
-    arena.play("dora", "emil", ready=300)
+def test_a_disconnected_bot_gets_no_more_matches_than_its_capacity() -> None:
+    arena, anna, *_ = arena_in_match()
+    anna.disconnect()
+    arena.request_match("anna", "carl", ready=300)
+    arena.request_match("dora", "emil", ready=300)
+    arena.request_match("dora", "emil", ready=300)
     assert arena.core.match_count == 2
     arena.wait(300)
-    assert arena.core.match_count == 2, "the second one of dora and emil, who have not come"
+    assert arena.core.match_count == 2, (
+        "the first match of dora and emil has ended, and their second has begun"
+    )
 
 
-def test_a_match_waits_while_a_bot_takes_no_more() -> None:
+def test_a_requested_match_waits_while_the_quota_of_a_bot_is_used_up() -> None:
     arena = Arena()
-    anna, bert = arena.enter("anna"), arena.enter("bert")
-    anna.say(Status(0))
-    first = arena.play(anna, bert)
+    anna, bert = arena.connect("anna"), arena.connect("bert")
+    anna.send(Status(0))
+    first = arena.request_match(anna, bert)
     assert arena.core.match_count == 0
-    anna.say(Status(1))
+    anna.send(Status(1))
     for peer in (anna, bert):
-        peer.say(Ready(first))
+        peer.send(Ready(first))
     play_line(anna, bert)
-    second = arena.play(anna, bert, ready=300)
+    second = arena.request_match(anna, bert, ready=300)
     assert arena.core.match_count == 0
-    anna.leave()
-    bert.say(Ready(second))
+    anna.disconnect()
+    bert.send(Ready(second))
     arena.wait(300)
     assert (arena.records[-1].result.winner, arena.records[-1].result.reason) == ("minnie", EndReason.NO_SHOW)
 
 
-def test_a_match_that_waits_can_be_withdrawn_and_one_that_has_begun_goes_on() -> None:
+def test_a_waiting_match_can_be_withdrawn_and_a_begun_match_continues() -> None:
     arena = Arena()
-    anna, bert, carl = (arena.enter(name) for name in ("anna", "bert", "carl"))
-    first = arena.begin(anna, bert)
-    for match in (arena.play(carl, anna), first):
-        arena.give(MatchWithdrawn(match))
+    anna, bert, carl = (arena.connect(name) for name in ("anna", "bert", "carl"))
+    first = arena.begin_match(anna, bert)
+    for match in (arena.request_match(carl, anna), first):
+        arena.handle(MatchWithdrawn(match))
     assert arena.core.match_count == 1
-    bert.say(Resign(first))
+    bert.send(Resign(first))
     assert arena.core.match_count == 0
     assert [each.match for each in arena.records] == [first]
 
 
-def test_engines_and_their_threads_are_told() -> None:
+def test_terms_name_the_engines_and_start_names_their_threads() -> None:
     arena = Arena()
     engine = EngineInfo("jamboree", {"depth": "8"}, 4)
-    anna, bert = arena.enter(Hello("anna", engine=engine)), arena.enter("bert")
-    arena.play(anna, bert)
-    assert (anna.hear(Start).threads, bert.hear(Start).threads) == (4, 1)
+    anna, bert = arena.connect(Hello("anna", engine=engine)), arena.connect("bert")
+    arena.request_match(anna, bert)
+    assert (anna.receive(Start).threads, bert.receive(Start).threads) == (4, 1)
     assert arena.of(OpenMatch)[0].terms.engines.maxie == engine
 
 
-def test_clocks_start_again_for_players_that_did_not_get_their_turn() -> None:
-    arena, anna, bert, _ = in_match("1+0", margin=50)
-    bert.leave()
+def test_clocks_restart_for_players_that_did_not_get_their_turn() -> None:
+    arena, anna, bert, _ = arena_in_match("1+0", margin=50)
+    bert.disconnect()
     arena.now += 900 * MS
-    arena.give(StoreRecovered())
+    arena.handle(StoreRecovered())
     arena.wait(1000)
     assert not arena.records
-    assert [type(each) for each in anna.heard[-2:]] == [Start, Turn]
-    answer(anna, 4)
+    assert [type(each) for each in anna.received[-2:]] == [Start, Turn]
+    answer_turn(anna, 4)
     assert anna.all(Accepted)[0].spent_ms <= 1000
     assert any(isinstance(each.event, PlayerDisconnected) for each in arena.of(AppendEvent))
     assert isinstance(arena.of(AppendEvent)[0].event, MatchOpened)

@@ -1,4 +1,4 @@
-"""The pool: pairings, their games, and the bots that wait."""
+"""The matchmaker: pairs of waiting bots, their games, quotas, and `standing` messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def history() -> PairingHistory:
     return PairingHistory("salt")
 
 
-# the choice
+# choose_pairs
 
 
 def choose(
@@ -67,7 +67,7 @@ def choose(
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=80))
-def test_the_choice_is_among_the_waiting_and_meets_the_least_met(rounds: list[set[str]]) -> None:
+def test_the_chosen_pair_has_met_least_often_among_the_waiting_bots(rounds: list[set[str]]) -> None:
     known, met = history(), Counter[frozenset[str]]()
     maxies = Counter[tuple[str, str]]()
     for waiting in rounds:
@@ -89,7 +89,7 @@ def test_the_choice_is_among_the_waiting_and_meets_the_least_met(rounds: list[se
     st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=60),
     st.integers(0, 8),
 )
-def test_many_chosen_at_once_are_those_chosen_one_after_another(
+def test_several_pairs_chosen_at_once_are_those_chosen_one_by_one(
     rated: list[int], met: list[tuple[int, int]], most: int
 ) -> None:
     names = [f"bot {number}" for number in range(len(rated))]
@@ -107,7 +107,7 @@ def test_many_chosen_at_once_are_those_chosen_one_after_another(
 
 
 @given(st.integers(0, 3 * MAX_COMPARED_BOTS))
-def test_in_a_crowd_all_get_a_match_and_the_longest_waiting_first(size: int) -> None:
+def test_in_a_crowd_all_bots_get_a_match_longest_wait_first(size: int) -> None:
     left = [f"bot {number:03}" for number in range(size)]
     opponents: list[str] = []
     while chosen := choose(left, history(), TurnOrder(), max_pairs=size):
@@ -118,7 +118,7 @@ def test_in_a_crowd_all_get_a_match_and_the_longest_waiting_first(size: int) -> 
 
 
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(1, 3))
-def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], slots: int) -> None:
+def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int], slots: int) -> None:
     owners = {f"{whose} {number}": str(whose) for whose, size in enumerate(sizes) for number in range(size)}
     known, turns, waited = history(), TurnOrder[str](), Counter[str]()
     waiting = list(owners)
@@ -133,7 +133,7 @@ def test_no_owner_waits_longer_than_each_other_has_had_a_turn(sizes: list[int], 
             assert waited[whose] < len(sizes)
 
 
-def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
+def test_bots_of_similar_rating_meet_first_but_not_forever() -> None:
     ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
@@ -147,67 +147,65 @@ def test_near_ratings_meet_first_but_nobody_meets_the_same_for_ever() -> None:
 # in an arena
 
 
-def crowd(arena: Arena, *names: str, **hello: Any) -> list[Peer]:
-    return [arena.enter(Hello(name, **hello)) for name in names]
+def connect_bots(arena: Arena, *names: str, **hello: Any) -> list[Peer]:
+    return [arena.connect(Hello(name, **hello)) for name in names]
 
 
 def resign_all(arena: Arena) -> None:
-    """End the matches that have begun, each by a player who has played."""
+    """End each match that has begun since the last call, by a resignation of Maxie."""
     for peer in list(arena.peers.values()):
-        for start in [each for each in peer.news() if isinstance(each, Start)]:
+        for start in [each for each in peer.pop_unread() if isinstance(each, Start)]:
             if start.seat == "maxie":
-                peer.say(Resign(start.match))
+                peer.send(Resign(start.match))
 
 
-def test_no_more_matches_of_its_own_bots_are_begun_at_once_than_the_host_wants() -> None:
+def test_concurrency_limits_the_parallel_matches_of_local_bots_only() -> None:
     arena = Arena(pool=PATIENT, concurrency=2)
     for number in range(6):
-        arena.enter(f"bot {number}", local=True)
+        arena.connect(f"bot {number}", local=True)
     arena.wait(100)
     assert arena.core.match_count == 2
     for number in range(6):
-        arena.enter(f"remote {number}")
+        arena.connect(f"remote {number}")
     arena.wait(100)
-    assert arena.core.match_count == 5, (
-        "a bot that runs elsewhere is no load, not even for one that runs here"
-    )
+    assert arena.core.match_count == 5, "matches between remote bots need no capacity"
 
 
-def test_bots_of_one_owner_meet_only_where_nothing_is_rated() -> None:
+def test_bots_of_one_owner_meet_only_in_unrated_matches() -> None:
     arena = Arena(pool=PATIENT)
-    anna, bert = (arena.enter(name, owner="eve") for name in ("anna", "bert"))
+    anna, bert = (arena.connect(name, owner="eve") for name in ("anna", "bert"))
     arena.wait(100)
     assert arena.core.match_count == 0
-    anna.say(replace(TICTACTOE, opponent="bert"))
+    anna.send(replace(TICTACTOE, opponent="bert"))
     assert (
-        anna.hear(Error).detail
+        anna.receive(Error).detail
         == "both bots have the same owner, so their matches are not rated: send rated false"
     )
-    anna.say(replace(TICTACTOE, opponent="bert", rated=False))
-    bert.say(Accept(bert.hear(Challenged).challenge))
+    anna.send(replace(TICTACTOE, opponent="bert", rated=False))
+    bert.send(Accept(bert.receive(Challenged).challenge))
     assert arena.core.match_count == 1
-    for name in ("carl", "dora"):  # strangers at one address
-        arena.enter(name, owner="192.0.2.1", is_owner_address=True)
+    for name in ("carl", "dora"):  # bots without tokens at one address
+        arena.connect(name, owner="192.0.2.1", is_owner_address=True)
     arena.wait(100)
     assert arena.core.match_count == 2
 
 
-def test_a_bot_that_runs_elsewhere_does_not_wait_for_one_that_waits_for_a_place_here() -> None:
+def test_remote_bots_do_not_wait_for_capacity_of_the_servers_machine() -> None:
     arena = Arena(pool=PATIENT, concurrency=1)
     for name in ("anna", "bert", "carl"):
-        arena.enter(name, local=True)
+        arena.connect(name, local=True)
     arena.wait(100)
     for name in ("dora", "emil"):
-        arena.enter(name)
+        arena.connect(name)
     arena.wait(100)
     assert [peer.name for peer in arena.peers.values() if peer.all(Start)] == ["anna", "bert", "dora", "emil"]
 
 
-def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> None:
+def test_the_load_of_a_match_is_the_number_of_threads_of_its_local_bots() -> None:
     arena = Arena(pool=PATIENT, concurrency=4, counts_threads=True)
 
     def enter(name: str, threads: int, *, local: bool) -> Peer:
-        return arena.enter(Hello(name, engine=EngineInfo("x", {}, threads)), local=local, owner=name)
+        return arena.connect(Hello(name, engine=EngineInfo("x", {}, threads)), local=local, owner=name)
 
     enter("anna", 3, local=True)
     enter("bert", 3, local=True)
@@ -216,11 +214,11 @@ def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> No
     enter("carl", 2, local=True)
     enter("dora", 2, local=True)
     arena.wait(50)
-    assert arena.core.match_count == 1, "three of four cores are taken"
+    assert arena.core.match_count == 1, "three of four cores are in use"
     for name in ("emil", "fred"):
         enter(name, 4096, local=False)
     arena.wait(50)
-    assert arena.core.match_count == 2, "whatever a bot that runs elsewhere says of its threads"
+    assert arena.core.match_count == 2, "threads of remote bots do not count"
     resign_all(arena)
     arena.wait(50)
     assert arena.core.match_count >= 1
@@ -229,10 +227,10 @@ def test_a_match_counts_as_many_as_the_threads_of_the_bots_that_run_here() -> No
 def test_the_pool_offers_a_bot_only_the_games_it_plays() -> None:
     games = (PoolGame(game_of(), FAST), PoolGame(game_of(), SLOW))
     arena = Arena(pool=replace(PATIENT, games=games))
-    crowd(arena, "anna")
-    crowd(arena, "bert", time_controls=[str(SLOW)])
-    crowd(arena, "carl", games=["riskless"])
-    crowd(arena, "dora", pool=False)
+    connect_bots(arena, "anna")
+    connect_bots(arena, "bert", time_controls=[str(SLOW)])
+    connect_bots(arena, "carl", games=["riskless"])
+    connect_bots(arena, "dora", pool=False)
     for _ in range(3):
         arena.wait(50)
         resign_all(arena)
@@ -249,14 +247,14 @@ def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
     openings = ((0, 1), (4, 8))
     games = tuple(PoolGame(game_of(), tc, openings) for tc in (FAST, SLOW))
     arena = Arena(pool=replace(PATIENT, games=games))
-    anna, bert = crowd(arena, "anna", "bert")
+    anna, bert = connect_bots(arena, "anna", "bert")
     for _ in range(8):
         arena.wait(50)
         by_name = {"anna": anna, "bert": bert}
-        start = anna.hear(Start)
+        start = anna.receive(Start)
         for peer in (anna, bert):
-            peer.say(Ready(start.match))
-        by_name[start.players.maxie].say(Resign(start.match))
+            peer.send(Ready(start.match))
+        by_name[start.players.maxie].send(Resign(start.match))
         arena.wait(40_000) if len(arena.records) % 3 == 0 else None
     records = arena.records[:8]
     assert {begin_match(each) for each in records} == {
@@ -267,9 +265,9 @@ def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
         assert first.players.maxie == second.players.minnie
 
 
-def test_two_rest_between_their_matches() -> None:
+def test_two_bots_pause_between_their_matches() -> None:
     arena = Arena(pool=replace(PATIENT, pause_ms=3_000))
-    crowd(arena, "anna", "bert")
+    connect_bots(arena, "anna", "bert")
     arena.wait(100)
     resign_all(arena)
     arena.wait(2_999)
@@ -278,25 +276,25 @@ def test_two_rest_between_their_matches() -> None:
     assert arena.core.match_count == 1
 
 
-def test_a_challenge_that_is_never_answered_keeps_nobody_from_the_pool() -> None:
+def test_an_unanswered_challenge_keeps_its_bot_out_of_the_pool_only_briefly() -> None:
     arena = Arena()
-    anna, bert, carl = crowd(arena, "anna", "bert", "carl")
-    carl.say(replace(TICTACTOE, opponent="anna"))
-    anna.hear(Challenged)
+    anna, bert, carl = connect_bots(arena, "anna", "bert", "carl")
+    carl.send(replace(TICTACTOE, opponent="anna"))
+    anna.receive(Challenged)
     settings = replace(arena.settings, pool=PATIENT)
-    arena.give(ApplySettings(settings))
+    arena.handle(ApplySettings(settings))
     arena.wait(100)
-    assert {bert.hear(Start).players.maxie, bert.all(Start)[0].players.minnie} == {"bert", "carl"}
-    crowd(arena, "dora")
+    assert {bert.receive(Start).players.maxie, bert.all(Start)[0].players.minnie} == {"bert", "carl"}
+    connect_bots(arena, "dora")
     arena.wait(1_800)
     assert not anna.all(Start)
     arena.wait(200)
-    assert "anna" in msgspec.structs.astuple(anna.hear(Start).players)
+    assert "anna" in msgspec.structs.astuple(anna.receive(Start).players)
 
 
-def test_a_pool_that_cannot_be_set_up_does_not_spin() -> None:
+def test_a_pool_with_a_broken_game_does_not_begin_match_after_match() -> None:
     arena = Arena(pool=replace(POOL, games=(PoolGame(cast("AnyGame", NoStart()), FAST),)))
-    crowd(arena, "anna", "bert")
+    connect_bots(arena, "anna", "bert")
     arena.wait(10_000)
     assert len(arena.records) <= 1
     assert len(arena.inputs) < 20
@@ -305,30 +303,30 @@ def test_a_pool_that_cannot_be_set_up_does_not_spin() -> None:
 # quotas
 
 
-def test_a_quota_counts_down_and_ends() -> None:
+def test_a_bot_gets_as_many_pool_matches_as_its_quota() -> None:
     arena = Arena(pool=PATIENT)
-    crowd(arena, "anna")
-    (bert,) = crowd(arena, "bert", quota=2)
+    connect_bots(arena, "anna")
+    (bert,) = connect_bots(arena, "bert", quota=2)
     for _ in range(5):
         arena.wait(50)
         resign_all(arena)
     assert len(arena.records) == 2
-    bert.say(Status())
-    assert bert.hear(Standing) == Standing("finishing", "takes no more matches; 0 in play", 0)
-    bert.say(Status(1))
+    bert.send(Status())
+    assert bert.receive(Standing) == Standing("finishing", "takes no more matches; 0 in play", 0)
+    bert.send(Status(1))
     arena.wait(50)
     assert arena.core.match_count == 1
 
 
-def test_a_bot_is_told_how_it_stands_with_an_event_that_is_played_here() -> None:
+def test_standing_describes_the_event_that_is_played_on_the_server() -> None:
     arena = Arena()
-    (anna, late) = crowd(arena, "anna", "late")
+    (anna, late) = connect_bots(arena, "anna", "late")
     messages = []
     for entrants in (None, ("anna", "bert")):
-        arena.give(ApplySettings(replace(arena.settings, event="cup", entrants=entrants)))
+        arena.handle(ApplySettings(replace(arena.settings, event="cup", entrants=entrants)))
         for peer in (anna, late):
-            peer.say(Status())
-            messages.append(peer.hear(Standing))
+            peer.send(Status())
+            messages.append(peer.receive(Standing))
     assert [each.state for each in messages] == ["waiting", "waiting", "waiting", "idle"]
     assert [each.detail for each in messages[1:]] == [
         "the event cup has yet to begin",
@@ -340,33 +338,33 @@ def test_a_bot_is_told_how_it_stands_with_an_event_that_is_played_here() -> None
 # suspension and standing
 
 
-def test_a_bot_that_keeps_failing_is_suspended_and_comes_back_when_mended() -> None:
+def test_a_failing_bot_is_suspended_until_it_starts_a_new_session() -> None:
     arena = Arena(pool=replace(POOL, ready_ms=200))
-    anna, bert = crowd(arena, "anna", "bert")
+    anna, bert = connect_bots(arena, "anna", "bert")
     arena.wait(29_000)
-    assert len(arena.records) == 3, "neither gets ready, and both forfeit"
-    standing = anna.hear(Standing)
+    assert len(arena.records) == 3, "neither bot gets ready, so both forfeit"
+    standing = anna.receive(Standing)
     assert standing.state == "suspended"
     assert "3 matches in a row forfeited, the last by no_show; back in 30 s" in standing.detail
     assert [each.benched for each in arena.listing().bots] == [
         "3 matches in a row forfeited, the last by no_show; back in 30 s"
     ] * 2
     arena.wait(2_000)
-    assert len(arena.records) == 4, "it may try again"
-    assert "back in 60 s" in anna.hear(Standing).detail
-    anna.leave()
-    bert.leave()
-    anna, bert = crowd(arena, "anna", "bert")
+    assert len(arena.records) == 4, "the first suspension is over"
+    assert "back in 60 s" in anna.receive(Standing).detail
+    anna.disconnect()
+    bert.disconnect()
+    anna, bert = connect_bots(arena, "anna", "bert")
     arena.wait(300)
-    assert bert.hear(End).reason is EndReason.NO_SHOW, "who comes anew is pardoned"
-    assert "5 matches in a row" in anna.hear(Standing).detail
+    assert bert.receive(End).reason is EndReason.NO_SHOW, "a new session ends the suspension"
+    assert "5 matches in a row" in anna.receive(Standing).detail
 
 
-def test_matches_that_events_asked_for_suspend_nobody() -> None:
+def test_forfeits_in_event_matches_do_not_suspend_a_bot() -> None:
     arena = Arena()
-    anna, bert = crowd(arena, "anna", "bert")
+    anna, bert = connect_bots(arena, "anna", "bert")
     for _ in range(5):
-        arena.play(anna, bert, ready=100)
+        arena.request_match(anna, bert, ready=100)
         arena.wait(200)
     assert not anna.all(Standing)
     assert bert.all(End)
@@ -381,11 +379,11 @@ def test_matches_that_events_asked_for_suspend_nobody() -> None:
         ({"quota": 0}, "finishing", "takes no more matches; 0 in play"),
     ],
 )
-def test_a_bot_is_told_how_it_stands(hello: dict[str, Any], state: str, detail: str) -> None:
+def test_standing_describes_the_state_of_a_bot(hello: dict[str, Any], state: str, detail: str) -> None:
     arena = Arena(pool=POOL)
-    anna = arena.enter(Hello("anna", **hello))
-    anna.say(Status())
-    standing = anna.hear(Standing)
+    anna = arena.connect(Hello("anna", **hello))
+    anna.send(Status())
+    standing = anna.receive(Standing)
     assert standing.state == state
     assert detail in standing.detail
 
@@ -399,50 +397,52 @@ def test_a_bot_is_told_how_it_stands(hello: dict[str, Any], state: str, detail: 
         ({"time_controls": ["5+0", "2+0.1"]}, ""),
     ],
 )
-def test_a_bot_that_plays_nothing_of_the_pool_is_told_so_at_once(hello: dict[str, Any], why: str) -> None:
-    told = Arena(pool=POOL).enter(Hello("anna", **hello)).all(Standing)
+def test_a_bot_that_plays_no_game_of_the_pool_gets_its_standing_at_once(
+    hello: dict[str, Any], why: str
+) -> None:
+    told = Arena(pool=POOL).connect(Hello("anna", **hello)).all(Standing)
     assert [each.detail for each in told] == (
         [f"the pool plays tictactoe at 2+0.1, and {why}: only challenges give it matches"] if why else []
     )
 
 
-def test_a_bot_is_told_only_of_the_games_and_the_opponents_that_it_accepts() -> None:
+def test_standing_names_only_games_and_opponents_that_the_bot_accepts() -> None:
     slow = TimeControl(60_000)
     arena = Arena(pool=replace(POOL, games=(*POOL.games, PoolGame(game_of(), slow))))
-    anna = arena.enter(Hello("anna", time_controls=[str(slow)]))
-    arena.enter(Hello("bert", time_controls=[str(FAST)]))
-    anna.say(Status())
-    assert anna.hear(Standing).detail == "in the pool for tictactoe at 60+0: nobody to play yet"
+    anna = arena.connect(Hello("anna", time_controls=[str(slow)]))
+    arena.connect(Hello("bert", time_controls=[str(FAST)]))
+    anna.send(Status())
+    assert anna.receive(Standing).detail == "in the pool for tictactoe at 60+0: nobody to play yet"
 
 
-def test_player_status_while_playing_waiting_or_unwilling() -> None:
+def test_standing_of_a_waiting_a_playing_and_an_idle_bot() -> None:
     arena = Arena(pool=PATIENT)
-    anna, bert = crowd(arena, "anna", "bert")
-    anna.say(Status())
-    assert anna.hear(Standing).detail == "in the pool for tictactoe at 2+0.1, with 1 other bot"
+    anna, bert = connect_bots(arena, "anna", "bert")
+    anna.send(Status())
+    assert anna.receive(Standing).detail == "in the pool for tictactoe at 2+0.1, with 1 other bot"
     arena.wait(50)
-    anna.say(Status())
-    assert anna.hear(Standing).detail == "1 of at most 1 matches in play"
-    arena.give(StartDraining())
+    anna.send(Status())
+    assert anna.receive(Standing).detail == "1 of at most 1 matches in play"
+    arena.handle(StartDraining())
     resign_all(arena)
-    bert.say(Status())
-    assert bert.hear(Standing).detail == "the server is stopping and begins no new matches"
-    plain = Arena().enter("anna")
-    plain.say(Status())
-    assert plain.hear(Standing).detail == "bots play here only by challenge, and nobody has challenged it"
+    bert.send(Status())
+    assert bert.receive(Standing).detail == "the server is stopping and begins no new matches"
+    plain = Arena().connect("anna")
+    plain.send(Status())
+    assert plain.receive(Standing).detail == "bots play here only by challenge, and nobody has challenged it"
 
 
-def test_a_bot_is_told_its_ratings_when_it_connects_and_when_they_change_which_counts_at_once() -> None:
+def test_a_bot_gets_its_ratings_on_connecting_and_on_each_change() -> None:
     arena = Arena(pool=PATIENT)
-    anna = arena.enter("anna", ratings={"tictactoe": Rating(1500.0)})
-    bert = arena.enter("bert")
-    arena.enter("carl", ratings={"tictactoe": Rating(1500.0)})
+    anna = arena.connect("anna", ratings={"tictactoe": Rating(1500.0)})
+    bert = arena.connect("bert")
+    arena.connect("carl", ratings={"tictactoe": Rating(1500.0)})
     (told,) = anna.all(Standing)
     assert (told.ratings, told.deviations) == ({"tictactoe": 1500.0}, {"tictactoe": 350.0})
     assert not bert.all(Standing)
     for _ in range(2):
-        arena.give(RatingChanged("tictactoe", "bert", Rating(2500.0, 65.0)))
-    arena.give(RatingChanged("tictactoe", "nobody", Rating(2500.0)))
+        arena.handle(RatingChanged("tictactoe", "bert", Rating(2500.0, 65.0)))
+    arena.handle(RatingChanged("tictactoe", "nobody", Rating(2500.0)))
     (told,) = bert.all(Standing)
     assert (told.ratings, told.deviations) == ({"tictactoe": 2500.0}, {"tictactoe": 65.0})
     arena.wait(50)
@@ -450,34 +450,34 @@ def test_a_bot_is_told_its_ratings_when_it_connects_and_when_they_change_which_c
     assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}
 
 
-def test_a_season_begins_with_no_ratings() -> None:
+def test_a_new_season_begins_without_ratings() -> None:
     arena = Arena(pool=PATIENT)
-    anna = arena.enter("anna", ratings={"tictactoe": Rating(2500.0), "riskless": Rating(1600.0)})
-    bert, carl = arena.enter("bert"), arena.enter("carl", ratings={"riskless": Rating(1700.0)})
+    anna = arena.connect("anna", ratings={"tictactoe": Rating(2500.0), "riskless": Rating(1600.0)})
+    bert, carl = arena.connect("bert"), arena.connect("carl", ratings={"riskless": Rating(1700.0)})
     for peer in (anna, bert, carl):
-        peer.news()
-    arena.give(SeasonClosed("tictactoe"))
-    assert anna.hear(Standing).ratings == {"riskless": 1600.0}
-    assert (bert.news(), carl.news()) == ([], [])
+        peer.pop_unread()
+    arena.handle(SeasonClosed("tictactoe"))
+    assert anna.receive(Standing).ratings == {"riskless": 1600.0}
+    assert (bert.pop_unread(), carl.pop_unread()) == ([], [])
 
 
-def test_the_bot_that_waited_longest_is_first_and_queues_again_after_each_match() -> None:
+def test_waiting_bots_are_in_order_of_arrival_and_busy_bots_do_not_wait() -> None:
     arena = Arena(pool=None)
-    anna, bert = crowd(arena, "anna", "bert", matches=2)
-    crowd(arena, "carl", "dora")
-    arena.give(ApplySettings(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
+    anna, bert = connect_bots(arena, "anna", "bert", matches=2)
+    connect_bots(arena, "carl", "dora")
+    arena.handle(ApplySettings(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
     matchmaker = vars(arena.core)["_matchmaker"]
     matchmaker.update_waiting()
     assert matchmaker.waiting_names == ["anna", "bert", "carl", "dora"]
     for _ in range(2):
-        arena.play(anna, bert)
+        arena.request_match(anna, bert)
     matchmaker.update_waiting()
     assert matchmaker.waiting_names == ["carl", "dora"]
 
 
-def test_the_rules_of_adjudication_hold_for_the_pool() -> None:
+def test_pool_matches_have_the_adjudication_rules_of_the_settings() -> None:
     arena = Arena(pool=POOL, adjudication=Adjudication(limit=2))
-    crowd(arena, "anna", "bert")
+    connect_bots(arena, "anna", "bert")
     arena.wait(100)
     (terms,) = [each.terms for each in arena.of(OpenMatch)]
     assert terms.adjudication == Adjudication(limit=2)

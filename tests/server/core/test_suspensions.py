@@ -23,7 +23,7 @@ def fail(suspensions: BotSuspensions, times: int, now: int = 0, reason: EndReaso
     return why
 
 
-def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> None:
+def test_failures_in_a_row_suspend_a_bot_for_a_time_with_a_reason() -> None:
     suspensions = BotSuspensions()
     assert fail(suspensions, MAX_FAILURES - 1) == ""
     assert suspensions.find_suspension_end("anna") == 0
@@ -45,7 +45,7 @@ def test_failures_in_a_row_suspend_with_the_reason_until_the_time_is_up() -> Non
         (True, EndReason.RESIGNATION),
     ],
 )
-def test_a_match_that_was_not_forfeited_wipes_the_slate(*, lost: bool, reason: EndReason) -> None:
+def test_a_match_without_forfeit_resets_the_failure_count(*, lost: bool, reason: EndReason) -> None:
     suspensions = BotSuspensions()
     fail(suspensions, MAX_FAILURES - 1)
     assert suspensions.record_result("anna", reason, is_loss=lost, ply_count=EARLY_LOSS_PLIES, now=0) == ""
@@ -57,8 +57,8 @@ def test_every_forfeit_counts(reason: EndReason) -> None:
     assert reason.value in fail(BotSuspensions(), MAX_FAILURES, reason=reason)
 
 
-def test_a_resignation_before_the_first_move_counts_too() -> None:
-    """A bot that raises at its first moves would lose a rated match every few milliseconds."""
+def test_an_early_resignation_counts_as_a_failure() -> None:
+    """Otherwise, a bot that crashes at its first moves would lose a rated match every few milliseconds."""
     suspensions = BotSuspensions()
     for _ in range(MAX_FAILURES):
         why = suspensions.record_result(
@@ -82,7 +82,7 @@ def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
     assert lasted[-1] == MAX_SUSPENSION_SECONDS == max(lasted)
 
 
-def test_a_new_connection_ends_a_suspension_but_keeps_its_count() -> None:
+def test_a_lifted_suspension_keeps_the_failure_count() -> None:
     suspensions = BotSuspensions()
     fail(suspensions, MAX_FAILURES)
     suspensions.lift_suspension("anna")

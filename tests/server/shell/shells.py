@@ -1,4 +1,4 @@
-"""A shell on a virtual clock, between a store that is a list and an edge that writes at once."""
+"""Shell for tests: on a virtual clock, with a journal and an edge that keep everything in lists."""
 
 from __future__ import annotations
 
@@ -37,18 +37,22 @@ from arena.server.shell.shell import Shell
 from arena.server.store.journal.journal import StoreUnavailable
 from arena.server.store.lease import Lease
 from testkit.virtual_time import CLOCK, now_ns
-from tests.server.core.arena import unfinished
+from tests.server.core.arena import list_unfinished
 
 EDGE = 1
-LATELY = 20
-"""Matches of which the store tells that they ended lately."""
+MAX_RECENT_MATCHES = 20
+"""Number of finished matches that `ListStore.load` reports as recent."""
 
 
 class ListStore:
-    """A journal that keeps effects in a list, and fails or stalls when a test says so."""
+    """Substitute for the journal, which keeps effects in a list.
+
+    Commits wait while `gate` is not set, and fail while `is_away` is True or `error` is set.
+    """
 
     def __init__(self) -> None:
-        self.kept: list[DurableEffect] = []
+        self.effects: list[DurableEffect] = []
+        """All committed effects."""
         self.commits: list[list[DurableEffect]] = []
         self.is_away = False
         self.error: Exception | None = None
@@ -64,35 +68,35 @@ class ListStore:
         if self.is_away:
             raise StoreUnavailable("the disk is full")
         self.commits.append(list(effects))
-        self.kept += effects
+        self.effects += effects
 
     async def load(self, event: str | None) -> RestoreMatches:
         if self.is_away:
             raise StoreUnavailable("the disk is full")
         sessions: dict[str, bytes] = {}
-        for each in self.kept:
+        for each in self.effects:
             if isinstance(each, SaveSession):
                 sessions[each.name] = each.hash
             elif isinstance(each, DeleteSession):
                 sessions.pop(each.name, None)
         ended: dict[str, list[str]] = {}
-        for record in [each.record for each in self.of(CloseMatch)[-LATELY:]]:
+        for record in [each.record for each in self.of(CloseMatch)[-MAX_RECENT_MATCHES:]]:
             for name in (record.players.maxie, record.players.minnie):
                 ended.setdefault(name, []).append(record.match)
-        return RestoreMatches([] if event is None else [*unfinished(self.kept)], sessions, ended)  # type: ignore[arg-type]
+        return RestoreMatches([] if event is None else [*list_unfinished(self.effects)], sessions, ended)  # type: ignore[arg-type]
 
     async def record(self, match: str) -> str | None:
-        for each in self.kept:
+        for each in self.effects:
             if isinstance(each, CloseMatch) and each.record.match == match:
                 return to_line(each.record)
         return None
 
     def of(self, kind: type[Any]) -> list[Any]:
-        return [each for each in self.kept if isinstance(each, kind)]
+        return [each for each in self.effects if isinstance(each, kind)]
 
 
-class OpenDoor:
-    """A authenticator that lets everybody in."""
+class AdmitAll:
+    """Authenticator that admits every client."""
 
     def __init__(self) -> None:
         self.shell: Shell
@@ -100,7 +104,7 @@ class OpenDoor:
     def enqueue(self, request: AdmissionRequest, _bot: LobbyBot | None) -> None:
         known = self.sessions.get(request.hello.name, b"") if hasattr(self, "sessions") else b""
         secret = f"secret of {request.client}"
-        enter = ClientAdmitted(
+        admission = ClientAdmitted(
             request.client,
             request.hello,
             request.address,
@@ -109,7 +113,7 @@ class OpenDoor:
             request.hello.role,
             stored_session=known,
         )
-        self.shell.submit(enter)
+        self.shell.submit(admission)
 
     def forget_request(self, client: int) -> None:
         pass
@@ -117,32 +121,32 @@ class OpenDoor:
     def forget_edge(self, edge: int) -> None:
         pass
 
-    def complete_resync(self, here: EdgeResynced) -> EdgeResynced:
-        return here
+    def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
+        return resync
 
     async def run(self, shell: Shell) -> None:
         await anyio.sleep_forever()
 
 
 class ListEdge:
-    """An edge whose clients are lists. It reports each turn as sent at once."""
+    """Edge without sockets. Its clients report each turn as sent at once."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
         self.clients: dict[int, FakeClient] = {}
-        self.resyncs = 0
+        self.resync_count = 0
         self.deliveries: list[list[MessageToEdge]] = []
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         self.deliveries.append(list(messages))
         for each in messages:
             if isinstance(each, RequestResync):
-                self.resyncs += 1
+                self.resync_count += 1
                 self.shell.submit(
                     EdgeResynced(EDGE, [client.make_resync_entry() for client in self.clients.values()])
                 )
             elif isinstance(each, (SendToClient, CloseClient)) and each.client in self.clients:
-                self.clients[each.client].hear(each)
+                self.clients[each.client].receive(each)
 
     def connect(self, name: str, session: str = "") -> FakeClient:
         number = EDGE << EDGE_SHIFT | len(self.clients) + 1
@@ -152,13 +156,13 @@ class ListEdge:
 
 
 class FakeClient:
-    """A bot: it keeps all that it is sent, and plays tic-tac-toe in order of the free cells."""
+    """Bot that keeps all messages it receives, and plays the first free cell of tic-tac-toe while `plays` is True."""
 
     def __init__(self, edge: ListEdge, number: int, hello: Hello) -> None:
         self.edge = edge
         self.number = number
         self.hello = hello
-        self.heard: list[Any] = []
+        self.received: list[Any] = []
         self.session = ""
         self.closed: CloseClient | None = None
         self.plays = True
@@ -167,45 +171,52 @@ class FakeClient:
         hello = Hello(self.hello.name, pool=False, session=self.session)
         return ClientAdmitted(self.number, hello, "192.0.2.1", self.hello.name, "")
 
-    def say(self, message: ClientMessage) -> None:
+    def send(self, message: ClientMessage) -> None:
         self.edge.shell.submit(MessageReceived(self.number, message, now_ns()))
 
-    def hear(self, sent: SendToClient | CloseClient) -> None:
+    def receive(self, sent: SendToClient | CloseClient) -> None:
         if isinstance(sent, CloseClient):
             self.closed = sent
             return
         message = sent.message
-        self.heard.append(message)
+        self.received.append(message)
         if isinstance(message, Welcome):
             self.session = message.session
         elif isinstance(message, Start):
-            self.say(Ready(message.match))
+            self.send(Ready(message.match))
         elif isinstance(message, Turn):
             self.edge.shell.submit(TurnSent(self.number, message.match, message.ply, now_ns()))
             if self.plays:
                 self.answer(message)
 
     def answer(self, turn: Turn) -> None:
-        """Answer a turn that was left unanswered."""
-        self.say(Move(turn.match, turn.ply, next(cell for cell in range(9) if cell not in set(turn.moves))))
+        """Answer a turn with the first free cell."""
+        self.send(Move(turn.match, turn.ply, next(cell for cell in range(9) if cell not in set(turn.moves))))
 
     def all(self, kind: type[Any]) -> list[Any]:
-        return [each for each in self.heard if isinstance(each, kind)]
+        return [each for each in self.received if isinstance(each, kind)]
 
 
 @asynccontextmanager
 async def running(
-    store: ListStore, *, event: str | None = "serve", door: Authenticator | None = None, **settings: Any
+    store: ListStore,
+    *,
+    event: str | None = "serve",
+    authenticator: Authenticator | None = None,
+    **settings: Any,
 ) -> AsyncIterator[ListEdge]:
-    """Yield a shell that runs, with one edge. Everybody is admitted at once unless there is a `door`."""
-    open_door = OpenDoor()
+    """Run a shell during the block, and yield its only edge.
+
+    authenticator  authenticator of the clients; None to admit every client at once
+    """
+    admit_all = AdmitAll()
     core = CoreSettings(**{"program": "test 1", "grace_ms": 30_000, **settings})
     metrics = Metrics()
-    shell = open_door.shell = Shell(
+    shell = admit_all.shell = Shell(
         core,
         store,  # type: ignore[arg-type]
         store.record,
-        door or open_door,  # type: ignore[arg-type]
+        authenticator or admit_all,  # type: ignore[arg-type]
         metrics,
         clock=CLOCK,
         lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
@@ -222,7 +233,7 @@ async def running(
 
 
 async def until(condition: Any, seconds: float = 60.0) -> None:
-    """Wait on the virtual clock until something holds."""
+    """Wait on the virtual clock until `condition()` is true. Raises TimeoutError after `seconds`."""
     with anyio.fail_after(seconds):
         while not condition():
             await anyio.sleep(0.001)

@@ -1,4 +1,4 @@
-"""Missed results: the end of a match, told again from the store."""
+"""Missed results: the `end` of a match, read from the store for a bot that missed it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tests.virtual import virtual
 
 @asynccontextmanager
 async def shell_after_match(store: ListStore) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient]]:
-    """Yield a shell on which anna and bert have played a match to its end, and know it."""
+    """Yield a shell after the match `m` of anna and bert, and both bots, which have received its end."""
     async with running(store) as edge, anyio.create_task_group() as tasks:
-        missed = MissedResultSender(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests exchange it
+        missed = MissedResultSender(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests replace `store.record`
         tasks.start_soon(missed.run)
         anna, bert = edge.connect("anna"), edge.connect("bert")
         await edge.shell.play_match(replace(spec("anna", "bert"), match="m"))
@@ -33,9 +33,9 @@ async def shell_after_match(store: ListStore) -> AsyncIterator[tuple[ListEdge, F
 
 
 @virtual
-async def test_a_player_that_asks_is_told_the_end_again_without_clocks() -> None:
+async def test_a_player_gets_the_missed_end_without_clocks() -> None:
     async with shell_after_match(ListStore()) as (_, anna, _):
-        anna.say(Ready("m"))
+        anna.send(Ready("m"))
         await until(lambda: len(anna.all(End)) == 2)
         first, again = anna.all(End)
         assert again.clocks == Clocks(0, 0)
@@ -45,17 +45,17 @@ async def test_a_player_that_asks_is_told_the_end_again_without_clocks() -> None
 
 @pytest.mark.parametrize("match", ["m", "nothing"])
 @virtual
-async def test_a_stranger_is_told_that_a_match_is_none_of_its_own(match: str) -> None:
+async def test_a_bot_that_did_not_play_a_match_gets_an_error(match: str) -> None:
     async with shell_after_match(ListStore()) as (edge, _, _):
         carl = edge.connect("carl")
-        carl.say(Ready(match))
+        carl.send(Ready(match))
         await until(lambda: carl.all(Error))
         (error,) = carl.all(Error)
         assert (error.code, error.match, error.fatal) == (Code.NO_SUCH_MATCH, match, False)
 
 
 @virtual
-async def test_a_store_that_does_not_answer_in_time_is_asked_again(
+async def test_a_lookup_that_fails_or_takes_too_long_is_repeated(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = ListStore()
@@ -72,25 +72,25 @@ async def test_a_store_that_does_not_answer_in_time_is_asked_again(
             return await answer(match)
 
         store.record = record  # type: ignore[method-assign]
-        anna.say(Ready("m"))
+        anna.send(Ready("m"))
         await until(lambda: len(anna.all(End)) == 2, seconds=30)
         assert not anna.all(Error)
     assert "the store took too long to read the result of match m" in caplog.text
 
 
 @virtual
-async def test_a_question_that_is_asked_again_and_again_is_not_answered_each_time() -> None:
+async def test_repetitions_of_a_waiting_request_are_dropped() -> None:
     store = ListStore()
     async with shell_after_match(store) as (_, anna, _):
         for _ in range(2 * MAX_QUEUED_REQUESTS):
-            anna.say(Ready("m"))
-        anna.say(Ready("another"))
+            anna.send(Ready("m"))
+        anna.send(Ready("another"))
         await until(lambda: anna.all(Error))
-        assert len(anna.all(End)) < 20  # of 2,000 questions in some rounds
+        assert len(anna.all(End)) < 20  # of 2,000 requests in several rounds
 
 
 @virtual
-async def test_questions_beyond_the_bound_are_dropped(
+async def test_requests_beyond_the_limit_are_dropped(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = ListStore()
@@ -103,7 +103,7 @@ async def test_questions_beyond_the_bound_are_dropped(
 
         store.record = record  # type: ignore[method-assign]
         for number in range(MAX_QUEUED_REQUESTS + 100):
-            anna.say(Ready(f"m{number}"))
+            anna.send(Ready(f"m{number}"))
         await until(lambda: len(anna.all(Error)) >= MAX_QUEUED_REQUESTS)
         assert len(requests) <= MAX_QUEUED_REQUESTS + 1
     assert "too many requests for missed results" in caplog.text

@@ -1,4 +1,4 @@
-"""The shell: one way in, one commit for many inputs, nothing told that is not durable."""
+"""The shell: order of inputs, commits, outages of the store, and requested matches."""
 
 from __future__ import annotations
 
@@ -34,19 +34,23 @@ from tests.virtual import virtual
 
 @asynccontextmanager
 async def waiting_for_a_move(
-    store: ListStore, time_control: str = "2+0", *, margin: int = 100, door: Authenticator | None = None
+    store: ListStore,
+    time_control: str = "2+0",
+    *,
+    margin: int = 100,
+    authenticator: Authenticator | None = None,
 ) -> AsyncIterator[tuple[ListEdge, FakeClient, FakeClient, asyncio.Task[Record]]]:
-    """Yield a shell with a match of two bots that do not move by themselves, on the first turn."""
-    async with running(store, door=door) as edge:
+    """Yield the edge, two bots that do not move by themselves, and the task of their match, which waits for the first move."""
+    async with running(store, authenticator=authenticator) as edge:
         a, b = edge.connect("a"), edge.connect("b")
         a.plays = b.plays = False
-        asking = asyncio.create_task(edge.shell.play_match(spec("a", "b", time_control, margin=margin)))
+        play_task = asyncio.create_task(edge.shell.play_match(spec("a", "b", time_control, margin=margin)))
         await until(lambda: a.all(Turn))
-        yield edge, a, b, asking
+        yield edge, a, b, play_task
 
 
 @virtual
-async def test_players_are_told_before_the_server_handles_the_end_of_their_match() -> None:
+async def test_players_get_the_end_of_their_match_before_other_parts_handle_it() -> None:
     async with running(ListStore()) as edge:
         a, b = edge.connect("a"), edge.connect("b")
         told: list[int] = []
@@ -56,7 +60,7 @@ async def test_players_are_told_before_the_server_handles_the_end_of_their_match
 
 
 @virtual
-async def test_nobody_is_told_before_it_is_durable() -> None:
+async def test_no_message_is_sent_before_the_commit() -> None:
     store = ListStore()
     async with running(store) as edge:
         a, _ = edge.connect("a"), edge.connect("b")
@@ -70,7 +74,7 @@ async def test_nobody_is_told_before_it_is_durable() -> None:
 
 
 @virtual
-async def test_inputs_of_one_commit_share_the_next() -> None:
+async def test_inputs_that_arrive_during_a_commit_share_the_next_one() -> None:
     store = ListStore()
     async with running(store) as edge:
         bots = [edge.connect(name) for name in "abcdefgh"]
@@ -88,7 +92,7 @@ async def test_inputs_of_one_commit_share_the_next() -> None:
 
 
 @virtual
-async def test_bots_that_come_and_go_are_stored_right_after_the_next_move_or_soon() -> None:
+async def test_admissions_are_committed_after_the_next_move_or_a_short_delay() -> None:
     store = ListStore()
     async with waiting_for_a_move(store) as (edge, a, _, _match):
         before = len(store.commits)
@@ -98,7 +102,7 @@ async def test_bots_that_come_and_go_are_stored_right_after_the_next_move_or_soo
         await until(lambda: a.all(Accepted) and c.all(Welcome))
         commits = [[type(effect) for effect in commit] for commit in store.commits[before:]]
         assert commits == [[AppendEvent], [SaveSession]]
-        await anyio.sleep(1)  # the matchmaker has looked at the newcomer
+        await anyio.sleep(1)  # the matchmaker has checked the new bot
         edge.shell.submit(ClientDisconnected(c.number))
         await anyio.sleep(0.9 * MAX_DEFERRAL_SECONDS)
         assert len(store.commits) == before + 2
@@ -107,7 +111,7 @@ async def test_bots_that_come_and_go_are_stored_right_after_the_next_move_or_soo
 
 
 @virtual
-async def test_moves_overtake_what_is_deferred_only_once() -> None:
+async def test_moves_overtake_deferred_inputs_only_once() -> None:
     store = ListStore()
     async with waiting_for_a_move(store) as (edge, a, b, _match):
         before = len(store.commits)
@@ -122,50 +126,50 @@ async def test_moves_overtake_what_is_deferred_only_once() -> None:
 @virtual
 @pytest.mark.parametrize("resigns_first", [True, False])
 async def test_a_move_does_not_overtake_a_resignation_of_its_match(resigns_first: bool) -> None:
-    async with waiting_for_a_move(ListStore()) as (_edge, a, b, asking):
+    async with waiting_for_a_move(ListStore()) as (_edge, a, b, play_task):
         (turn,) = a.all(Turn)
         if resigns_first:
-            b.say(Resign(turn.match))
+            b.send(Resign(turn.match))
             a.answer(turn)
         else:
             a.answer(turn)
-            b.say(Resign(turn.match))
-        record = await asking
+            b.send(Resign(turn.match))
+        record = await play_task
         assert (record.result.winner, record.result.reason) == ("maxie", EndReason.RESIGNATION)
         assert len(record.moves) == (0 if resigns_first else 1)
 
 
 @virtual
 async def test_a_clients_own_move_is_handled_after_its_resignation() -> None:
-    async with waiting_for_a_move(ListStore()) as (_edge, a, _, asking):
+    async with waiting_for_a_move(ListStore()) as (_edge, a, _, play_task):
         (turn,) = a.all(Turn)
-        a.say(Resign(turn.match))
+        a.send(Resign(turn.match))
         a.answer(turn)
-        assert len((await asking).moves) == 0
+        assert len((await play_task).moves) == 0
 
 
 @virtual
 async def test_arrived_inputs_are_handled_before_a_deadline() -> None:
     """A move that arrives exactly at the deadline is in time."""
     store = ListStore()
-    async with waiting_for_a_move(store, "1+0", margin=0) as (edge, a, _, asking):
+    async with waiting_for_a_move(store, "1+0", margin=0) as (edge, a, _, play_task):
         await anyio.sleep(0.5)
         deadline = edge.shell.core.next_deadline
         assert deadline is not None
         asyncio.get_running_loop().call_at(deadline / 1e9, lambda: a.answer(a.all(Turn)[-1]))
-        record = await asking
+        record = await play_task
         assert record.result.reason is EndReason.TIMEOUT
         assert record.result.winner == "maxie"  # Minnie never answers
         assert [each.ms for each in record.moves] == [1000.0]
 
 
 @virtual
-async def test_a_bot_that_returns_while_the_store_cannot_be_read_pays_only_for_its_absence(
+async def test_a_returning_bot_is_not_charged_for_a_store_that_cannot_be_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     accounts, _ = open_accounts(monkeypatch)
     accounts.gate.set()
-    door = Authenticator(
+    authenticator = Authenticator(
         None,  # type: ignore[arg-type]
         "",
         admits_anyone=True,
@@ -173,73 +177,78 @@ async def test_a_bot_that_returns_while_the_store_cannot_be_read_pays_only_for_i
         failed_logins=FailedLogins(),
         clock=CLOCK,
     )
-    async with waiting_for_a_move(ListStore(), "1+0", margin=0, door=door) as (edge, a, b, asking):
+    async with waiting_for_a_move(ListStore(), "1+0", margin=0, authenticator=authenticator) as (
+        edge,
+        a,
+        b,
+        play_task,
+    ):
         await anyio.sleep(0.5)
         accounts.gate.clear()
         edge.shell.submit(ClientDisconnected(a.number))
         await anyio.sleep(0.25)
         b.plays = True
         edge.connect("a", a.session)
-        record = await asking
+        record = await play_task
         assert record.result.reason is EndReason.LINE
         assert 750.0 <= record.moves[0].ms <= 752.0 + 1000 * MAX_DEFERRAL_SECONDS
 
 
 @virtual
-async def test_a_store_that_is_away_for_a_while_stops_the_clocks() -> None:
+async def test_a_short_outage_of_the_store_stops_the_clocks() -> None:
     store = ListStore()
-    async with waiting_for_a_move(store) as (edge, a, b, asking):
+    async with waiting_for_a_move(store) as (edge, a, b, play_task):
         store.is_away = True
         a.plays = b.plays = True
         a.answer(a.all(Turn)[-1])
         await anyio.sleep(15)
         assert not a.all(Accepted)
-        assert edge.resyncs == 1  # of the beginning
+        assert edge.resync_count == 1  # when the edge was attached
         store.is_away = False
-        record = await asking
+        record = await play_task
         assert record.result.reason is EndReason.LINE
-        assert edge.resyncs == 1
+        assert edge.resync_count == 1
 
 
 @virtual
-async def test_a_core_that_ran_ahead_is_built_anew_from_the_store() -> None:
+async def test_after_a_long_outage_a_new_core_is_built_from_the_store() -> None:
     store = ListStore()
-    async with waiting_for_a_move(store) as (edge, a, b, asking):
-        kept = len(store.of(AppendEvent))
+    async with waiting_for_a_move(store) as (edge, a, b, play_task):
+        stored_count = len(store.of(AppendEvent))
         store.is_away = True
         a.answer(a.all(Turn)[-1])
         await anyio.sleep(600)
-        assert len(store.of(AppendEvent)) == kept
+        assert len(store.of(AppendEvent)) == stored_count
         store.is_away, a.plays, b.plays = False, True, True
-        record = await asking
+        record = await play_task
         assert record.result.reason is EndReason.LINE
-        assert edge.resyncs == 2
+        assert edge.resync_count == 2
         assert len(store.of(CloseMatch)) == 1
 
 
 @virtual
-async def test_a_match_that_never_got_into_the_store_is_asked_for_again() -> None:
+async def test_a_requested_match_that_was_not_stored_is_requested_again() -> None:
     store = ListStore()
     async with running(store, event=None) as edge:
         edge.connect("a"), edge.connect("b")
         await anyio.sleep(1)
         store.is_away = True
-        asking = asyncio.create_task(edge.shell.play_match(spec("a", "b")))
+        play_task = asyncio.create_task(edge.shell.play_match(spec("a", "b")))
         await anyio.sleep(100)
         store.is_away = False
-        record = await asking
+        record = await play_task
         assert record.result.reason is EndReason.LINE
 
 
 @virtual
-async def test_a_draining_shell_waits_for_the_rest() -> None:
+async def test_a_draining_shell_waits_for_the_matches_in_progress() -> None:
     store = ListStore()
-    async with waiting_for_a_move(store) as (edge, a, b, asking):
+    async with waiting_for_a_move(store) as (edge, a, b, play_task):
         assert await edge.shell.drain(1.0) == 1
         a.plays = b.plays = True
         a.answer(a.all(Turn)[-1])
         assert await edge.shell.drain(10.0) == 0
-        assert (await asking).result.reason is EndReason.LINE
+        assert (await play_task).result.reason is EndReason.LINE
 
 
 @virtual
@@ -249,7 +258,7 @@ async def test_a_ping_needs_no_commit() -> None:
         a = edge.connect("a")
         await until(lambda: a.all(Welcome))
         before = len(store.commits)
-        a.say(Ping())
+        a.send(Ping())
         await until(lambda: a.all(Pong))
         assert len(store.commits) == before
 
@@ -264,27 +273,27 @@ async def test_a_lost_lease_ends_an_idle_shell() -> None:
 
 
 @virtual
-async def test_a_match_asked_for_while_there_is_no_core_begins_once() -> None:
+async def test_a_match_requested_while_there_is_no_core_begins_once() -> None:
     store = ListStore()
-    async with waiting_for_a_move(store) as (edge, a, b, asking):
+    async with waiting_for_a_move(store) as (edge, a, b, play_task):
         store.is_away = True
         a.answer(a.all(Turn)[-1])
         await anyio.sleep(100)
-        another = asyncio.create_task(edge.shell.play_match(spec("c", "d")))
+        second_task = asyncio.create_task(edge.shell.play_match(spec("c", "d")))
         c, d = edge.connect("c"), edge.connect("d")
         await anyio.sleep(1)
         store.is_away, a.plays, b.plays = False, True, True
-        await asking
-        assert (await another).result.reason is EndReason.LINE
+        await play_task
+        assert (await second_task).result.reason is EndReason.LINE
         assert len(c.all(End)) == len(d.all(End)) == 1
         assert len(store.of(OpenMatch)) == 2
 
 
 @virtual
 @pytest.mark.parametrize("outage", [False, True])
-async def test_a_match_that_its_caller_gives_up_while_it_waits_never_begins(outage: bool) -> None:
+async def test_a_waiting_match_whose_request_is_cancelled_never_begins(outage: bool) -> None:
     store = ListStore()
-    async with waiting_for_a_move(store) as (edge, a, b, asking):
+    async with waiting_for_a_move(store) as (edge, a, b, play_task):
         waiting = asyncio.create_task(edge.shell.play_match(spec("a", "c")))
         edge.connect("c")
         await anyio.sleep(1)
@@ -297,7 +306,7 @@ async def test_a_match_that_its_caller_gives_up_while_it_waits_never_begins(outa
         store.is_away, a.plays, b.plays = False, True, True
         if not outage:
             a.answer(a.all(Turn)[-1])
-        await asking
+        await play_task
         await anyio.sleep(1)
         assert len(store.of(OpenMatch)) == 1
 
@@ -307,15 +316,15 @@ def played_elsewhere(terms: Terms) -> Record:
 
 
 @virtual
-async def test_a_match_played_elsewhere_is_kept_although_the_core_was_dropped() -> None:
+async def test_a_match_played_elsewhere_is_stored_once_after_an_outage() -> None:
     store = ListStore()
     async with running(store) as edge:
         await anyio.sleep(1)
         store.is_away = True
         terms = spec("a", "b")
-        keeping = asyncio.create_task(edge.shell.store_match(terms, played_elsewhere(terms)))
+        store_task = asyncio.create_task(edge.shell.store_match(terms, played_elsewhere(terms)))
         await anyio.sleep(100)
-        assert not keeping.done()
+        assert not store_task.done()
         store.is_away = False
-        await keeping
+        await store_task
         assert len(store.of(OpenMatch)) == len(store.of(CloseMatch)) == 1
