@@ -1,3 +1,5 @@
+"""Limit on wrong tokens for each address."""
+
 from __future__ import annotations
 
 import math
@@ -21,7 +23,7 @@ def failed_logins() -> FailedLogins:
     return FailedLogins(pause_seconds=300)
 
 
-def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
+def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None:
     logins = failed_logins()
     for _ in range(MAX_FAILURES - 1):
         logins.record_failure("10.0.0.1", 1)
@@ -33,7 +35,7 @@ def test_the_last_allowed_guess_shuts_the_door_for_the_pause() -> None:
     assert logins.get_refusal_seconds_left("10.0.0.1", 302) == 0
 
 
-def test_slow_mistakes_are_forgiven() -> None:
+def test_rare_wrong_tokens_block_no_address() -> None:
     logins = failed_logins()
     pause = math.ceil(WINDOW_SECONDS / (MAX_FAILURES - 1))
     for at in range(0, 100 * pause, pause):
@@ -59,7 +61,7 @@ def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20)), max_size=200))
-def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tuple[int, float]]) -> None:
+def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[tuple[int, float]]) -> None:
     logins = failed_logins()
     now, allowed = 0.0, dict[str, list[float]]()
     for number, passed in tries:
@@ -69,12 +71,12 @@ def test_within_any_window_nobody_gets_more_guesses_than_allowed(tries: list[tup
             logins.record_failure(address, now)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
-        # a window may end, and the next begin, within WINDOW_SECONDS: so twice the limit less one at the very most
+        # One window may end and the next begin within WINDOW_SECONDS, so twice the limit less one is possible.
         for at in times:
             assert sum(at <= each < at + WINDOW_SECONDS for each in times) <= 2 * MAX_FAILURES - 1
 
 
-def test_however_many_come_the_memory_is_bounded() -> None:
+def test_the_number_of_remembered_addresses_is_limited() -> None:
     logins = failed_logins()
     for number in range(MAX_ADDRESSES + 100):
         logins.record_failure(f"2001:db8:{number:x}::1", number)
@@ -82,10 +84,10 @@ def test_however_many_come_the_memory_is_bounded() -> None:
 
 
 @given(st.floats(0.001, 3600))
-def test_an_address_is_open_again_while_the_matches_of_its_bots_wait(grace: float) -> None:
+def test_a_refusal_ends_before_the_grace_period(grace: float) -> None:
     assert 0 < choose_pause_seconds(grace) < grace
     assert choose_pause_seconds(grace) <= PAUSE_SECONDS
 
 
-def test_without_a_grace_an_address_is_closed_for_the_usual_time() -> None:
+def test_without_a_grace_period_a_refusal_lasts_the_default_time() -> None:
     assert choose_pause_seconds(0) == PAUSE_SECONDS

@@ -1,4 +1,4 @@
-"""The host over real sockets: matches, returns, refusals, and what it leaves in the store."""
+"""The host over real sockets: matches, refusals, changed settings, and data in the store."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
 
 
 @pytest.mark.parametrize("watched", [False, True])
-async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: bool) -> None:
+async def test_a_finished_match_leaves_no_reference_cycles(watched: bool) -> None:
     game = game_of()
     over = anyio.Event()
 
@@ -99,7 +99,7 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: b
                 await carl.say(Unwatch(start.match))
             with anyio.fail_after(500):
                 await over.wait()
-                # The shell has its last effects at hand until the next ones.
+                # The shell keeps references to the effects of its last round until the next round.
                 await anna.say(Challenge("bert", game="tictactoe"))
                 await bert.say(Accept((await bert.hear(Challenged)).challenge))
                 await bert.hear(Start)
@@ -112,15 +112,15 @@ async def test_a_match_that_is_over_leaves_nothing_to_be_searched_for(watched: b
 async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     result = Result("maxie", EndReason.RESIGNATION)
-    kept = terms()
-    record = kept.make_record("2026-11-20T12:00:00Z", [], result)
+    played = terms()
+    record = played.make_record("2026-11-20T12:00:00Z", [], result)
     with anyio.fail_after(500):
         with anyio.CancelScope() as scope:
             async with (
                 open_host(make_private_host_settings(database=url)) as host,
                 anyio.create_task_group() as tasks,
             ):
-                tasks.start_soon(host.store_record, kept, record)
+                tasks.start_soon(host.store_record, played, record)
                 await anyio.lowlevel.checkpoint()
                 scope.cancel()
                 await anyio.sleep_forever()
@@ -128,7 +128,7 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
             assert await load_records(again.engine, record.event) == [record]
 
 
-async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed() -> None:
+async def test_a_page_of_another_site_may_connect_only_if_no_token_is_needed() -> None:
     for anyone in (False, True):
         async with open_host(make_private_host_settings(anyone=anyone)) as host, AsyncExitStack() as stack:
             await stack.enter_async_context(dial(host.url))
@@ -142,7 +142,7 @@ async def test_a_page_of_another_site_may_connect_only_where_no_token_is_needed(
             assert refused.value.response.status_code == 403
 
 
-async def test_an_address_with_many_wrong_tokens_is_open_again_before_the_grace_is_over() -> None:
+async def test_an_address_with_many_wrong_tokens_is_admitted_again_within_the_grace_period() -> None:
     grace, ahead = 100.0, 0.0
     clock = TimeSource(lambda: monotonic_ns() + round(ahead * 1e9))
     async with open_host(make_private_host_settings(grace_seconds=grace), clock=clock) as host:
@@ -176,7 +176,7 @@ async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: py
                     found = list((await connection.execute(sa.select(schema.records.c.whole))).scalars())
 
 
-async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_server_runs(
+async def test_changed_settings_are_applied_while_the_server_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     removed = anyio.Event()
@@ -204,7 +204,7 @@ async def test_limits_rules_and_visibility_of_analysis_are_followed_while_the_se
             await stack.enter_async_context(dial(host.url))
         with anyio.fail_after(500):
             await removed.wait()
-        followed = host.shell.core._lobby.settings
-        assert followed.adjudication == settings.matches.adjudication
-        assert followed.analysis_visibility == "end"
-        assert (followed.concurrency, followed.counts_threads) == (7, False)
+        core_settings = host.shell.core._lobby.settings
+        assert core_settings.adjudication == settings.matches.adjudication
+        assert core_settings.analysis_visibility == "end"
+        assert (core_settings.concurrency, core_settings.counts_threads) == (7, False)

@@ -1,4 +1,4 @@
-"""A host whose PostgreSQL stands still or dies in the middle of matches, over real sockets."""
+"""A host whose PostgreSQL hangs or is killed during matches, over real sockets."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.server.matches import game_of, spec
 from tests.server.peer import Peer, enter
 
 PLY = 10
-"""The ply at which the store goes away, before its move."""
+"""Ply before whose move the store becomes unavailable."""
 
 
 @asynccontextmanager
-async def away(server: Postgresql, how: str) -> AsyncIterator[None]:
-    """Freeze the database within the block, or kill and restart it."""
+async def store_away(server: Postgresql, how: str) -> AsyncIterator[None]:
+    """Make the database unavailable during the block: frozen, or killed and then restarted."""
     if how == "stands still":
         with server.frozen():
             yield
@@ -42,8 +42,8 @@ async def away(server: Postgresql, how: str) -> AsyncIterator[None]:
     await asyncio.to_thread(server.start)
 
 
-async def ready(host: Host) -> tuple[int, str]:
-    """Return the answer of `/readyz`."""
+async def get_readiness(host: Host) -> tuple[int, str]:
+    """Return the status and the text of the answer of `/readyz`."""
 
     def ask() -> tuple[int, str]:
         try:
@@ -57,7 +57,7 @@ async def ready(host: Host) -> tuple[int, str]:
 
 
 async def play(peer: Peer, game: AnyGame, reached: anyio.Event, go: anyio.Event) -> End:
-    """Play a match with first moves, and wait at one ply until there is no store."""
+    """Play a match with the first legal moves. At ply `PLY`, set `reached` and wait for `go`."""
     while True:
         match await peer.next():
             case Start(match=match):
@@ -81,7 +81,7 @@ async def play(peer: Peer, game: AnyGame, reached: anyio.Event, go: anyio.Event)
         ("is killed", "not ready: the store fails: "),
     ],
 )
-async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
+async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
     own_postgresql: Postgresql, how: str, why: str
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
@@ -105,31 +105,31 @@ async def test_no_match_is_void_and_no_clock_runs_while_the_store_is_away(
             tasks.start_soon(match, host, pair)
         for here in reached:
             await here.wait()
-        assert await ready(host) == (200, "ready\n")
-        async with away(own_postgresql, how):
+        assert await get_readiness(host) == (200, "ready\n")
+        async with store_away(own_postgresql, how):
             began = monotonic()
             go.set()
             with anyio.fail_after(500):
-                while (await ready(host))[0] == 200:
+                while (await get_readiness(host))[0] == 200:
                     await anyio.sleep(0.05)
-            status, told = await ready(host)
+            status, told = await get_readiness(host)
             assert (status, told.startswith(why)) == (503, True), told
             assert not records
         outage_s = monotonic() - began
         with anyio.fail_after(500):
             while len(records) < len(pairs):
                 await anyio.sleep(0.02)
-        assert await ready(host) == (200, "ready\n")
+        assert await get_readiness(host) == (200, "ready\n")
         kept = await load_records(host.engine, "test")
         assert {each.match: each for each in kept} == {each.match: each for each in records}
     for record in records:
         assert record.result.reason not in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
         assert len(record.moves) > PLY + 1
-        # Whoever waited for the answer to its move, and whose turn came after the outage, has lost no time by it.
+        # The player whose turn was delayed by the outage is not charged for it.
         assert record.moves[PLY + 1].ms < 1000 * outage_s
 
 
-async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its_matches_later(
+async def test_a_server_stopped_during_an_outage_of_the_store_continues_its_matches_later(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
@@ -147,12 +147,12 @@ async def test_a_server_that_is_stopped_while_its_store_is_away_goes_on_with_its
             await asyncio.to_thread(own_postgresql.kill)
             go.set()
             with anyio.fail_after(500):
-                while (await ready(host))[0] == 200:
+                while (await get_readiness(host))[0] == 200:
                     await anyio.sleep(0.05)
             tasks.cancel_scope.cancel()
         began = monotonic()
         await stack.aclose()
-        assert monotonic() - began < 300, "nobody waits for a store that is away"
+        assert monotonic() - began < 300, "the server stops without waiting for the store"
     await asyncio.to_thread(own_postgresql.start)
     async with open_store(url) as engine:
         (kept,) = (await load_restart_state(engine, "", "test")).matches

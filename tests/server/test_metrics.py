@@ -1,4 +1,4 @@
-"""The metrics, as the parser of Prometheus' own client reads them."""
+"""The metrics page, read by the parser of the Prometheus client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.server.metrics import Metrics
 
 
 def samples(page: bytes) -> dict[tuple[str, tuple[str, ...]], float]:
-    """Return every sample by its name and the values of its labels."""
+    """Return the value of each sample, by its name and the values of its labels."""
     return {
         (sample.name, tuple(sample.labels.values())): sample.value
         for family in text_string_to_metric_families(page.decode())
@@ -17,7 +17,7 @@ def samples(page: bytes) -> dict[tuple[str, tuple[str, ...]], float]:
     }
 
 
-def test_two_servers_in_one_process_count_apart() -> None:
+def test_two_servers_in_one_process_have_separate_counts() -> None:
     one, other = Metrics(), Metrics()
     one.messages[Ready] += 1
     assert samples(one.render())["arena_messages_total", ("ready",)] == 1

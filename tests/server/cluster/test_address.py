@@ -1,3 +1,5 @@
+"""Parsing of the setting `bus.url`."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -24,7 +26,7 @@ from arena.server.cluster.bus import BusError
         ("nats://me:it@a,nats://b", NatsAddress(("nats://a:4222", "nats://b:4222"), "me", "it")),
     ],
 )
-def test_an_address_is_read(text: str, expected: NatsAddress) -> None:
+def test_a_bus_url_is_parsed(text: str, expected: NatsAddress) -> None:
     assert parse_bus_url(text, {}) == expected
 
 
@@ -32,12 +34,12 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size
 
 
 @given(words, words)
-def test_a_user_and_a_password_may_be_anything_that_is_quoted(user: str, password: str) -> None:
+def test_a_user_and_a_password_may_have_any_quoted_characters(user: str, password: str) -> None:
     found = parse_bus_url(f"nats://{quote(user, safe='')}:{quote(password, safe='')}@here", {})
     assert (found.user, found.password) == (user, password)
 
 
-def test_the_password_comes_from_a_file_where_the_address_has_none(tmp_path: Path) -> None:
+def test_a_url_without_a_password_takes_it_from_the_password_file(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("it\n")
     assert parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(file)}) == NatsAddress(
@@ -46,7 +48,7 @@ def test_the_password_comes_from_a_file_where_the_address_has_none(tmp_path: Pat
     assert parse_bus_url("nats://me:other@here", {PASSWORD_FILE_VARIABLE: str(file)}).password == "other"
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_password_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BusError, match=r"ARENA_BUS_PASSWORD_FILE=.*none cannot be read"):
         parse_bus_url("nats://me@here", {PASSWORD_FILE_VARIABLE: str(tmp_path / "none")})
 
@@ -69,19 +71,21 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         "nats://a,",
     ],
 )
-def test_an_invalid_address_is_reported_in_one_line_without_its_password(text: str) -> None:
-    with pytest.raises(BusError, match="is not the address of a NATS server: write nats://HOST:4222") as told:
+def test_an_invalid_bus_url_is_reported_without_its_password(text: str) -> None:
+    with pytest.raises(
+        BusError, match="is not the address of a NATS server: write nats://HOST:4222"
+    ) as refused:
         parse_bus_url(text, {})
-    assert "secret" not in str(told.value)
+    assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("nats://a,tls://b", "mixes servers with and without TLS"),
         ("nats://x:1@a,nats://y:1@b", "the same user"),
     ],
 )
-def test_servers_of_one_nats_are_alike(text: str, told: str) -> None:
-    with pytest.raises(BusError, match=told):
+def test_servers_of_one_url_must_have_the_same_scheme_and_credentials(text: str, reason: str) -> None:
+    with pytest.raises(BusError, match=reason):
         parse_bus_url(text, {})

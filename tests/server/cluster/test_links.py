@@ -1,4 +1,4 @@
-"""The link of edges and cores over a bus that loses, repeats, delays and is cut, on a virtual clock."""
+"""Links between edges and cores on a virtual clock, over a bus that loses, repeats and delays frames."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from arena.server.ports import RequestResync
 from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.world import MS, SECOND
 from tests.properties import seeds
-from tests.server.cluster.links import NotingCore, NotingEdge, exchanging
+from tests.server.cluster.links import RecordingCore, RecordingEdge, open_exchange
 
 SETTLED_NS = 2 * SECOND
 
 
 @pytest.fixture
 def exchange() -> Iterator[SimulatedExchange]:
-    with exchanging(1) as exchange:
+    with open_exchange(1) as exchange:
         yield exchange
 
 
-def synced_pair(exchange: SimulatedExchange, number: int = 5) -> tuple[NotingEdge, NotingCore, int]:
-    """Return an edge in sync with a core, and a client there."""
-    core, edge = NotingCore(exchange, fencing_token=1), NotingEdge(exchange, number)
+def synced_pair(exchange: SimulatedExchange, number: int = 5) -> tuple[RecordingEdge, RecordingCore, int]:
+    """Return an edge and a core that are in sync, and the number of a connected client."""
+    core, edge = RecordingCore(exchange, fencing_token=1), RecordingEdge(exchange, number)
     exchange.world.run_for(SECOND)
     client = edge.request("anna")
     exchange.world.run_for(SECOND)
-    assert edge.in_sync()
+    assert edge.is_synced()
     assert client in core.clients
     return edge, core, client
 
@@ -39,24 +39,24 @@ def synced_pair(exchange: SimulatedExchange, number: int = 5) -> tuple[NotingEdg
 def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     for number in range(1, 50):
-        edge.say(client, number)
-        core.send(client, number)
+        edge.send_status(client, number)
+        core.send_accepted(client, number)
     exchange.world.run_for(3 * MS)
-    assert core.heard() == list(range(1, 50))
-    assert edge.heard() == list(range(1, 50))
+    assert core.list_received() == list(range(1, 50))
+    assert edge.list_received() == list(range(1, 50))
     assert edge.link.resync_count == 1
 
 
-def test_messages_given_together_are_sent_in_one_frame(exchange: SimulatedExchange) -> None:
+def test_messages_submitted_together_are_sent_in_one_frame(exchange: SimulatedExchange) -> None:
     edge, _, client = synced_pair(exchange)
     carried = exchange.carried
     for number in range(50):
-        edge.say(client, number)
+        edge.send_status(client, number)
     exchange.world.run_for(3 * MS)
     assert exchange.carried == carried + 1
 
 
-def test_times_are_those_of_the_cores_clock(exchange: SimulatedExchange) -> None:
+def test_arrival_times_are_times_of_the_cores_clock(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     edge.link.submit(MessageReceived(client, Move("m", 3, 1), edge.process.now_ns(), elapsed_ns=77))
     edge.link.submit(TurnSent(client, "m", 3, edge.process.now_ns(), lag=9))
@@ -69,16 +69,16 @@ def test_times_are_those_of_the_cores_clock(exchange: SimulatedExchange) -> None
 
 
 @pytest.mark.parametrize("seed", seeds(20))
-def test_after_any_losses_repeats_and_delays_both_sides_agree_who_is_connected(seed: int) -> None:
-    with exchanging(seed) as exchange:
+def test_both_sides_agree_on_the_clients_after_losses_repeats_and_delays(seed: int) -> None:
+    with open_exchange(seed) as exchange:
         lose_repeat_and_delay(exchange)
 
 
 def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
     dice = exchange.world.random_generator("test")
     core, edges = (
-        NotingCore(exchange, fencing_token=1),
-        [NotingEdge(exchange, number) for number in (3, 4, 5)],
+        RecordingCore(exchange, fencing_token=1),
+        [RecordingEdge(exchange, number) for number in (3, 4, 5)],
     )
     exchange.world.run_for(SECOND)
     exchange.loss, exchange.repeats, exchange.reorderings = 0.1, 0.1, 0.1
@@ -88,17 +88,17 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
             case 0:
                 edge.request(f"bot {step}")
             case 1 if edge.connected:
-                edge.leave(dice.choice(list(edge.connected)))
+                edge.disconnect(dice.choice(list(edge.connected)))
             case _ if edge.connected:
                 client = dice.choice(list(edge.connected))
-                edge.say(client, step)
+                edge.send_status(client, step)
                 if client in core.clients:
-                    core.send(client, step + 1)
+                    core.send_accepted(client, step + 1)
         exchange.world.run_for(dice.randrange(30 * MS))
     exchange.loss = exchange.repeats = exchange.reorderings = 0.0
     exchange.world.run_for(SETTLED_NS)
     for edge in edges:
-        assert not edge.pending, "each request is answered in the end"
+        assert not edge.pending, "each hello is answered in the end"
     assert core.clients == {client for edge in edges for client in edge.connected}
     assert not core.link.loss_reason
     counts = [edge.link.resync_count for edge in edges]
@@ -106,52 +106,52 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
     assert counts == [edge.link.resync_count for edge in edges], "a quiet link stays in sync"
 
 
-def test_a_silent_edge_is_gone_and_comes_back(exchange: SimulatedExchange) -> None:
+def test_a_silent_edge_counts_as_lost_until_it_is_heard_again(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
-    other = NotingEdge(exchange, 6)
+    other = RecordingEdge(exchange, 6)
     exchange.world.run_for(SECOND)
     exchange.cut.add("edge 5")
     exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
-    assert core.gone == [5]
+    assert core.detached_edges == [5]
     assert client not in core.clients
-    assert other.in_sync()
-    assert not edge.in_sync()
-    edge.say(client, 1)
+    assert other.is_synced()
+    assert not edge.is_synced()
+    edge.send_status(client, 1)
     exchange.cut.clear()
     exchange.world.run_for(SECOND)
     assert client in core.clients
-    assert edge.in_sync()
-    assert core.heard() == [1]
+    assert edge.is_synced()
+    assert core.list_received() == [1]
 
 
-def test_a_core_that_cannot_hear_the_bus_gives_up_and_takes_no_edge_for_gone(
+def test_a_core_without_the_bus_stops_leading_and_detaches_no_edge(
     exchange: SimulatedExchange,
 ) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.cut.add("core 1")
     exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
     assert core.link.loss_reason == "the bus is unavailable"
-    assert not core.gone
-    new = NotingCore(exchange, fencing_token=2)
+    assert not core.detached_edges
+    new = RecordingCore(exchange, fencing_token=2)
     exchange.world.run_for(SECOND)
     assert client in new.clients
-    assert edge.in_sync()
+    assert edge.is_synced()
 
 
-def test_held_messages_are_bounded_in_number_and_time(exchange: SimulatedExchange) -> None:
+def test_messages_held_for_a_core_are_limited_in_number_and_age(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.kill()
     exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
-    edge.say(client, 1)
+    edge.send_status(client, 1)
     exchange.world.run_for(MAX_RESEND_AGE_NS)
     for number in range(MAX_RESENT_MESSAGES + 10):
-        edge.say(client, number)
-    new = NotingCore(exchange, fencing_token=2)
+        edge.send_status(client, number)
+    new = RecordingCore(exchange, fencing_token=2)
     exchange.world.run_for(SECOND)
-    assert new.heard() == list(range(10, MAX_RESENT_MESSAGES + 10))
+    assert new.list_received() == list(range(10, MAX_RESENT_MESSAGES + 10))
 
 
-def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: SimulatedExchange) -> None:
+def test_a_list_of_messages_larger_than_a_frame_is_split(exchange: SimulatedExchange) -> None:
     edge, core, _ = synced_pair(exchange)
     for number in range(12_000):
         edge.request(f"a bot with a long name {number:>40}")
@@ -159,7 +159,7 @@ def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Simulat
     assert len(edge.connected) == 12_001
     carried = exchange.carried
     core.process.kill()
-    new = NotingCore(exchange, fencing_token=2)
+    new = RecordingCore(exchange, fencing_token=2)
     exchange.world.run_for(HEARTBEAT_NS + 10 * MS)
     (here,) = new.of(EdgeResynced)
     assert len(here.clients) == 12_001
@@ -167,29 +167,33 @@ def test_a_list_larger_than_a_message_may_be_crosses_in_pieces(exchange: Simulat
     assert exchange.carried - carried < 20
 
 
-def test_a_core_that_was_built_anew_asks_every_edge_and_is_told_again(exchange: SimulatedExchange) -> None:
+def test_a_rebuilt_core_gets_the_clients_and_recent_messages_of_each_edge_again(
+    exchange: SimulatedExchange,
+) -> None:
     edge, core, client = synced_pair(exchange)
-    edge.say(client, 1)
+    edge.send_status(client, 1)
     exchange.world.run_for(SECOND)
     for port in core.ports.values():
         port.deliver([RequestResync()])
-    edge.say(client, 2)
+    edge.send_status(client, 2)
     exchange.world.run_for(SECOND)
     assert len(core.of(EdgeResynced)) == 2
-    assert core.heard() == [1, 2, 1, 2], "what it had taken in is lost with what it was before"
+    assert core.list_received() == [1, 2, 1, 2], (
+        "the new core gets again the messages that only the old one had"
+    )
 
 
-def test_nothing_that_no_frame_is_harms_anybody(exchange: SimulatedExchange) -> None:
+def test_invalid_frames_are_dropped(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     for noise in (b"", b"\x00", b"\x96\x01\x01\x01\x00\xc2\xc4\x01\xff", bytes(range(256))):
         edge.link.receive(noise)
         core.link.receive(noise)
     exchange.world.run_for(SECOND)
-    assert edge.in_sync()
+    assert edge.is_synced()
     assert client in core.clients
 
 
-def test_shards_do_not_hear_each_other() -> None:
+def test_each_shard_has_its_own_subjects() -> None:
     names = ["", "-", "a", "a.b", "a b", "ä", "a_2e_b", "A", "*", ">"]
     assert len({make_core_subject(name) for name in names}) == len(names)
     assert all(

@@ -1,4 +1,4 @@
-"""The bus over a real NATS: behaviour if NATS is away, slow, or something else."""
+"""The bus over a real NATS server, also while NATS is unavailable, slow or refuses the client."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ async def open_bus(url: str, **options: Any) -> AsyncIterator[NatsBus]:
         yield bus
 
 
-async def until(true: Callable[[], bool], seconds: float = 100) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 100) -> None:
+    """Wait until `condition()` is true. Raises TimeoutError after `seconds`."""
     with anyio.fail_after(seconds):
-        while not true():
+        while not condition():
             await anyio.sleep(0.002)
 
 
 @asynccontextmanager
 async def nats_server(**settings: Any) -> AsyncIterator[NatsServer]:
-    """Yield a NATS with settings of its own."""
+    """Run a NATS server with these settings during the block."""
     held = run_nats(**settings)
     server = await asyncio.to_thread(held.__enter__)
     yield server
@@ -48,37 +49,38 @@ async def nats_server(**settings: Any) -> AsyncIterator[NatsServer]:
 
 @pytest.fixture
 async def own_nats() -> AsyncIterator[NatsServer]:
-    """Yield a NATS that a test may stop."""
+    """Run a NATS server that the test may stop."""
     async with nats_server() as server:
         yield server
 
 
 @asynccontextmanager
-async def over_a_line(server: NatsServer) -> AsyncIterator[ForwarderProcess]:
+async def open_forwarder(server: NatsServer) -> AsyncIterator[ForwarderProcess]:
+    """Run a forwarder to a NATS server during the block, which can cut the connections through it."""
     with closing(await asyncio.to_thread(ForwarderProcess, server.port)) as line:
         yield line
 
 
 async def refusal(url: str, **options: Any) -> str:
-    """Return the reason that there is no bus."""
+    """Return the error with which a connection to this URL is refused."""
     with pytest.raises(BusError) as told:
         async with open_bus(url, **options):
-            pytest.fail("there is one")
+            pytest.fail("the bus was opened")
     return str(told.value)
 
 
-async def arrives(bus: NatsBus, got: list[bytes], subject: str) -> None:
-    """Check that a message goes out and comes in."""
-    before = len(got)
+async def check_round_trip(bus: NatsBus, received: list[bytes], subject: str) -> None:
+    """Publish a message, and wait until it is in `received`, the list of a subscription."""
+    before = len(received)
     assert bus.publish(subject, b"x")
-    await until(lambda: len(got) > before)
+    await until(lambda: len(received) > before)
 
 
-async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own_nats: NatsServer) -> None:
+async def test_subscriptions_survive_a_restart_of_nats(own_nats: NatsServer) -> None:
     payloads: list[bytes] = []
     async with open_bus(own_nats.url) as bus:
         await bus.subscribe("a.b", payloads.append)
-        await arrives(bus, payloads, "a.b")
+        await check_round_trip(bus, payloads, "a.b")
         await asyncio.to_thread(own_nats.kill)
         await until(lambda: not bus.is_connected)
         assert not bus.publish("a.b", b"lost")
@@ -86,17 +88,17 @@ async def test_subscriptions_outlive_a_nats_that_is_killed_and_started_again(own
         await bus.subscribe("a.c", late.append)
         await asyncio.to_thread(own_nats.start)
         await until(lambda: bus.is_connected)
-        await arrives(bus, payloads, "a.b")
-        await arrives(bus, late, "a.c")
+        await check_round_trip(bus, payloads, "a.b")
+        await check_round_trip(bus, late, "a.c")
     assert payloads == [b"x", b"x"]
 
 
 @pytest.mark.parametrize("how", ["frozen", "cut"])
-async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
+async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
     own_nats: NatsServer, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     payloads: list[bytes] = []
-    async with over_a_line(own_nats) as line:
+    async with open_forwarder(own_nats) as line:
         url = own_nats.url if how == "frozen" else f"nats://127.0.0.1:{line.port}"
         async with open_bus(url) as bus:
             await bus.subscribe("a", payloads.append)
@@ -107,7 +109,7 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
             else:
                 await asyncio.to_thread(line.send_order, "cut")
             refused, accepted, longest = 0, 0, 0.0
-            # More than everything between can hold: whoever publishes waits for nothing all the same.
+            # Publish more than all buffers can hold. No call of `publish` may wait.
             while bus.is_connected:
                 before = time.monotonic()
                 if bus.publish("a", b"x" * 100_000):
@@ -122,16 +124,18 @@ async def test_a_nats_that_falls_silent_is_lost_and_the_event_loop_goes_on(
             # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
             assert accepted < MAX_QUEUED_BYTES + 64 * 2**20
             told = [each.getMessage() for each in caplog.records if each.name == "arena.bus"]
-            assert told == ["the connection to NATS is lost: it does not answer"], "the client has not waited"
+            assert told == ["the connection to NATS is lost: it does not answer"], (
+                "the NATS client did not block"
+            )
             if how == "frozen":
                 frozen.__exit__(None, None, None)
             else:
                 await asyncio.to_thread(line.send_order, "mend")
-            # On a busy machine the new connection may be lost too, with what it carries.
+            # On a busy machine, the new connection may be lost too, so the message is repeated.
             await until(lambda: bus.publish("a", b"last") and bool(payloads) and payloads[-1] == b"last")
 
 
-async def test_an_answer_that_comes_after_its_time_does_no_harm(
+async def test_a_late_answer_of_nats_causes_no_error(
     own_nats: NatsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     payloads: list[bytes] = []
@@ -143,7 +147,7 @@ async def test_an_answer_that_comes_after_its_time_does_no_harm(
     assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
 
 
-async def test_a_standstill_of_the_process_itself_is_no_loss(own_nats: NatsServer) -> None:
+async def test_a_stall_of_the_process_itself_is_no_loss_of_nats(own_nats: NatsServer) -> None:
     program = f"""
 import time, anyio
 from arena.server.cluster.nats import open_nats
@@ -192,23 +196,23 @@ async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
     assert error.endswith(": no NATS server listens there")
 
 
-async def test_another_of_several_servers_is_taken(own_nats: NatsServer) -> None:
+async def test_the_next_server_of_the_url_is_used_if_one_is_unavailable(own_nats: NatsServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     payloads: list[bytes] = []
     async with open_bus(f"nats://127.0.0.1:{port},{own_nats.url}") as bus:
         await bus.subscribe("several", payloads.append)
-        await arrives(bus, payloads, "several")
+        await check_round_trip(bus, payloads, "several")
 
 
-async def test_a_password_lets_in_and_a_wrong_one_does_not(
+async def test_nats_admits_the_right_credentials_and_rejects_wrong_ones(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async with nats_server(authorization={"user": "me", "password": "a:b/c@d"}) as server:
         payloads: list[bytes] = []
         async with open_bus(f"nats://me:a%3Ab%2Fc%40d@127.0.0.1:{server.port}") as bus:
             await bus.subscribe("a", payloads.append)
-            await arrives(bus, payloads, "a")
+            await check_round_trip(bus, payloads, "a")
         (tmp_path / "password").write_text("a:b/c@d\n")
         with monkeypatch.context() as here:
             here.setenv("ARENA_BUS_PASSWORD_FILE", str(tmp_path / "password"))
@@ -225,7 +229,7 @@ async def test_a_password_lets_in_and_a_wrong_one_does_not(
         assert bus.is_connected
 
 
-async def test_a_nats_that_takes_too_little_is_told() -> None:
+async def test_a_nats_with_a_small_message_limit_is_refused() -> None:
     async with nats_server(max_payload=1000) as server:
         assert (await refusal(server.url)).endswith(
             f": it accepts only messages of up to 1000 bytes; set its max_payload to {MAX_PAYLOAD}"
@@ -244,7 +248,7 @@ async def test_missing_permissions_are_logged(caplog: pytest.LogCaptureFixture) 
         assert bus.is_connected
 
 
-async def test_a_user_who_may_not_use_an_inbox_is_refused_with_the_reason() -> None:
+async def test_a_user_without_permission_for_inboxes_is_refused_with_the_reason() -> None:
     permissions = {"publish": ["mine.>"], "subscribe": [">"]}
     users = [{"user": "me", "password": "it", "permissions": permissions}]
     async with nats_server(authorization={"users": users}) as server:
@@ -253,23 +257,23 @@ async def test_a_user_who_may_not_use_an_inbox_is_refused_with_the_reason() -> N
         )
 
 
-async def certificate(folder: Path, address: str) -> tuple[Path, dict[str, str]]:
-    """Return the file of a new certificate, and the settings of a server that has it."""
+async def make_server_certificate(folder: Path, address: str) -> tuple[Path, dict[str, str]]:
+    """Return the file of a new certificate, and the settings of a NATS server that uses the certificate."""
     file, key = await asyncio.to_thread(make_certificate, folder, address, address)
     return file, {"cert_file": str(file), "key_file": str(key)}
 
 
 @mark_requires("openssl")
-async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host(tmp_path: Path) -> None:
-    ca, right = await certificate(tmp_path, "127.0.0.1")
-    other_ca, other = await certificate(tmp_path, "127.0.0.2")
+async def test_tls_requires_a_trusted_certificate_for_the_host(tmp_path: Path) -> None:
+    ca, right = await make_server_certificate(tmp_path, "127.0.0.1")
+    other_ca, other = await make_server_certificate(tmp_path, "127.0.0.2")
     async with nats_server(tls=right) as server:
         payloads: list[bytes] = []
         for scheme in ("tls", "nats"):
             url = f"{scheme}://127.0.0.1:{server.port}"
             async with open_bus(url, ca=ca) as bus:
                 await bus.subscribe("a", payloads.append)
-                await arrives(bus, payloads, "a")
+                await check_round_trip(bus, payloads, "a")
             error = await refusal(url)
             assert "its certificate is not trusted (" in error
             assert error.endswith("; set bus.ca to the CA bundle")
@@ -279,8 +283,8 @@ async def test_tls_needs_a_certificate_that_is_trusted_and_made_out_for_the_host
 
 
 @mark_requires("openssl")
-async def test_nothing_is_told_in_clear_to_one_without_tls(tmp_path: Path) -> None:
-    """An attacker in between could remove the offer of TLS from the first message of NATS."""
+async def test_no_credentials_are_sent_to_a_server_without_tls(tmp_path: Path) -> None:
+    """An attacker on the network could remove the offer of TLS from the first message of NATS."""
     heard = b""
 
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -289,7 +293,7 @@ async def test_nothing_is_told_in_clear_to_one_without_tls(tmp_path: Path) -> No
         heard += await reader.read()
         writer.close()
 
-    ca, _ = await certificate(tmp_path, "127.0.0.1")
+    ca, _ = await make_server_certificate(tmp_path, "127.0.0.1")
     async with await asyncio.start_server(listen, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         error = await refusal(f"tls://me:secret@127.0.0.1:{port}", ca=ca)

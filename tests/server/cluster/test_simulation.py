@@ -1,4 +1,4 @@
-"""A whole arena in a simulation: invariants hold under all failures, and planted defects are found."""
+"""Simulations of a whole arena: invariants hold under failures, and the simulations find planted defects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def test_without_failures_no_honest_bot_loses_its_connection_or_a_match() -> None:
+def test_without_failures_no_honest_bot_loses_a_connection_or_forfeits() -> None:
     outcome = simulate(SimulationPlan(1, 20, 12, control=0, only=()))
     assert outcome.failure == ""
     assert outcome.matches > 10
@@ -40,7 +40,7 @@ def test_invariants_hold_on_a_host_under_all_failures() -> None:
     require_invariants(simulate(SimulationPlan(24, 40, 8, control=0, cluster=False)))
 
 
-def test_a_planted_defect_is_found_and_shrunk_to_the_faults_that_matter() -> None:
+def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None:
     with plant_defect("suspended-paired"):
         outcome = simulate(SimulationPlan(1, 120, 16))
         assert "got a match while it was suspended" in outcome.failure
@@ -50,7 +50,7 @@ def test_a_planted_defect_is_found_and_shrunk_to_the_faults_that_matter() -> Non
 
 
 @pytest.mark.slow
-def test_a_freeze_of_the_server_may_void_a_match() -> None:
+def test_a_freeze_of_the_server_voids_matches() -> None:
     outcome = simulate(SimulationPlan(20, 60, only=(6,)))
     assert outcome.failure == "", "\n".join(outcome.story)
     assert outcome.fault_counts == {"server freeze": 1}
@@ -68,7 +68,7 @@ FIRST_SEED = {
     "session-not-kept": 2,
     "answer-forgotten": 7,
 }
-"""First seed for defects that seed 1 does not show, or only after several seconds of work."""
+"""First seed to try for defects that seed 1 finds late or not at all, by the defect's name."""
 
 
 @pytest.mark.slow

@@ -1,3 +1,5 @@
+"""TLS contexts for NATS."""
+
 from __future__ import annotations
 
 import ssl
@@ -9,24 +11,24 @@ from arena.server.cluster.bus import BusError
 from arena.server.cluster.tls import TlsContext
 
 
-def test_certificates_that_cannot_be_used_are_told(tmp_path: Path) -> None:
+def test_an_unusable_ca_bundle_is_reported(tmp_path: Path) -> None:
     (tmp_path / "bad.pem").write_text("nothing")
     for name in ("bad.pem", "none.pem"):
         with pytest.raises(BusError, match=rf"bus.ca: .*{name} cannot be used"):
             TlsContext.from_ca_bundle(tmp_path / name)
 
 
-def test_a_certificate_is_wanted_for_the_host_that_was_asked_for() -> None:
-    trust = TlsContext.from_ca_bundle(None)
-    assert trust.check_hostname
-    assert trust.verify_mode == ssl.CERT_REQUIRED
+def test_a_certificate_for_the_requested_host_is_required() -> None:
+    context = TlsContext.from_ca_bundle(None)
+    assert context.check_hostname
+    assert context.verify_mode == ssl.CERT_REQUIRED
 
 
-def test_it_knows_whether_the_connection_came_to_tls() -> None:
-    trust = TlsContext.from_ca_bundle(None)
-    used = [trust.was_used]
-    trust.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="here")
-    used.append(trust.was_used)
-    trust.reset()
-    used.append(trust.was_used)
+def test_the_context_records_whether_tls_was_used() -> None:
+    context = TlsContext.from_ca_bundle(None)
+    used = [context.was_used]
+    context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="here")
+    used.append(context.was_used)
+    context.reset()
+    used.append(context.was_used)
     assert used == [False, True, False]

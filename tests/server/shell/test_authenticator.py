@@ -1,4 +1,4 @@
-"""The authenticator: names, tokens and sessions that are admitted or refused."""
+"""The authenticator: which names, tokens and sessions it admits, and when it reads the store."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from arena.server.store import tokens
 from arena.server.store.accounts import StoredAccount
 from tests.virtual import virtual
 
-HERE = "192.0.2.1"
+ADDRESS = "192.0.2.1"
 
 
-def door(*, anyone: bool = False, guests: bool = False) -> Authenticator:
+def make_authenticator(*, anyone: bool = False, guests: bool = False) -> Authenticator:
     return Authenticator(
         None,  # type: ignore[arg-type]
         "",
@@ -43,16 +43,16 @@ def door(*, anyone: bool = False, guests: bool = False) -> Authenticator:
 
 
 def request(
-    name: str, token: str = "", session: str = "", role: Role = "bot", address: str = HERE
+    name: str, token: str = "", session: str = "", role: Role = "bot", address: str = ADDRESS
 ) -> AdmissionRequest:
     return AdmissionRequest(1, Hello(name, token, session, role=role), address)
 
 
 def refusal(
-    door: Authenticator, pending: AdmissionRequest, known: StoredAccount | None = None
+    auth: Authenticator, pending: AdmissionRequest, known: StoredAccount | None = None
 ) -> RequestRefused:
     with pytest.raises(RequestRefused) as refused:
-        door.authenticate(pending, known or StoredAccount())
+        auth.authenticate(pending, known or StoredAccount())
     return refused.value
 
 
@@ -60,91 +60,103 @@ def account(token: str = "", **more: Any) -> StoredAccount:
     return StoredAccount(tokens.hash_token(token) if token else "", **more)
 
 
-def test_a_token_opens_its_own_name_only() -> None:
-    at = door()
-    anna, bert = at.issue_token("anna"), at.issue_token("bert")
-    assert at.authenticate(request("anna", anna), StoredAccount()).role == "bot"
+def test_a_token_admits_only_its_own_name() -> None:
+    auth = make_authenticator()
+    anna, bert = auth.issue_token("anna"), auth.issue_token("bert")
+    assert auth.authenticate(request("anna", anna), StoredAccount()).role == "bot"
     for name, token in (("anna", bert), ("anna", ""), ("carl", anna), ("carl", "")):
-        assert refusal(at, request(name, token)).code is Code.BAD_TOKEN
+        assert refusal(auth, request(name, token)).code is Code.BAD_TOKEN
 
 
-def test_a_new_token_takes_the_place_of_the_old_one_and_none_is_kept_in_clear() -> None:
-    at = door()
-    old, new = at.issue_token("anna"), at.issue_token("anna")
-    at.authenticate(request("anna", new), StoredAccount())
-    assert refusal(at, request("anna", old)).code is Code.BAD_TOKEN
-    assert new not in repr(vars(at))
+def test_a_new_token_replaces_the_old_one_and_only_hashes_are_kept() -> None:
+    auth = make_authenticator()
+    old, new = auth.issue_token("anna"), auth.issue_token("anna")
+    auth.authenticate(request("anna", new), StoredAccount())
+    assert refusal(auth, request("anna", old)).code is Code.BAD_TOKEN
+    assert new not in repr(vars(auth))
 
 
 def test_on_an_open_server_a_name_with_a_token_still_needs_it() -> None:
-    at = door(anyone=True)
-    at.authenticate(request("carl"), StoredAccount())
-    assert "leave the token empty" in refusal(at, request("carl", "something")).detail
-    assert "wrong token for" in refusal(at, request("anna"), account("secret")).detail
-    assert "was revoked" in refusal(at, request("anna"), account("secret", is_revoked=True)).detail
+    auth = make_authenticator(anyone=True)
+    auth.authenticate(request("carl"), StoredAccount())
+    assert "leave the token empty" in refusal(auth, request("carl", "something")).detail
+    assert "wrong token for" in refusal(auth, request("anna"), account("secret")).detail
+    assert "was revoked" in refusal(auth, request("anna"), account("secret", is_revoked=True)).detail
 
 
 @pytest.mark.parametrize("role", ["bot", "spectator"])
 def test_a_name_that_cannot_be_printed_is_refused(role: Role) -> None:
-    assert refusal(door(anyone=True), request("an\na", role=role)).code is Code.BAD_NAME
+    assert refusal(make_authenticator(anyone=True), request("an\na", role=role)).code is Code.BAD_NAME
 
 
 @pytest.mark.parametrize("role", ["bot", "spectator", "admin"])
-def test_a_token_of_the_store_opens_its_name_in_its_role_until_it_is_revoked(role: Role) -> None:
+def test_a_stored_token_grants_its_role_until_it_is_revoked(role: Role) -> None:
     known = account("secret", role=role)
-    assert door().authenticate(request("anna", "secret", role=role), known).role == role
+    assert make_authenticator().authenticate(request("anna", "secret", role=role), known).role == role
     assert (
         "was revoked"
-        in refusal(door(), request("anna", "secret", role=role), account("secret", is_revoked=True)).detail
+        in refusal(
+            make_authenticator(), request("anna", "secret", role=role), account("secret", is_revoked=True)
+        ).detail
     )
 
 
 def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
-    assert door().authenticate(request("anna", role="spectator"), StoredAccount()).role == "spectator"
-    assert refusal(door(), request("anna", role="admin")).code is Code.BAD_TOKEN
-    assert door(anyone=True).authenticate(request("anna", role="admin"), StoredAccount()).role == "bot", (
-        "which the core refuses"
+    assert (
+        make_authenticator().authenticate(request("anna", role="spectator"), StoredAccount()).role
+        == "spectator"
     )
+    assert refusal(make_authenticator(), request("anna", role="admin")).code is Code.BAD_TOKEN
+    assert (
+        make_authenticator(anyone=True).authenticate(request("anna", role="admin"), StoredAccount()).role
+        == "bot"
+    ), "the core then refuses the role admin"
 
 
-def test_after_wrong_guesses_even_the_right_token_is_refused_for_that_client_only() -> None:
-    at = door()
-    token = at.issue_token("anna")
+def test_after_many_wrong_tokens_an_address_is_refused_even_with_the_right_token() -> None:
+    auth = make_authenticator()
+    token = auth.issue_token("anna")
     for guess in map(str, range(MAX_FAILURES)):
-        assert refusal(at, request("anna", guess)).code is Code.BAD_TOKEN
-    refused = refusal(at, request("anna", token))
+        assert refusal(auth, request("anna", guess)).code is Code.BAD_TOKEN
+    refused = refusal(auth, request("anna", token))
     assert refused.code is Code.RATE_LIMITED
-    assert HERE in refused.detail
-    at.authenticate(request("anna", token, address="192.0.2.2"), StoredAccount())
+    assert ADDRESS in refused.detail
+    auth.authenticate(request("anna", token, address="192.0.2.2"), StoredAccount())
 
 
-def test_an_address_that_is_closed_stays_open_to_a_bot_that_returns_with_its_session() -> None:
-    at = door()
-    token = at.issue_token("anna")
+def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
+    auth = make_authenticator()
+    token = auth.issue_token("anna")
     for guess in map(str, range(MAX_FAILURES)):
-        refusal(at, request("bert", guess))
+        refusal(auth, request("bert", guess))
     known = StoredAccount(session=hash_secret("secret"))
-    assert at.authenticate(request("anna", token, "secret"), known).stored_session == known.session
+    assert auth.authenticate(request("anna", token, "secret"), known).stored_session == known.session
     for session in ("another", ""):
-        assert refusal(at, request("anna", token, session), known).code is Code.RATE_LIMITED
-    wrong = refusal(at, request("anna", "wrong", "secret"), known)
-    assert wrong.code is Code.BAD_TOKEN, "the secret of a session is no token"
+        assert refusal(auth, request("anna", token, session), known).code is Code.RATE_LIMITED
+    wrong = refusal(auth, request("anna", "wrong", "secret"), known)
+    assert wrong.code is Code.BAD_TOKEN, "the secret of a session does not replace the token"
 
 
-def test_an_empty_token_is_no_guess() -> None:
-    at = door()
-    token = at.issue_token("anna")
+def test_an_empty_token_does_not_count_as_a_wrong_token() -> None:
+    auth = make_authenticator()
+    token = auth.issue_token("anna")
     for _ in range(2 * MAX_FAILURES):
-        assert refusal(at, request("anna")).code is Code.BAD_TOKEN
-    at.authenticate(request("anna", token), StoredAccount())
+        assert refusal(auth, request("anna")).code is Code.BAD_TOKEN
+    auth.authenticate(request("anna", token), StoredAccount())
 
 
-def test_a_guest_needs_a_guests_name_without_a_token_where_guests_are_let_in() -> None:
-    assert door(guests=True).authenticate(request("guest-1"), StoredAccount()).guest
-    assert refusal(door(), request("guest-1")).code is Code.BAD_TOKEN
-    assert refusal(door(guests=True), request("anna")).code is Code.BAD_TOKEN
-    assert refusal(door(guests=True), request("guest-1"), account("secret")).code is Code.BAD_TOKEN
-    assert not door(guests=True).authenticate(request("guest-1", "secret"), account("secret")).guest
+def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
+    assert make_authenticator(guests=True).authenticate(request("guest-1"), StoredAccount()).guest
+    assert refusal(make_authenticator(), request("guest-1")).code is Code.BAD_TOKEN
+    assert refusal(make_authenticator(guests=True), request("anna")).code is Code.BAD_TOKEN
+    assert (
+        refusal(make_authenticator(guests=True), request("guest-1"), account("secret")).code is Code.BAD_TOKEN
+    )
+    assert (
+        not make_authenticator(guests=True)
+        .authenticate(request("guest-1", "secret"), account("secret"))
+        .guest
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,33 +171,36 @@ def test_a_guest_needs_a_guests_name_without_a_token_where_guests_are_let_in() -
 )
 def test_names_of_guests(name: str, is_guest: bool) -> None:
     assert (
-        door(guests=True, anyone=False).complete_resync(EdgeResynced(1, [returning(name)])).clients[0].guest
+        make_authenticator(guests=True, anyone=False)
+        .complete_resync(EdgeResynced(1, [returning(name)]))
+        .clients[0]
+        .guest
         is is_guest
     )
 
 
-def returning(name: str, address: str = HERE) -> ClientAdmitted:
+def returning(name: str, address: str = ADDRESS) -> ClientAdmitted:
     return ClientAdmitted(1, Hello(name, session="secret"), address, owner="", secret="")
 
 
-def test_owners_are_addresses_and_bots_of_this_machine_are_known() -> None:
-    at = door(anyone=True)
-    at.issue_token("house")
+def test_a_client_without_a_token_is_owned_by_its_address_and_loopback_is_local() -> None:
+    auth = make_authenticator(anyone=True)
+    auth.issue_token("house")
     addresses = {
         "2001:db8::1": ("2001:db8::/64", False),
         "192.0.2.1": ("192.0.2.1", False),
         "127.0.0.1": ("127.0.0.1", True),
     }
     for address, (owner, local) in addresses.items():
-        entered = at.authenticate(request("anna", address=address), StoredAccount())
+        entered = auth.authenticate(request("anna", address=address), StoredAccount())
         assert (entered.owner, entered.local) == (owner, local)
-        (vouched,) = at.complete_resync(EdgeResynced(1, [returning("anna", address)])).clients
+        (vouched,) = auth.complete_resync(EdgeResynced(1, [returning("anna", address)])).clients
         assert (vouched.owner, vouched.local) == (owner, local)
-    assert at.complete_resync(EdgeResynced(1, [returning("house")])).clients[0].local
+    assert auth.complete_resync(EdgeResynced(1, [returning("house")])).clients[0].local
 
 
-class Given:
-    """Inputs and sent messages of a shell."""
+class RecordingShell:
+    """Shell that only records its inputs and sent messages."""
 
     def __init__(self) -> None:
         self.inputs: list[Any] = []
@@ -194,7 +209,7 @@ class Given:
 
 
 class Accounts:
-    """A store of accounts that answers when a test says so."""
+    """Substitute for `load_accounts`, which answers once `gate` is set, and raises `error` unless it is None."""
 
     def __init__(self, known: dict[str, StoredAccount]) -> None:
         self.known = known
@@ -210,31 +225,31 @@ class Accounts:
         return {name: self.known.get(name, StoredAccount()) for name in names}
 
 
-def open_accounts(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tuple[Accounts, Given]:
+def open_accounts(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tuple[Accounts, RecordingShell]:
     accounts = Accounts(known)
     monkeypatch.setattr(authenticator, "load_accounts", accounts)
-    return accounts, Given()
+    return accounts, RecordingShell()
 
 
 @asynccontextmanager
-async def running(at: Authenticator, shell: Given) -> AsyncIterator[None]:
+async def running(auth: Authenticator, shell: RecordingShell) -> AsyncIterator[None]:
     async with open_background_tasks() as tasks:
-        tasks.start_soon(at.run, shell)  # type: ignore[arg-type]
+        tasks.start_soon(auth.run, shell)  # type: ignore[arg-type]
         yield
 
 
 @virtual
-async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitted(
+async def test_waiting_clients_share_a_query_and_disconnected_ones_are_not_admitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     accounts, shell = open_accounts(monkeypatch)
-    at = door(anyone=True)
-    async with running(at, shell):
-        at.enqueue(AdmissionRequest(1, Hello("first"), HERE), None)
+    auth = make_authenticator(anyone=True)
+    async with running(auth, shell):
+        auth.enqueue(AdmissionRequest(1, Hello("first"), ADDRESS), None)
         await anyio.wait_all_tasks_blocked()
         for number in range(2, 100):
-            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE), None)
-        at.forget_request(50)
+            auth.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+        auth.forget_request(50)
         accounts.gate.set()
         await anyio.sleep(2.1 * QUERY_PAUSE_SECONDS)
     assert [len(names) for names in accounts.asked] == [1, 97]
@@ -244,11 +259,11 @@ async def test_a_crowd_is_read_in_one_query_and_clients_that_left_are_not_admitt
 @virtual
 async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     accounts, shell = open_accounts(monkeypatch)
-    at = door(anyone=True)
+    auth = make_authenticator(anyone=True)
     admitted = []
-    async with running(at, shell):
+    async with running(auth, shell):
         for number in range(4 * MAX_ADMISSION_PARTS - 1):
-            at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE), None)
+            auth.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
         accounts.gate.set()
         await anyio.wait_all_tasks_blocked()
         for _ in range(MAX_ADMISSION_PARTS):
@@ -263,11 +278,11 @@ async def test_logins_share_a_query_and_spectators_need_none(
 ) -> None:
     accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
-    at = door(anyone=True)
-    async with running(at, shell):
+    auth = make_authenticator(anyone=True)
+    async with running(auth, shell):
         for number in range(1, 101):
             role: Role = "spectator" if number % 2 else "bot"
-            at.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), HERE), None)
+            auth.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), ADDRESS), None)
             await anyio.sleep(0.001)
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
@@ -276,14 +291,14 @@ async def test_logins_share_a_query_and_spectators_need_none(
 
 
 @virtual
-async def test_a_hello_that_is_said_again_while_it_is_looked_up_is_answered_once(
+async def test_a_hello_that_is_repeated_during_its_lookup_is_answered_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     accounts, shell = open_accounts(monkeypatch)
-    at = door(anyone=True)
-    async with running(at, shell):
+    auth = make_authenticator(anyone=True)
+    async with running(auth, shell):
         for _ in range(2):
-            at.enqueue(AdmissionRequest(7, Hello("anna"), HERE), None)
+            auth.enqueue(AdmissionRequest(7, Hello("anna"), ADDRESS), None)
             await anyio.wait_all_tasks_blocked()
         accounts.gate.set()
         await anyio.sleep(1.1 * QUERY_PAUSE_SECONDS)
@@ -298,12 +313,12 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
     bot.open_session("secret")
     bot.set_owner("ada")
     accounts, shell = open_accounts(monkeypatch, anna=account("token", session=bot.session, owner="ada"))
-    at = door()
+    auth = make_authenticator()
 
     def hello(client: int, token: str, session: str) -> ClientAdmitted | None:
-        return at.enqueue(AdmissionRequest(client, Hello("anna", token, session), HERE), bot)
+        return auth.enqueue(AdmissionRequest(client, Hello("anna", token, session), ADDRESS), bot)
 
-    async with running(at, shell):
+    async with running(auth, shell):
         await anyio.wait_all_tasks_blocked()
         admitted = hello(1, "token", "secret")
         assert admitted is not None
@@ -311,20 +326,23 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
         assert hello(2, "token", "another") is None
         assert hello(3, "token", "") is None
         assert hello(4, "wrong", "secret") is not None
-        assert at.enqueue(AdmissionRequest(5, Hello("anna", "token", "secret"), HERE), None) is None
+        assert auth.enqueue(AdmissionRequest(5, Hello("anna", "token", "secret"), ADDRESS), None) is None
         await anyio.wait_all_tasks_blocked()
         assert (shell.inputs, shell.sent) == ([], []), "the store has not answered"
         accounts.gate.set()
         await anyio.sleep(2.2 * QUERY_PAUSE_SECONDS)
-    assert [each.client for each in shell.inputs] == [2, 3, 5], "the first is admitted already"
+    assert [each.client for each in shell.inputs] == [2, 3, 5], "client 1 was admitted at once"
     [refused] = shell.sent
     assert (refused.client, refused.code) == (4, Code.BAD_TOKEN), "the secret of a session is no token"
 
 
-def test_a_bot_that_a_new_core_has_restored_waits_for_the_store_which_alone_knows_its_owner() -> None:
+def test_a_restored_bot_waits_for_the_store_which_knows_its_owner() -> None:
     restored = LobbyBot("anna")
     restored.open_session("secret")
-    assert door().enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), HERE), restored) is None
+    assert (
+        make_authenticator().enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), restored)
+        is None
+    )
 
 
 @virtual
@@ -337,37 +355,39 @@ async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_re
     accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     accounts.error = OSError("the database is away")
-    at = door()
-    assert at.enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), HERE), bot) is not None
-    async with running(at, shell):
+    auth = make_authenticator()
+    assert auth.enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), bot) is not None
+    async with running(auth, shell):
         await anyio.wait_all_tasks_blocked()
     assert (shell.inputs, shell.sent) == ([], [])
 
 
 @virtual
-async def test_many_connections_at_once_get_no_more_guesses_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_connections_at_once_get_no_more_wrong_tokens_than_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     accounts, shell = open_accounts(monkeypatch, anna=account("secret"))
     accounts.gate.set()
-    at = door()
+    auth = make_authenticator()
     for number in range(40):
-        at.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), HERE), None)
-    async with running(at, shell):
+        auth.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), ADDRESS), None)
+    async with running(auth, shell):
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     codes = [each.code for each in shell.sent]
     assert codes == [Code.BAD_TOKEN] * MAX_FAILURES + [Code.RATE_LIMITED] * (40 - MAX_FAILURES)
 
 
 @virtual
-async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_line(
+async def test_during_an_outage_of_the_store_clients_are_refused_and_one_line_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     accounts.error = OSError("the database is away")
-    at = door(anyone=True)
+    auth = make_authenticator(anyone=True)
     for number in range(40):
-        at.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), HERE), None)
-    async with running(at, shell):
+        auth.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+    async with running(auth, shell):
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     assert shell.inputs == []
     assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, Code.SERVER_FULL)}
@@ -378,13 +398,13 @@ async def test_while_the_store_is_away_nobody_comes_in_and_a_crowd_costs_one_lin
 
 
 @virtual
-async def test_a_new_core_is_told_the_ratings_of_the_bots_that_an_edge_vouches_for(
+async def test_a_new_core_gets_the_ratings_of_the_bots_that_an_edge_lists(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     accounts, shell = open_accounts(monkeypatch, anna=StoredAccount(ratings={"riskless": Rating(1700.0)}))
     accounts.gate.set()
-    at = door(anyone=True)
-    async with running(at, shell):
-        at.complete_resync(EdgeResynced(1, [returning("anna")]))
+    auth = make_authenticator(anyone=True)
+    async with running(auth, shell):
+        auth.complete_resync(EdgeResynced(1, [returning("anna")]))
         await anyio.wait_all_tasks_blocked()
     assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]

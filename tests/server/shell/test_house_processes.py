@@ -1,4 +1,4 @@
-"""The server's own bots: started when they are asked for, started again, ended with the server."""
+"""Processes of house engines: their start on demand, their restarts, and their end with the server."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from tests.server.matches import game_of
 from tests.server.peer import Peer, dial
 
 RANDOM = parse_engines("random")
-ASKED = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
+CHALLENGE = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
 QUICK = RestartPolicy(backoff_seconds=0.05, stop_seconds=1, max_restarts=2)
 
 
 @asynccontextmanager
-async def home(
+async def host_with_house(
     bots: list[HouseEngine],
     notices: list[str] | None = None,
     *,
@@ -46,14 +46,15 @@ async def home(
     check: bool = False,
     **options: Any,
 ) -> AsyncIterator[Host]:
+    """Run a host with these engines during the block. Their failures are added to `notices`; None to fail on them."""
     notice = pytest.fail if notices is None else notices.append
     plan = HousePlan(bots, checks_engines=check, report_failure=notice, restart_policy=QUICK)
     async with open_host(settings, house=plan, **options) as host, host.open_house():
         yield host
 
 
-def house_of(host: Host) -> list[str]:
-    """Return names of the engines that are listed."""
+def list_house_engines(host: Host) -> list[str]:
+    """Return the names of the listed house engines."""
     listing = host.shell.core._listings.build_listing(0)
     return [each.name for each in listing.bots if each.house]
 
@@ -78,7 +79,7 @@ def house_of(host: Host) -> list[str]:
         ("bots/my_bot.py:Mine", [("house-my_bot", "bots/my_bot.py:Mine")]),
     ],
 )
-def test_lists_of_engines(text: str, engines: list[tuple[str, str]]) -> None:
+def test_a_list_of_engines_is_parsed(text: str, engines: list[tuple[str, str]]) -> None:
     assert parse_engines(text) == [HouseEngine(*each) for each in engines]
 
 
@@ -88,12 +89,12 @@ def test_an_invalid_list_is_refused(text: str) -> None:
         parse_engines(text)
 
 
-async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_server(
+async def test_a_house_engine_is_started_for_a_guest_and_ends_with_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    async with home(RANDOM) as host, dial(host.url) as guest:
+    async with host_with_house(RANDOM) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         await guest.say(Browse())
         shown = (await guest.hear(Listing)).bots
@@ -101,8 +102,8 @@ async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_serv
             ("house-random", "random", True),
             ("guest-1", "", False),
         ]
-        assert not processes_of(mark), "nobody has asked for it"
-        await guest.say(ASKED)
+        assert not processes_of(mark), "no client has challenged the engine yet"
+        await guest.say(CHALLENGE)
         assert (await guest.hear(ChallengeOver)).outcome == "accepted"
         end = await guest.play(game_of())
         assert end.reason in {EndReason.LINE, EndReason.BOARD_FULL}
@@ -111,19 +112,19 @@ async def test_a_guest_plays_a_bot_that_is_started_for_it_and_ends_with_the_serv
 
 
 async def begin_house_match(guest: Peer) -> Turn:
-    """Begin a match with the house, up to the guest's turn."""
-    await guest.say(ASKED)
+    """Begin a match of a guest against a house engine, and return the guest's first turn."""
+    await guest.say(CHALLENGE)
     assert (await guest.hear(ChallengeOver)).outcome == "accepted"
     await guest.say(Ready((await guest.hear(Start)).match))
     return await guest.hear(Turn)
 
 
-async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_killed_engine_is_restarted_and_continues_its_match(monkeypatch: pytest.MonkeyPatch) -> None:
     mark = f"arena-test-house-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
     notices: list[str] = []
     async with (
-        home(RANDOM, notices, settings=make_private_host_settings(grace_seconds=300)) as host,
+        host_with_house(RANDOM, notices, settings=make_private_host_settings(grace_seconds=300)) as host,
         dial(host.url) as guest,
     ):
         await guest.hello("guest-1")
@@ -137,12 +138,15 @@ async def test_one_that_was_killed_in_a_match_goes_on_with_it(monkeypatch: pytes
 
 
 @pytest.mark.slow
-async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> None:
+async def test_an_engine_continues_its_matches_after_a_restart_of_the_server(tmp_path: Path) -> None:
     kept = make_private_host_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
-    async with home(RANDOM, settings=kept) as host, dial(host.url) as guest:
+    async with host_with_house(RANDOM, settings=kept) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
-    async with home(RANDOM, resumed_event=OPEN_EVENT, settings=kept) as host, dial(host.url) as guest:
+    async with (
+        host_with_house(RANDOM, resumed_event=OPEN_EVENT, settings=kept) as host,
+        dial(host.url) as guest,
+    ):
         assert host.shell.resumed_match_count == 1
         await guest.hello("guest-1", session=session)
         await guest.say(Ready((await guest.hear(Start)).match))
@@ -153,7 +157,7 @@ async def test_its_matches_go_on_when_the_server_comes_back(tmp_path: Path) -> N
 
 
 def move_after(turn: Turn) -> Move:
-    """Return the first legal move."""
+    """Return the answer to a turn with the first legal move."""
     game = game_of()
     position = game.start()
     for move in turn.moves:
@@ -161,22 +165,22 @@ def move_after(turn: Turn) -> Move:
     return Move(turn.match, turn.ply, game.move_to_data(game.moves(position)[0]))
 
 
-async def test_an_engine_that_is_not_there_is_told_and_listed_no_more() -> None:
+async def test_an_unknown_engine_is_reported_and_removed_from_the_listing() -> None:
     notices: list[str] = []
-    async with home(parse_engines("random,nonsense"), notices) as host, dial(host.url) as guest:
+    async with host_with_house(parse_engines("random,nonsense"), notices) as host, dial(host.url) as guest:
         await guest.hello("guest-1")
         await guest.say(Challenge("house-nonsense", game="tictactoe", rated=False))
         over = await guest.hear(ChallengeOver)
         assert (over.outcome, over.detail) == ("withdrawn", "house-nonsense cannot be started")
-        assert house_of(host) == ["house-random"]
+        assert list_house_engines(host) == ["house-random"]
     assert len(notices) == 1
     assert "no engine is called 'nonsense'" in notices[0]
 
 
 @pytest.mark.slow
-async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
+async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
     notices: list[str] = []
-    # Beside a load, the process of an engine may need longer to say what is wrong than a ladder waits for its bots.
+    # On a busy machine, the engine's process may need long to report the error.
     policy = replace(QUICK, start_seconds=500, settle_seconds=0)
     plan = HousePlan(
         parse_engines("random,nonsense"),
@@ -190,7 +194,7 @@ async def test_with_a_check_an_engine_that_is_not_there_is_an_error() -> None:
     assert notices == []
 
 
-async def test_with_a_check_an_engine_that_hangs_as_it_starts_is_waited_for_only_once() -> None:
+async def test_with_checks_engines_a_hanging_engine_is_awaited_only_once() -> None:
     notices: list[str] = []
     plan = HousePlan(
         RANDOM,
@@ -199,19 +203,19 @@ async def test_with_a_check_an_engine_that_hangs_as_it_starts_is_waited_for_only
         restart_policy=replace(QUICK, start_seconds=0, backoff_seconds=500),
     )
     async with open_host(house=plan) as host, host.open_house():
-        assert house_of(host) == ["house-random"], "it is started again"
-    [told] = notices
-    assert "hung: it did not connect within 0 s" in told
+        assert list_house_engines(host) == ["house-random"], "the engine is restarted"
+    [notice] = notices
+    assert "hung: it did not connect within 0 s" in notice
 
 
 @mark_requires("openssl")
-async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Path) -> None:
+async def test_with_tls_house_engines_connect_without_tls_on_loopback(tmp_path: Path) -> None:
     cert, key = await anyio.to_thread.run_sync(make_certificate, tmp_path, "arena.example")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(cert, key)
     trusting = ssl.create_default_context(cafile=cert)
     async with (
-        home(
+        host_with_house(
             RANDOM, tls=tls, settings=make_private_host_settings(host="0.0.0.0", proxies=["127.0.0.1"])
         ) as host,
         dial(
@@ -221,17 +225,17 @@ async def test_with_tls_the_house_connects_by_an_address_of_its_own(tmp_path: Pa
         assert host.url.startswith("wss://")
         assert host.loopback_url.startswith("ws://127.0.0.1:")
         await guest.hello("guest-1")
-        await guest.say(ASKED)
+        await guest.say(CHALLENGE)
         assert (await guest.hear(ChallengeOver)).outcome == "accepted"
         await guest.play(game_of())
 
 
 @pytest.mark.slow
-async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_line(
+async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = nim(tmp_path, ('name = "nim"', 'name = "nim-of-the-house"'))
-    # What this process knows of the game is forgotten with the test: every bot would be told of it.
+    # Otherwise, this process would also tell the bots of later tests about the game.
     forget_games(monkeypatch)
     CATALOGUE.register(str(file))
     file.write_text(file.read_text().replace("size = 9", "size = 10"))
@@ -245,7 +249,7 @@ async def test_with_other_rules_than_the_servers_it_is_refused_and_told_in_a_lin
     )
     async with open_host(house=plan) as host, host.open_house():
         with anyio.fail_after(500):
-            while house_of(host):
+            while list_house_engines(host):
                 await host.wait_for_change()
     lines = [line for notice in notices for line in notice.splitlines() if "rules" in line]
     assert len(lines) == 1

@@ -20,52 +20,52 @@ from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-class Inputs:
-    """A shell that only remembers what it is given."""
+class RecordingShell:
+    """Shell that only records its inputs."""
 
     def __init__(self) -> None:
-        self.given: list[Input] = []
+        self.inputs: list[Input] = []
 
     def add_effect_handler(self, _kind: type[Any], _call: Callable[[Any], None]) -> None:
         pass
 
-    def submit(self, given: Input) -> None:
-        self.given.append(given)
+    def submit(self, input: Input) -> None:
+        self.inputs.append(input)
 
-    def news(self) -> list[Input]:
-        """Return what has been given since the last call."""
-        news, self.given = self.given, []
-        return news
+    def pop_inputs(self) -> list[Input]:
+        """Return the inputs since the last call."""
+        inputs, self.inputs = self.inputs, []
+        return inputs
 
 
-async def test_a_closed_season_ends_the_ratings_of_its_game_and_later_ones_count_anew(database: str) -> None:
-    shell: Any = Inputs()
+async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(database: str) -> None:
+    shell: Any = RecordingShell()
     async with open_store(database) as engine, open_journal(engine, "arena") as journal:
         await keep(engine, day(1), events(MAXIE_WINS))
         ratings = RatingUpdater(journal.engine, shell)
         await ratings.update()
-        (anna, bert) = shell.news()
+        (anna, bert) = shell.pop_inputs()
         assert (anna.name, bert.name) == ("anna", "bert")
         await keep(engine, day(2), events(MAXIE_WINS))
         await write(engine, partial(close_season, name="spring"))
         await ratings.update()
-        assert shell.news() == [SeasonClosed("tictactoe")]
+        assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
         record = await keep(engine, day(3), events(MAXIE_WINS))
         ratings.record_finished_match(CloseMatch(record, rated=True))
         await ratings.update()
-        assert shell.news() == [
+        assert shell.pop_inputs() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))
             for row in await load_standings(engine, "tictactoe")
         ]
         await ratings.update()
-        assert shell.news() == []
-        # one that starts now has the bots of this season, and is told of no other
+        assert shell.pop_inputs() == []
+        # a new updater reports no season that was closed before it started
         await RatingUpdater(journal.engine, shell).update()
-        assert shell.news() == []
+        assert shell.pop_inputs() == []
 
 
 async def test_matches_are_counted_once_the_store_is_available_again(database: str) -> None:
-    shell: Any = Inputs()
+    shell: Any = RecordingShell()
     async with open_store(database) as engine, open_journal(engine, "arena") as journal:
         await keep(engine, day(1), events(MAXIE_WINS))
         failures = iter([ConnectionError()])
@@ -78,6 +78,6 @@ async def test_matches_are_counted_once_the_store_is_available_again(database: s
         ratings = RatingUpdater(set_writer(engine, write_later), shell)
         with pytest.raises(ConnectionError):
             await ratings.update()
-        assert shell.news() == []
+        assert shell.pop_inputs() == []
         await ratings.update()
-        assert len(shell.news()) == 2
+        assert len(shell.pop_inputs()) == 2

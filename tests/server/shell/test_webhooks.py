@@ -1,4 +1,4 @@
-"""Webhooks against receivers that misbehave: on a virtual clock, and over real sockets."""
+"""Webhooks, also to receivers that are slow or invalid: on a virtual clock, and over real sockets."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ KEY = bytes(range(32))
 SECRET = f"whsec_{base64.b64encode(KEY).decode()}"
 URL = "https://receiver.example/hook?course=7"
 Answer = int | Exception | None
-"""A status, an error, or silence."""
+"""Answer of a receiver: an HTTP status, an exception, or None for no answer at all."""
 
 
-def guide_function() -> Callable[[str, Mapping[str, str], bytes], bool]:
-    """Return the check of a signature that docs/events.md shows."""
+def load_guide_function() -> Callable[[str, Mapping[str, str], bytes], bool]:
+    """Return the function in docs/events.md that checks a signature."""
     match = re.search(r"^```python\n(.*?)^```", text_of("docs/events.md"), re.MULTILINE | re.DOTALL)
     assert match is not None
     names: dict[str, Any] = {}
@@ -47,24 +47,24 @@ def guide_function() -> Callable[[str, Mapping[str, str], bytes], bool]:
     return cast("Callable[[str, Mapping[str, str], bytes], bool]", names["is_genuine"])
 
 
-def test_the_guide_has_every_message_with_its_fields() -> None:
-    told = re.findall(r"^\| `(\w+)` \| (.*) \|$", text_of("docs/events.md"), re.MULTILINE)
-    by_type = {name: set(re.findall(r"`(\w+)`", fields)) for name, fields in told}
+def test_the_guide_lists_every_message_with_its_fields() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text_of("docs/events.md"), re.MULTILINE)
+    by_type = {name: set(re.findall(r"`(\w+)`", fields)) for name, fields in rows}
     for kind in (EventStarted, RoundPaired, EventMatchFinished, EventFinished):
         names = {field.encode_name for field in msgspec.structs.fields(kind)}
         assert names <= by_type[str(kind.__struct_config__.tag)]
 
 
-class Handlers:
-    """Stands for a shell that lets effects out."""
+class FakeShell:
+    """Substitute for the shell, with the handler of event news as `handle_news`."""
 
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
         assert effect_type is EventNews
-        self.tell = handler
+        self.handle_news = handler
 
 
 class Receiver:
-    """Answers as it is told, then with 204, and keeps what it was sent, and when."""
+    """Receiver that gives these answers in turn, then 204, and records each message with its time."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
@@ -91,22 +91,22 @@ def news(event: str = "cup") -> EventNews:
 
 @asynccontextmanager
 async def sending(receiver: Receiver) -> AsyncIterator[Callable[[EventNews], None]]:
-    """Yield a webhook to a receiver, as a function that takes news."""
-    shell = Handlers()
+    """Run a webhook to a receiver during the block, and yield the function that takes event news."""
+    shell = FakeShell()
     hook = WebhookSender(
         URL, SECRET, cast("Shell", shell), lambda: 1_800_000_000 + CLOCK.now(), CLOCK, receiver.post
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(hook.run)
-        yield shell.tell
+        yield shell.handle_news
         tasks.cancel_scope.cancel()
 
 
 @virtual
 async def test_a_message_is_json_with_a_signature_that_its_receiver_can_check() -> None:
     receiver = Receiver()
-    async with sending(receiver) as tell:
-        tell(news())
+    async with sending(receiver) as handle_news:
+        handle_news(news())
         await CLOCK.sleep(1)
     ((_, body, headers),) = receiver.sent
     assert json.loads(body) == {
@@ -114,7 +114,7 @@ async def test_a_message_is_json_with_a_signature_that_its_receiver_can_check() 
         "timestamp": "2027-01-15T08:16:40Z",
         "data": {"event": "cup", "format": "swiss", "game": "riskless", "bots": ["anna", "bert"]},
     }
-    is_genuine = guide_function()
+    is_genuine = load_guide_function()
     assert is_genuine(SECRET, headers, body)
     assert not is_genuine(SECRET, headers, body + b" ")
     assert not is_genuine(SECRET, {**headers, "Webhook-Timestamp": "1800001001"}, body)
@@ -122,18 +122,18 @@ async def test_a_message_is_json_with_a_signature_that_its_receiver_can_check() 
 
 
 @virtual
-async def test_a_message_is_tried_again_with_longer_pauses_and_keeps_its_id() -> None:
+async def test_a_message_is_retried_with_longer_pauses_and_the_same_id() -> None:
     receiver = Receiver(503, OSError("refused"), None, 429, ValueError("no HTTP"), 200)
-    async with sending(receiver) as tell:
-        tell(news("first"))
-        tell(news("second"))
+    async with sending(receiver) as handle_news:
+        handle_news(news("first"))
+        handle_news(news("second"))
         await CLOCK.sleep(100)
     times = [at - receiver.sent[0][0] for at, _, _ in receiver.sent]
     assert times == pytest.approx([0, 1, 3, 3 + 10 + 4, 17 + 8, 25 + 16, 41], abs=0.01)
     assert receiver.events == ["first"] * 6 + ["second"]
     assert len({headers["Webhook-Id"] for _, _, headers in receiver.sent}) == 2
     assert len({headers["Webhook-Signature"] for _, _, headers in receiver.sent}) == 7, (
-        "the time is signed too"
+        "the signature covers the time"
     )
 
 
@@ -142,9 +142,9 @@ async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     receiver = Receiver(*[None] * MAX_ATTEMPTS, 404, 301)
-    async with sending(receiver) as tell:
+    async with sending(receiver) as handle_news:
         for event in ("lost", "refused", "moved", "received"):
-            tell(news(event))
+            handle_news(news(event))
         await CLOCK.sleep(1_000)
     assert receiver.events == ["lost"] * MAX_ATTEMPTS + ["refused", "moved", "received"]
     lines = [each.getMessage() for each in caplog.records]
@@ -155,15 +155,15 @@ async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
 
 
 @virtual
-async def test_a_receiver_that_is_silent_holds_nobody_up_and_fills_a_bounded_queue(
+async def test_a_silent_receiver_blocks_no_caller_and_fills_a_bounded_queue(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     receiver = Receiver(None)
-    async with sending(receiver) as tell:
+    async with sending(receiver) as handle_news:
         await CLOCK.sleep(0)
         before = CLOCK.now()
         for number in range(MAX_QUEUED_MESSAGES + 5):
-            tell(news(str(number)))
+            handle_news(news(str(number)))
         assert CLOCK.now() == before
         assert len([each for each in caplog.records if "dropped" in each.getMessage()]) == 5
         await CLOCK.sleep(20)
@@ -173,7 +173,9 @@ async def test_a_receiver_that_is_silent_holds_nobody_up_and_fills_a_bounded_que
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-def saying(text: bytes) -> Talk:
+def answer_with(text: bytes) -> Talk:
+    """Return a handler of connections that answers each request with `text`."""
+
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(text)
@@ -184,7 +186,7 @@ def saying(text: bytes) -> Talk:
 
 @asynccontextmanager
 async def listening(talk: Talk) -> AsyncIterator[str]:
-    """Yield a receiver on a free port; its URL."""
+    """Run a receiver on a free port during the block, and yield its URL."""
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
@@ -203,8 +205,8 @@ async def listening(talk: Talk) -> AsyncIterator[str]:
     ],
     ids=["204", "endless", "redirect", "nothing", "ssh", "no_status", "no_line"],
 )
-async def test_the_status_alone_is_read(text: bytes, status: int | str) -> None:
-    async with listening(saying(text)) as url:
+async def test_only_the_status_of_an_answer_is_read(text: bytes, status: int | str) -> None:
+    async with listening(answer_with(text)) as url:
         if isinstance(status, int):
             assert await post_by_http(parse_webhook_url(url), b"{}", {"X": "y"}) == status
         else:
@@ -212,7 +214,7 @@ async def test_the_status_alone_is_read(text: bytes, status: int | str) -> None:
                 await post_by_http(parse_webhook_url(url), b"{}", {"X": "y"})
 
 
-async def test_a_host_sends_the_events_of_its_core() -> None:
+async def test_a_host_posts_the_event_news_of_its_core() -> None:
     got = asyncio.get_running_loop().create_future()
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -249,6 +251,6 @@ async def test_a_host_sends_the_events_of_its_core() -> None:
         "https://a/\r\nX: y",
     ],
 )
-def test_an_invalid_address_is_refused(url: str) -> None:
+def test_an_invalid_webhook_url_is_refused(url: str) -> None:
     with pytest.raises(webhooks.BadWebhook):
         parse_webhook_url(url)
