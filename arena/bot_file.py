@@ -1,4 +1,4 @@
-"""Reading of a bot's server and account from its bot.toml file, for `arena bot`, `arena log` and `arena replay`."""
+"""Reader of a bot's account from its bot.toml file: the URL of the server, and the bot's name and token there."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from arena.toml_file import BadTomlFile, TomlFile
 
 @dataclass(frozen=True)
 class Account:
-    """Account of a bot: the URL of its server, its name and its token."""
+    """Account of a bot on one server."""
 
     url: str
+    """Websocket URL of the server."""
     name: str
     token: str
+    """Secret that proves the right to the name; empty for a server that needs none."""
 
 
 def read_account(path: Path) -> Account:

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+INK, GRID = "#1b1b1b", "#d5d5d5"
+"""Colours of the texts and axes, and of the lines behind the plotted data."""
+
 
 @dataclass(frozen=True)
 class PlotArea:
@@ -38,49 +41,58 @@ class PlotArea:
         attributes: str = "",
         tip: str = "",
     ) -> str:
-        """Return a line chart through `points`; `tip` is its tooltip, and `attributes` holds further SVG attributes."""
+        """Return straight lines that connect the data `points`, in order.
+
+        attributes  further SVG attributes, each after a space
+        tip         tooltip; empty for none
+        """
         path = " ".join(f"{self.to_x(a):.1f},{self.to_y(b):.1f}" for a, b in points)
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_render_title(tip)}</polyline>'
 
-    def render_value_axis(self, labels: Mapping[float, str], colour: str, grid: str, gap: float) -> list[str]:
+    def render_value_axis(self, labels: Mapping[float, str], gap: float) -> list[str]:
         """Return a horizontal line across the area for each value in `labels`, and its label at the left.
 
-        colour  colour of the labels
-        grid    colour of the lines
-        gap     distance between a label and the area
+        gap  distance between a label and the area, in SVG units
         """
         return [
-            *(render_line(self.left, self.to_y(y), self.right, self.to_y(y), grid) for y in labels),
+            *(render_line(self.left, self.to_y(y), self.right, self.to_y(y), GRID) for y in labels),
             *(
-                render_text_element(self.left - gap, self.to_y(y) + 4, label, colour, "end")
+                render_text_element(self.left - gap, self.to_y(y) + 4, label, anchor="end")
                 for y, label in labels.items()
             ),
         ]
 
-    def render_x_labels(self, values: Iterable[float], colour: str, gap: float) -> list[str]:
-        """Return a label below the area for each of `values`, at the distance `gap` from the area."""
+    def render_x_labels(self, values: Iterable[float], gap: float) -> list[str]:
+        """Return a label below the area for each of `values`.
+
+        gap  distance between the area and the baseline of a label, in SVG units
+        """
         return [
-            render_text_element(self.to_x(x), self.bottom + gap, f"{x:g}", colour, "middle") for x in values
+            render_text_element(self.to_x(x), self.bottom + gap, f"{x:g}", anchor="middle") for x in values
         ]
 
 
 def render_line(
     x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, attributes: str = ""
 ) -> str:
-    """Return a straight line; `attributes` holds further SVG attributes."""
+    """Return a straight line. `attributes` are further SVG attributes, each after a space."""
     endpoint_attributes = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
     return f'<line {endpoint_attributes} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
 
 
 def render_text_element(
-    x: float, y: float, content: str, colour: str = "black", anchor: str = "start", attributes: str = ""
+    x: float, y: float, content: str, colour: str = INK, anchor: str = "start", attributes: str = ""
 ) -> str:
-    """Return a text at `x`, aligned by its `anchor` (start, middle or end); `attributes` holds further SVG attributes."""
+    """Return a text whose baseline is at `y`.
+
+    anchor      part of the text that is at `x`: start, middle or end
+    attributes  further SVG attributes, each after a space
+    """
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{attributes}>{escape(content)}</text>'
 
 
 def render_dot(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
-    """Return a filled circle; `tip` is its tooltip."""
+    """Return a filled circle. `tip` is its tooltip; empty for none."""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_render_title(tip)}</circle>'
 
 

@@ -1,6 +1,6 @@
 """The `arena` command.
 
-Subcommands are listed here by name. The module of a subcommand is loaded when it is called.
+Subcommands are listed here by name. The module of a subcommand is loaded only when the subcommand is called.
 """
 
 from __future__ import annotations
@@ -119,10 +119,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "tune": ("arena.lab.commands.tune:tune_command", "Learn an evaluator's weights by self-play."),
     },
 }
-"""Commands by group, each with its function as `MODULE:FUNCTION` and its line in `arena --help`.
+"""Commands by group: the function of each command, as `MODULE:FUNCTION`, and the command's line in `arena --help`.
 
-A command with subcommands has `MODULE:SUBCOMMANDS` instead, the functions of its subcommands. The line repeats the first
-line of the command's own help, so that `arena --help` and shell completion need not load the module.
+A command with subcommands has `MODULE:SUBCOMMANDS` instead, a list of the subcommands' functions. The line repeats the
+first line of the function's docstring, so that `arena --help` and shell completion need not load the module.
 """
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
@@ -134,7 +134,7 @@ PARSER_WORDS = {
     "Input should be a valid integer, unable to parse string as an integer": "must be a whole number",
     "Input should be a valid number, unable to parse string as a number": "must be a number",
 }
-"""Replacements, in this program's words, for texts in error messages of typer's parser."""
+"""Texts in error messages of typer's parser, each with the text that replaces it."""
 EXTRAS: dict[str, str] = {
     **dict.fromkeys(("aiosqlite", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"),
     **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
@@ -157,7 +157,7 @@ class GroupedCommands(TyperGroup):
                 formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
     def invoke(self, ctx: Any) -> Any:
-        """Call the subcommand. Raises typer.Abort on Ctrl-C, after which typer itself would end without a word."""
+        """Call the subcommand. Raises typer.Abort on Ctrl-C: `main` reports it, while typer would exit silently."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -165,18 +165,18 @@ class GroupedCommands(TyperGroup):
 
 
 class LazyCommand(TyperCommand):
-    """Placeholder for a command, whose module is loaded when the command is called or its options are completed."""
+    """Placeholder that loads its command's module when the command is called, or its options are completed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, help=COMMANDS[name][1], rich_markup_mode=None)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Load the real command and return its context, which takes the place of this one."""
+        """Load the command, and return a context for it instead of one for this placeholder."""
         return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
 def load_command(name: str) -> Any:
-    """Import the command called `name`, and return it. Raises KeyError if there is none."""
+    """Import the module of the command called `name`, and return the command. Raises KeyError for an unknown name."""
     target, line = COMMANDS[name]
     module, _, attribute = target.partition(":")
     function = getattr(import_module(module), attribute)
@@ -238,16 +238,16 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _describe_misuse(problem: typer.TyperException) -> str:
-    """Return, in this program's words, the message of typer's parser about a bad option or argument."""
+    """Return the message of typer's parser about a bad option or argument, with its texts replaced by PARSER_WORDS."""
     format_message = getattr(problem, "format_message", None)
     message: str = format_message() if format_message else str(problem)
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
-    for theirs, ours in PARSER_WORDS.items():
-        message = message.replace(theirs, ours)
+    for text, replacement in PARSER_WORDS.items():
+        message = message.replace(text, replacement)
     context = getattr(problem, "ctx", None)
-    if context is not None and re.match(
-        r"(Missing|No such) [^?(]*$", message
-    ):  # without a hint of the parser
+    # If the parser gives a hint, it contains a question mark or parentheses: "Did you mean --map?"
+    lacks_hint = re.match(r"(Missing|No such) [^?(]*$", message) is not None
+    if context is not None and lacks_hint:
         message = f"{message.rstrip('.')}; see `{context.command_path} --help`"
     return message
 

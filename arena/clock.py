@@ -1,4 +1,4 @@
-"""The clock: the only module that reads the machine's time and waits.
+"""Monotonic time and waiting, for code whose tests run in virtual time.
 
 Classes receive a `TimeSource` in their constructor. Waits and time limits use the time of the running event loop. Tests use
 an event loop with virtual time and its clock (`testkit.virtual_time.CLOCK`), so that hours pass in milliseconds.
@@ -23,7 +23,7 @@ class TimeSource:
         """Create a time source.
 
         now_ns       function that returns the monotonic time, in ns
-        cpu_time_ns  function that returns the CPU time used, in ns; by default by the calling thread
+        cpu_time_ns  function that returns a CPU time, in ns; by default that of the calling thread
         """
         self.now_ns = now_ns
         self.cpu_time_ns = cpu_time_ns
@@ -44,7 +44,7 @@ class TimeSource:
 
 
 MONOTONIC = TimeSource()
-"""The machine's clock, `time.monotonic_ns()`."""
+"""Time source that reads the machine's clock, `time.monotonic_ns()`."""
 
 
 def get_seconds_left() -> float:
@@ -55,5 +55,5 @@ def get_seconds_left() -> float:
 
 
 def block_thread(seconds: float) -> None:
-    """Block this thread for `seconds`. Never call it in a thread with an event loop."""
+    """Block the calling thread for `seconds`. Never call this function in a thread with an event loop."""
     time.sleep(seconds)

@@ -22,6 +22,7 @@ from arena.bot_file import Account, read_account
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
+from arena.protocol.timecontrol import BadTimeControl, TimeControl
 from arena.toml_file import BadTomlFile
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class UsageError(CommandError):
 def check_output_file(context: typer.Context, file: Path | None) -> Path | None:
     """Return `file`. Raises BadParameter, before the command does its work, if the file cannot be written.
 
-    A file that another option names too is also rejected.
+    Also raises BadParameter if another option names the same file.
     """
     if file is None:
         return None
@@ -141,6 +142,14 @@ AdjudicateOption = Annotated[
         help="Rules for ending matches early, e.g. repetition=3,limit=200, or none (docs/ladders.md).",
     ),
 ]
+BotFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--as",
+        metavar="BOT.TOML",
+        help="Settings file (bot.toml) with the server's address and the bot's name and token.",
+    ),
+]
 JsonOption = Annotated[
     Path | None,
     typer.Option(
@@ -152,7 +161,10 @@ JsonOption = Annotated[
 ]
 
 out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
-"""Console for results (standard output). Text is printed unchanged: a name may contain brackets, a line may be long."""
+"""Console for results (standard output).
+
+Text is printed unchanged: brackets in a name are not markup, and long lines are not wrapped.
+"""
 err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 """Console for progress and errors (standard error)."""
 
@@ -165,24 +177,27 @@ def register_game(spec: str) -> str:
         raise UsageError(f"--game: {error}") from None
 
 
-def require_maps(game: str, game_class: type[Any]) -> None:
-    """Raise UsageError if a game has no maps, for a command that was given `--map`.
+def register_games(specs: list[str] | None) -> list[str]:
+    """Register the games that the options `--game` name, and return their names. Raises UsageError for an invalid game."""
+    return [register_game(spec) for spec in specs or ()]
 
-    game        the game in the user's words
+
+def require_maps(game: str, game_class: type[Any]) -> None:
+    """Raise UsageError if the game has no maps. For a command with the option `--map`.
+
+    game        name of the game, as the user wrote it
     game_class  class of the game
     """
     if not issubclass(game_class, Riskless):
         raise UsageError(f"--map: {game} has no maps; leave out --map")
 
 
-BotFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--as",
-        metavar="BOT.TOML",
-        help="Settings file (bot.toml) with the server's address and the bot's name and token.",
-    ),
-]
+def parse_time_option(text: str, option: str = "--tc") -> TimeControl:
+    """Return the time control in the text of `option`. Raises UsageError if the text is invalid."""
+    try:
+        return TimeControl.parse(text)
+    except BadTimeControl as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 def load_account(path: Path) -> Account:
@@ -193,13 +208,11 @@ def load_account(path: Path) -> Account:
         raise UsageError(f"--as: {error}") from None
 
 
-def register_games(specs: list[str] | None) -> list[str]:
-    """Register the games that the options `--game` name, and return their names. Raises UsageError for an invalid game."""
-    return [register_game(spec) for spec in specs or ()]
-
-
 def is_option_given(context: typer.Context, name: str) -> bool:
-    """Return True if the option was given on the command line."""
+    """Return True if the user gave the option, on the command line or in an environment variable.
+
+    name  name of the command function's parameter for the option
+    """
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
 
@@ -226,14 +239,14 @@ def write_text(text: str, path: Path) -> None:
 def get_progress_console() -> Console:
     """Return the console for a progress bar: standard error, or one that prints nothing if that is not a terminal.
 
-    After a bar, rich prints an empty line even where it shows no bar.
+    Without the silent console, rich would print an empty line after a bar that it did not show.
     """
     return err if err.is_terminal else Console(quiet=True)
 
 
 @contextmanager
 def hide_progress(bar: Progress) -> Iterator[None]:
-    """Hide a progress bar during the block, which can then print to standard output."""
+    """Hide a progress bar during the block, so that the block can print to standard output."""
     bar.stop()
     try:
         yield
@@ -246,7 +259,7 @@ Justify = Literal["left", "right"]
 MIN_TEXT_WIDTH = 9
 """Minimum width of a column of text in which lines are wrapped, in characters."""
 MAX_WIDTH = 1_000_000
-"""Width within which a table is measured, in characters: more than any table has."""
+"""Upper limit for the measured width of a table, in characters; no table reaches it."""
 
 
 def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
@@ -254,7 +267,7 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
 
     The table is also printed as Markdown on a terminal that is too narrow for its columns of numbers.
 
-    columns  alignment of each column, by heading; numbers are on the right
+    columns  alignment of each column, by heading; only columns on the left, which are text, are ever folded
     """
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading, side in columns.items():
@@ -279,7 +292,7 @@ def print_result(
 
 
 def fits_terminal(table: Table, console: Console) -> bool:
-    """Return True if `console` is a terminal that is wide enough for the unwrapped columns and for folded columns of text."""
+    """Return True if `console` is a terminal that is wide enough for the table with its columns of text folded."""
     if not console.is_terminal:
         return False
     folded = Table(box=table.box, padding=table.padding, pad_edge=table.pad_edge)
@@ -300,5 +313,5 @@ def print_markdown(table: Table, console: Console) -> None:
 
 
 def _measure_width(content: RenderableType, console: Console) -> int:
-    """Return the width of a table or a cell that is not wrapped, in characters."""
+    """Return the width of a table or a cell in characters, if nothing in it is wrapped."""
     return console.measure(content, options=console.options.update(max_width=MAX_WIDTH)).maximum

@@ -51,7 +51,7 @@ def list_usable_cores(
     ]
 
 
-def find_cpu_limit(cgroup_file: Path = CGROUP_FILE, mounts_file: Path = MOUNTINFO_FILE) -> float:
+def find_cpu_limit(cgroup_file: Path, mounts_file: Path) -> float:
     """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
     limits = [math.inf]
     for mount, path in _find_groups(cgroup_file, mounts_file, "cpu"):
@@ -69,6 +69,7 @@ def measure_container_cpu_ms(
 
     container    id of the container, which is part of its control group's name
     cgroup_file  file that lists the control groups of a process in the container
+    mounts_file  file that lists the mounts of this process
     """
     for mount, path in _find_groups(cgroup_file, mounts_file, "cpuacct"):
         if container in path:
@@ -84,7 +85,10 @@ def _get_allowed_cores() -> list[int]:
 
 
 def _find_groups(cgroup_file: Path, mounts_file: Path, controller: str) -> Iterator[tuple[Mount, str]]:
-    """Yield the mount point and path of each control group of a process with this controller; none if a file is missing."""
+    """Yield the mount point and the path of each control group of a process that has this controller.
+
+    Yield nothing if one of the files is missing.
+    """
     try:
         cgroups, mounted = cgroup_file.read_text(), mounts_file.read_text()
     except OSError:  # not Linux, or the process has ended

@@ -1,4 +1,4 @@
-"""HTTP requests of commands that read from a server."""
+"""HTTP requests to an arena server, for commands that read from the server."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from arena.console import (
     UsageError,
     is_option_given,
     out,
+    parse_time_option,
     require_maps,
 )
 from arena.cores import list_usable_cores
@@ -33,7 +34,7 @@ from arena.maps.terminal import print_position
 from arena.match.adjudication import find_unusable_table_reason
 from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
 from arena.protocol.record import to_line
-from arena.protocol.timecontrol import BadTimeControl, TimeControl
+from arena.protocol.timecontrol import TimeControl
 
 HELP_TEXT = """\
 Type a move in the form that `moves` lists, or one of these words:
@@ -66,10 +67,7 @@ def play(
 
     Example: arena play alphabeta --map world --seat minnie
     """
-    try:
-        control = TimeControl.parse(tc)
-    except BadTimeControl as error:
-        raise UsageError(f"--tc: {error}") from None
+    control = parse_time_option(tc)
     try:
         adjudication = Adjudication.parse(adjudicate)
     except BadAdjudication as error:

@@ -22,7 +22,8 @@ WIDTH, HEIGHT = 760, 320
 """Size of the chart of a match, in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 60, 30, 48, 48
 """Margins of the chart of a match, in pixels."""
-INK, GRID, LEAD_COLOUR = "#1b1b1b", "#d5d5d5", "#1452b8"
+LEAD_COLOUR = "#1452b8"
+"""Colour of the curve in the chart of a match."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,10 @@ def _render_match(replay: Replay) -> str:
         WIDTH,
         HEIGHT,
         [
-            render_text_element(LEFT, 26, summarize_record(replay.record), INK),
-            *area.render_value_axis(axis_labels, INK, GRID, 8),
-            *area.render_x_labels(sorted({0, plies // 2, plies}), INK, 20),
-            render_text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie", INK),
+            render_text_element(LEFT, 26, summarize_record(replay.record)),
+            *area.render_value_axis(axis_labels, 8),
+            *area.render_x_labels(sorted({0, plies // 2, plies}), 20),
+            render_text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie"),
             area.render_curve(enumerate(leads), LEAD_COLOUR, 2),
         ],
     )

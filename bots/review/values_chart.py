@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from arena.bots.review.review import ReviewedMove
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.charts import PlotArea, render_dot, render_svg_document, render_text_element
+from arena.charts import INK, PlotArea, render_dot, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
-INK, GRID = "#1b1b1b", "#d5d5d5"
-COLOURS = {"engine": "#1b1b1b", "maxie": "#c2261d", "minnie": "#1452b8"}
+COLOURS = {"engine": INK, "maxie": "#c2261d", "minnie": "#1452b8"}
 MIN_AXIS_VALUE = 200
 """Smallest value at the ends of the value axis, in hundredths of an army, so that a quiet match looks quiet."""
 
@@ -51,13 +50,13 @@ def render_review(
 
     axis_labels = {value: f"{value / 100:+g}" for value in (max_value, 0, -max_value)}
     elements = [
-        render_text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
-        *area.render_value_axis(axis_labels, INK, GRID, 8),
-        *area.render_x_labels(sorted({0, plies // 2, plies}), INK, 20),
+        render_text_element(LEFT, 26, title, attributes=' font-size="15"'),
+        *area.render_value_axis(axis_labels, 8),
+        *area.render_x_labels(sorted({0, plies // 2, plies}), 20),
     ]
     unit_text = "in armies" if is_in_armies else "in hundreds"
     legend = f"ply; values {unit_text}, high for maxie, a certain win on the edge; ?!, ?, ??: lost chances"
-    elements.append(render_text_element(LEFT, HEIGHT - 10, legend, INK))
+    elements.append(render_text_element(LEFT, HEIGHT - 10, legend))
     for name, points in lines.items():
         if points:
             elements.append(

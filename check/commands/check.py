@@ -22,12 +22,12 @@ from arena.console import (
     UsageError,
     err,
     out,
+    parse_time_option,
     print_table,
     register_games,
     write_json,
 )
 from arena.games.catalogue import CATALOGUE
-from arena.protocol.timecontrol import BadTimeControl, TimeControl
 
 
 def check(
@@ -117,10 +117,7 @@ def check(
         raise UsageError(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
         )
-    try:
-        tiny_time_control = TimeControl.parse(tc)
-    except BadTimeControl as error:
-        raise UsageError(f"--tc: {error}") from None
+    tiny_time_control = parse_time_option(tc)
     bot_command = [sys.executable, "-P", "-m", "arena", "bot"]
     command_line: Sequence[str] | None = None
     if bot:

@@ -21,6 +21,7 @@ from arena.console import (
     TimeOption,
     UsageError,
     is_option_given,
+    parse_time_option,
 )
 from arena.ladder.commands.options import (
     CsvOption,
@@ -29,7 +30,6 @@ from arena.ladder.commands.options import (
     OpeningsOption,
     PinOption,
     apply_options,
-    parse_time_option,
     plan_engine_bots,
 )
 from arena.ladder.commands.play_plan import play_plan

@@ -22,7 +22,7 @@ from arena.ladder.plan import (
     plan_engine_bot,
 )
 from arena.protocol.adjudication import Adjudication
-from arena.protocol.timecontrol import BadTimeControl, TimeControl, parse_duration
+from arena.protocol.timecontrol import TimeControl, parse_duration
 
 EventOption = Annotated[
     str | None,
@@ -66,14 +66,6 @@ def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
         return make_names_unique(plan_engine_bot(engine) for engine in engines)
     except BadLadder as error:
         raise UsageError(str(error)) from None
-
-
-def parse_time_option(text: str, option: str) -> TimeControl:
-    """Parse the text of an option as a time control. Raises UsageError for an invalid text."""
-    try:
-        return TimeControl.parse(text)
-    except BadTimeControl as error:
-        raise UsageError(f"{option}: {error}") from None
 
 
 def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:

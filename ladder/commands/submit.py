@@ -26,11 +26,11 @@ from arena.console import (
     TimeOption,
     UsageError,
     out,
+    parse_time_option,
     print_table,
     register_game,
     write_json,
 )
-from arena.ladder.commands.options import parse_time_option
 from arena.ladder.commands.play_plan import play_plan
 from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.plan import BotPlan, LadderPlan
@@ -159,7 +159,7 @@ def check(
         make_container_engine(spec)
     except BadSpec as error:
         raise CommandError(str(error)) from None
-    control = parse_time_option(tc, "--tc")
+    control = parse_time_option(tc)
     check_protocol(spec, game=[register_game(game)], tc=tc, margin=margin)
     sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
     plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)

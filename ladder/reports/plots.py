@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from arena.charts import PlotArea, render_dot, render_line, render_text_element
+from arena.charts import GRID, INK, PlotArea, render_dot, render_line, render_text_element
 from arena.rating.standings import StandingsRow
 
 WIDTH, LEFT, RIGHT = 360, 46, 20
@@ -16,7 +16,7 @@ Letters are 12 units high. 360 units are the width of a phone, without scaling.
 """
 PLOT_HEIGHT = 150
 """Height of the plotting area of a plot by ply, in SVG units."""
-INK, GRID = "#1d2530", "#d8dde4"
+
 MAX_NAME_LENGTH = 24
 """Maximum number of characters of a bot's name in a plot."""
 HUE_STEP = 137.508
@@ -72,12 +72,12 @@ def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     area = PlotArea(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
     elements = [render_line(area.to_x(mark), 0, area.to_x(mark), bottom, GRID) for mark in marks]
     elements += [
-        render_text_element(area.to_x(mark), bottom + 15, f"{mark:+z.0f}", INK, "middle") for mark in marks
+        render_text_element(area.to_x(mark), bottom + 15, f"{mark:+z.0f}", anchor="middle") for mark in marks
     ]
     for index, row in enumerate(rated):
         y, bot_colour = 34 * index + 24, colour[row.bot]
         elements += [
-            render_text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH], INK),
+            render_text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH]),
             render_line(
                 area.to_x(row.elo - row.elo_error), y, area.to_x(row.elo + row.elo_error), y, bot_colour, 3
             ),
@@ -85,7 +85,7 @@ def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
         ]
     elements.append(
         render_text_element(
-            WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", INK, "end"
+            WIDTH - RIGHT, bottom + 32, "Elo, relative to the average of the bots", anchor="end"
         )
     )
     return _render_plot(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
@@ -108,12 +108,12 @@ def plot_by_ply(
     top, bottom = 22, 22 + PLOT_HEIGHT
     area = PlotArea(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
     elements = [
-        *area.render_value_axis({mark: f"{mark:g}" for mark in value_ticks}, INK, GRID, 5),
-        *area.render_x_labels(ply_ticks, INK, 16),
+        *area.render_value_axis({mark: f"{mark:g}" for mark in value_ticks}, 5),
+        *area.render_x_labels(ply_ticks, 16),
         render_line(LEFT, top, LEFT, bottom, INK),
         render_line(LEFT, bottom, area.right, bottom, INK),
-        render_text_element(2, 12, unit, INK),
-        render_text_element(area.right, bottom + 32, "ply", INK, "end"),
+        render_text_element(2, 12, unit),
+        render_text_element(area.right, bottom + 32, "ply", anchor="end"),
     ]
     for bot in (bot for bot in colour if bot in curves):
         points = sorted(curves[bot].items())

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from math import ceil, floor, log10
 
 from arena.bots.search.leaf_counts import Comparison
-from arena.charts import PlotArea, render_dot, render_line, render_svg_document, render_text_element
+from arena.charts import INK, PlotArea, render_dot, render_line, render_svg_document, render_text_element
 
 WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
-INK, GRID, SOFT = "#1b1b1b", "#e3e3e3", "#8a8a8a"
-COLOURS = ("#1b1b1b", "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
+SOFT = "#8a8a8a"
+COLOURS = (INK, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
 POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 """Expected numbers of leaves at depth p with q moves per position, each as (share of p in the exponent, label)."""
 
@@ -36,7 +36,7 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
     curve_ends: list[tuple[float, float, str, str]] = []
     elements = [
-        render_text_element(LEFT, 26, title, INK, attributes=' font-size="15"'),
+        render_text_element(LEFT, 26, title, attributes=' font-size="15"'),
         *_draw_axes(area, depth, range(low, high + 1)),
     ]
     for name, points in powers.items():
@@ -58,11 +58,11 @@ def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
 
 
 def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
-    yield from area.render_value_axis({power: f"{10**power:,}" for power in powers}, INK, GRID, 10)
-    yield from area.render_x_labels(range(1, depth + 1), INK, 20)
-    yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", INK, "middle")
+    yield from area.render_value_axis({power: f"{10**power:,}" for power in powers}, 10)
+    yield from area.render_x_labels(range(1, depth + 1), 20)
+    yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", anchor="middle")
     rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
-    yield render_text_element(0, 0, "leaves", INK, "middle", rotation)
+    yield render_text_element(0, 0, "leaves", anchor="middle", attributes=rotation)
 
 
 def _draw_labels(curve_ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
