@@ -6,6 +6,6 @@ Each arrow points from a module to what it uses:
                               |
                             scripted_server -> processes.child: the bot's process
 
-The scripted server needs neither referee nor lobby: each check sends messages that a server might send, and examines
+The scripted server has no lobby and no matchmaker: each check sends messages that a real server might send, and examines
 the bot's answers.
 """

@@ -17,7 +17,7 @@ from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status,
 from arena.protocol.values import Limits
 
 MAX_FRAMES = 8
-"""Number of most recent frames that the report of a fault shows."""
+"""Number of frames, the most recent ones, that the report of a fault shows."""
 MAX_FRAME_TEXT = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 EARLY_MESSAGE_SECONDS = 0.1
@@ -35,7 +35,7 @@ class FrameLog:
         self._recent_frames: deque[str] = deque(maxlen=MAX_FRAMES)
 
     def add(self, direction: str, frame: bytes | str) -> None:
-        """Add a frame. `direction`: `>` for a frame from the bot, `<` for one to the bot."""
+        """Add a frame. `direction` is `>` for a frame from the bot, and `<` for a frame to the bot."""
         if isinstance(frame, str):
             frame_text = f"text {frame!r}"
         else:
@@ -73,7 +73,7 @@ class BotConnection:
         """Time limit for a message of the bot while no clock runs, in seconds."""
 
     async def send(self, message: ServerMessage, **unknown: object) -> None:
-        """Send a message. `unknown`: extra fields, which the protocol does not have and the bot must ignore."""
+        """Send a message with the extra fields `unknown`, which the protocol does not have and the bot must ignore."""
         await self.send_data({**msgspec.to_builtins(message), **unknown})
 
     async def send_data(self, message: dict[str, Any]) -> None:
@@ -91,8 +91,8 @@ class BotConnection:
     async def receive(self, expectation: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        expectation: message that the bot must send, in words, for the text of a fault
-        seconds: time limit; None for `patience_seconds`, the usual limit of the checks
+        expectation: message that the bot must send, such as `hello`, for the text of a fault
+        seconds: time limit; None for `patience_seconds`
 
         Raises ProtocolFault if no message arrives in time.
         """
@@ -105,7 +105,9 @@ class BotConnection:
     async def receive_within(self, expectation: str, seconds: float) -> tuple[ClientMessage, float] | None:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        Return None if no message arrives within `seconds`. `expectation` is used in the text of a fault.
+        Return None if no message arrives within `seconds`.
+
+        expectation: event for which the server waits, such as `hello` or `silence`, for the text of a fault
         """
         deadline = MONOTONIC.now() + seconds
         while True:
@@ -130,7 +132,7 @@ class BotConnection:
     async def exchange_hello(self, session: str) -> Hello:
         """Receive the bot's hello, send the welcome, and return the hello.
 
-        session: session secret in the welcome
+        session: session secret to send in the welcome
 
         Raises ProtocolFault if the hello violates the protocol, or if the bot sends more before the welcome.
         """
@@ -153,7 +155,7 @@ class BotConnection:
         return hello
 
     def reset(self) -> None:
-        """Reset the connection without a closing handshake."""
+        """Cut the connection without a closing handshake."""
         self.frames.add_remark("the connection is cut")
         self.connection.transport.abort()
 

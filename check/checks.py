@@ -24,21 +24,23 @@ from arena.protocol.messages import Error
 from arena.protocol.timecontrol import TimeControl
 
 QUICK_TIME_CONTROL = TimeControl(100, per_move=True)
-"""Time control of the checks that do not test time."""
+"""Time control of the checks that do not test time: 0.1 s per move."""
 SLOW_TIME_CONTROL = TimeControl(2000, per_move=True)
-"""Time control that lets the bot think long enough for a ping to arrive during its turn."""
+"""Time control that lets the bot think long enough for a ping to arrive during its turn: 2 s per move."""
 GENEROUS_MARGIN_MS = 5000
 """Network margin in ms of the checks that do not test time. Only a bot that hangs exceeds it."""
-SMALL_MAP, LONG_MAP = "path4", "ring:30"
-"""Map of ordinary matches, and map of the long match, on which a random match takes hundreds of plies."""
+SMALL_MAP = "path4"
+"""Map of ordinary matches."""
+LONG_MAP = "ring:30"
+"""Map of the long match, on which a match of random moves takes hundreds of plies."""
 MATCH_MOVES = 8
 """Maximum number of moves that the bot plays in an ordinary match."""
 LONG_MATCH_PLIES = 300
 """Number of random plies before the bot's first turn in a long match."""
 OUTAGE_SECONDS = 0.5
 """Seconds for which the server is unavailable between its crash and its restart."""
-SETTLE_SECONDS = 0.15
-"""Seconds for which the bot must stay silent if nothing was requested; also the pause between a turn and a ping."""
+PING_DELAY_SECONDS = 0.15
+"""Seconds between a turn and a ping, so that the bot is thinking when the ping arrives."""
 MAX_PONG_SECONDS = 0.5
 """Thinking time in seconds above which a pong that arrives only with the move is a fault.
 
@@ -46,31 +48,33 @@ If the bot moves sooner, a late pong may also come from a busy machine.
 """
 MAX_CLOSE_SECONDS = 2.0
 """Seconds within which a bot must complete the closing handshake."""
-RUSH_SECONDS, MAX_RECONNECTS = 1.0, 8
-"""Length in seconds of the period after the server's goodbye, and maximum number of connections by the bot in this period."""
+RUSH_SECONDS = 1.0
+"""Seconds after the server's goodbye during which the bot's attempts to connect are counted."""
+MAX_RECONNECTS = 8
+"""Maximum number of attempts to connect within RUSH_SECONDS."""
 
 
 @dataclass(frozen=True)
 class CheckContext:
-    """Bot under test, with the limits that all checks share."""
+    """Server to which the bot under test connects, and the time limits of `check_tiny_clock`."""
 
     server: ScriptedServer
     tiny_time_control: TimeControl
     margin_ms: int
-    """Network margin in ms, which `check_tiny_clock` adds to `tiny_time_control`."""
+    """Network margin in ms: the bot may exceed `tiny_time_control` by this time."""
 
     @property
     def supported_games(self) -> list[str]:
-        """Names of the known games that the bot plays, according to its hello; all games before the first hello."""
+        """Names of the games that the bot's hello lists and this program knows; all known games before the first hello."""
         hello = self.server.hello
         return [
             name for name in CATALOGUE.list_names() if hello is None or not hello.games or name in hello.games
         ]
 
     def make_game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
-        """Return the game called `name`, or the bot's first game if `name` is empty.
+        """Return the game called `name`, or the first game in the bot's hello if `name` is empty.
 
-        map_: map, if the game has maps. If the bot's hello lists other maps, the first of those is used instead.
+        map_: map, if the game has maps. If the bot's hello lists only other maps, the first of those is used.
         """
         name = name or self.supported_games[0]
         if not has_maps(name):
@@ -81,7 +85,7 @@ class CheckContext:
     def make_match(
         self, peer: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
-        """Return a scripted match whose time limits only a bot that hangs exceeds.
+        """Return a scripted match with time limits so long that only a bot that hangs exceeds them.
 
         peer: connection to the bot
         game: None for the first game that the bot names in its hello
@@ -108,7 +112,7 @@ async def check_play(game: str, seat: Player, context: CheckContext) -> None:
     match = context.make_match(await context.server.connect_bot(), context.make_game(game), seat)
     await match.begin()
     await match.play_up_to(MATCH_MOVES)
-    await match.expect_silence(SETTLE_SECONDS)
+    await match.expect_silence()
 
 
 async def check_repeated(context: CheckContext) -> None:
@@ -119,7 +123,7 @@ async def check_repeated(context: CheckContext) -> None:
     await match.send_turn()
     await match.send_turn()
     await match.receive_move()
-    await match.expect_silence(SETTLE_SECONDS)
+    await match.expect_silence()
     await match.play_move_pair()
     await match.send_end()
     await match.send_end()
@@ -135,7 +139,7 @@ async def check_out_of_date(context: CheckContext) -> None:
     await match.peer.send(match.make_turn_message(0))
     other_match = context.make_match(match.peer)
     await other_match.send_end()
-    await match.expect_silence(SETTLE_SECONDS)
+    await match.expect_silence()
     await match.play_move_pair()
     await match.send_end()
 
@@ -143,7 +147,7 @@ async def check_out_of_date(context: CheckContext) -> None:
 async def check_unknown_types(context: CheckContext) -> None:
     """The bot must ignore messages of unknown types."""
     match = context.make_match(await context.server.connect_bot())
-    unknown_message = {"type": "x-weather", "match": match.match, "sky": ["blue", None, {"sun": 1.5}]}
+    unknown_message = {"type": "x-weather", "match": match.id, "sky": ["blue", None, {"sun": 1.5}]}
     await match.peer.send_data(unknown_message)
     await match.begin()
     await match.peer.send_data(unknown_message)
@@ -207,7 +211,7 @@ async def check_ended_in_thought(context: CheckContext) -> None:
     await peer.send(next_match.start_message)
     while True:
         message, _ = await peer.receive("ready")
-        if getattr(message, "match", None) == next_match.match:
+        if getattr(message, "match", None) == next_match.id:
             break
     await next_match.play_up_to(2)
 
@@ -249,7 +253,7 @@ async def check_restarted(context: CheckContext) -> None:
 
 
 async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
-    match.continue_on_connection(await context.server.wait_for_reconnection())
+    match.peer = await context.server.wait_for_reconnection()
     await match.peer.send(match.start_message)
     await match.wait_until_ready()
     await match.send_turn()
@@ -267,8 +271,7 @@ async def check_alive(context: CheckContext) -> None:
     """The bot must answer pings while it is thinking, not only afterwards."""
     match = await _begin_timed_match(context, SLOW_TIME_CONTROL, GENEROUS_MARGIN_MS)
     await match.send_turn()
-    # Wait before the ping, because a bot may read it together with the turn.
-    await MONOTONIC.sleep(SETTLE_SECONDS)
+    await MONOTONIC.sleep(PING_DELAY_SECONDS)
     ping_time = MONOTONIC.now()
     pong = await match.peer.connection.ping()
     await match.receive_move()
@@ -300,7 +303,7 @@ async def check_shut_down(context: CheckContext) -> None:
     """At the server's goodbye, the bot must close its connection, retry with backoff, and rejoin the new server."""
     peer = await context.server.connect_bot()
     await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
-    context.server.reject_connections()
+    context.server.accepts_bots = False
     connections_before = context.server.connection_count
     close_task = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
     with anyio.move_on_after(MAX_CLOSE_SECONDS) as scope:
@@ -315,7 +318,7 @@ async def check_shut_down(context: CheckContext) -> None:
             f"the bot must retry with backoff, but connected {context.server.connection_count - connections_before} times"
             f" in {RUSH_SECONDS:g} s"
         )
-    context.server.accept_connections()
+    context.server.accepts_bots = True
     await context.server.wait_for_reconnection()
 
 
@@ -337,18 +340,17 @@ CHECKS_AFTER_PLAY = (
 )
 """Checks after the handshake and the ordinary matches, in order.
 
-Checks that cut the bot's connection are last. A bot pauses longer before it reconnects after each loss, and longest
-after a goodbye. Therefore `check_shut_down`, with its goodbye, is the first of these: after further losses, the pause
-could exceed the time limit.
+Checks that cut the bot's connection are last. After each loss, a bot pauses longer before it reconnects, and longest after
+the server's goodbye. Therefore `check_shut_down`, which sends the goodbye, comes before the other two: after further
+losses, the pause could exceed the time limit.
 """
 
 
 def list_checks(context: CheckContext) -> Iterator[tuple[str, str, Check | None]]:
-    """Yield the checks in order, each as name, requirement and function.
+    """Yield the checks in order, each as its name, requirement and function.
 
-    The function is None if the check does not apply to this bot.
-
-    The handshake is first, because the other checks depend on the bot's hello.
+    The function is None if the check does not apply to this bot. The handshake is first, because the later checks depend
+    on the bot's hello.
     """
     yield "handshake", _get_requirement(check_handshake), check_handshake
     for game in context.supported_games:

@@ -29,7 +29,7 @@ class UnknownCheck(ValueError):
 
 
 class BadCommand(ValueError):
-    """Raised when the bot's process rejects its arguments; the message is the line that it printed."""
+    """Raised when the bot's process rejects its arguments; the message is the line that the process printed."""
 
 
 class CheckResult(Struct, frozen=True):
@@ -78,12 +78,12 @@ async def check_bot(
     async with open_scripted_server(command, patience_seconds, host, port) as server:
         on_listening(server.url)
         context = CheckContext(server, tiny_time_control, margin_ms)
-        is_usable = True
+        is_reachable = True
         for name, requirement, check in list_checks(context):
             if only and name not in only and name != "handshake":
                 continue
             server.frames.clear()
-            if not is_usable:
+            if not is_reachable:
                 result = CheckResult(name, "skipped", requirement, UNREACHED_TEXT)
             elif check is None:
                 result = CheckResult(
@@ -100,12 +100,12 @@ async def check_bot(
                         raise BadCommand(result.printed[0]) from None
                     # The next check starts with a new process and connection of the bot.
                     await server.stop_bot()
-                    is_usable = name != "handshake"
+                    is_reachable = name != "handshake"
             results.append(result)
             on_result(result)
         names = [name for name, _, _ in list_checks(context)]
     unknown_names = set(only) - set(names)
-    if unknown_names and is_usable:
+    if unknown_names and is_reachable:
         raise UnknownCheck(
             f"no check is called {', '.join(sorted(unknown_names))}: choose from {', '.join(names)}"
         )

@@ -16,9 +16,12 @@ from arena.protocol.messages import Accepted, ClientMessage, End, Move, Ready, R
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 
+SILENCE_SECONDS = 0.15
+"""Seconds for which the bot must stay silent if no message asks for an answer."""
+
 
 class ScriptedMatch:
-    """Scripted match. Every step that waits for the bot raises ProtocolFault if the bot violates the protocol.
+    """Match whose messages a check chooses. A method that waits for the bot raises ProtocolFault if the bot violates the protocol.
 
     Methods with `**unknown` add these fields to the messages that they send. The bot must ignore them.
     """
@@ -32,9 +35,9 @@ class ScriptedMatch:
         """Seat of the bot."""
         self.control = control
         self.margin_ms = margin_ms
-        self.match = uuid.uuid4().hex
-        """Id of the match."""
+        self.id = uuid.uuid4().hex
         self.moves: list[Data] = []
+        """Moves played so far, as plain data."""
         self.position: Any = game.start()
         self._random = random.Random(1)
         self._turn_sent_at = 0.0
@@ -56,7 +59,7 @@ class ScriptedMatch:
         players = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
         ready_ms = int(1000 * self.peer.patience_seconds)
         return Start(
-            self.match,
+            self.id,
             self.game.name,
             self.game.setup(),
             SEATS[self.seat],
@@ -75,14 +78,14 @@ class ScriptedMatch:
         """Wait for `ready`. After a reconnect, the bot may first send a move that it chose while disconnected."""
         while True:
             message, received_at = await self.peer.receive("ready")
-            if isinstance(message, Move) and message.match == self.match:
+            if isinstance(message, Move) and message.match == self.id:
                 if message.ply == len(self.moves) > 0:
                     self._early_message = message, received_at
                     continue
                 if self._is_repeat(message):
                     continue
             break
-        if not isinstance(message, Ready) or message.match != self.match:
+        if not isinstance(message, Ready) or message.match != self.id:
             raise ProtocolFault(
                 f"the bot must answer `start` with `ready` for the same match, not {get_message_type(message)}"
             )
@@ -95,7 +98,7 @@ class ScriptedMatch:
     def make_turn_message(self, ply: int) -> Turn:
         """Return the `turn` message for a ply: the next one, or one already played."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
-        return Turn(self.match, ply, self.moves[:ply], clocks, self.control.increment_ms)
+        return Turn(self.id, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
     async def receive_move(self, **unknown: object) -> None:
         """Receive the bot's move, check its time and its legality, and send `accepted`."""
@@ -115,8 +118,8 @@ class ScriptedMatch:
             )
         if not isinstance(message, Move):
             raise ProtocolFault(f"the bot must answer the turn with a move, not {get_message_type(message)}")
-        if message.match != self.match:
-            raise ProtocolFault(f"the move must be for match {self.match}, not {message.match!r:.70}")
+        if message.match != self.id:
+            raise ProtocolFault(f"the move must be for match {self.id}, not {message.match!r:.70}")
         self._reject_repeat(message)
         if message.ply != len(self.moves):
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
@@ -126,12 +129,12 @@ class ScriptedMatch:
                 f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {1000 * allowed_seconds:.0f} ms"
                 f" ({self.control.base_ms} ms plus a margin of {self.margin_ms} ms)"
             )
-        self.play_bot_move(message.move)
-        accepted = Accepted(self.match, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
+        self.play_move(message.move)
+        accepted = Accepted(self.id, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
         await self.peer.send(accepted, **unknown)
 
-    def play_bot_move(self, move: Data) -> None:
-        """Play a move of the bot, given as the bot sent it. Raises ProtocolFault if the move is illegal."""
+    def play_move(self, move: Data) -> None:
+        """Play a move, given as plain data. Raises ProtocolFault if the move is illegal."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(move))
         except (IllegalMove, BadData) as error:
@@ -142,11 +145,7 @@ class ScriptedMatch:
         """Set the match to the position after these moves from the start. Raises ProtocolFault if a move is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
-            self.play_bot_move(move)
-
-    def continue_on_connection(self, peer: BotConnection) -> None:
-        """Continue the match on a new connection of the bot."""
-        self.peer = peer
+            self.play_move(move)
 
     def play_random_move(self) -> None:
         """Play a random legal move for the player to move, even if that is the bot."""
@@ -155,7 +154,10 @@ class ScriptedMatch:
         self.moves.append(self.game.move_to_data(move))
 
     async def play_move_pair(self, **unknown: object) -> None:
-        """Let the bot play one move, after a random move if the other seat is to move. Skip it if the match is over."""
+        """Let the bot play one move, after a random move of the other seat if that is to move.
+
+        If the match is over by then, the bot plays none.
+        """
         if not self.is_bots_turn:
             self.play_random_move()
         if not self.is_over:
@@ -177,11 +179,11 @@ class ScriptedMatch:
         reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.word)
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
-        await self.peer.send(End(self.match, seat, reason, reason.meaning, self.moves, clocks), **unknown)
+        await self.peer.send(End(self.id, seat, reason, reason.meaning, self.moves, clocks), **unknown)
 
-    async def expect_silence(self, seconds: float) -> None:
-        """Wait for `seconds`. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
-        deadline = MONOTONIC.now() + seconds
+    async def expect_silence(self) -> None:
+        """Wait for SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
+        deadline = MONOTONIC.now() + SILENCE_SECONDS
         while (seconds_left := deadline - MONOTONIC.now()) > 0:
             message = await self.peer.receive_within("silence", seconds_left)
             if message is not None and not self._is_repeat(message[0]):
@@ -193,9 +195,9 @@ class ScriptedMatch:
     def _reject_repeat(self, message: object) -> None:
         """Raise ProtocolFault if the message is a move for a ply that has already been played with another move.
 
-        The message must not be a repeated move (`_is_repeat`).
+        For a message for which `_is_repeat` returns False.
         """
-        if isinstance(message, Move) and message.match == self.match and message.ply < len(self.moves):
+        if isinstance(message, Move) and message.match == self.id and message.ply < len(self.moves):
             earlier_move = self.moves[message.ply]
             raise ProtocolFault(
                 f"the bot sent {message.move!r:.60} for ply {message.ply}, which was already played with {earlier_move!r}: "
@@ -205,7 +207,7 @@ class ScriptedMatch:
     def _is_repeat(self, message: object) -> bool:
         """Return True if the message is `ready` for this match, or repeats a move. Both are allowed at any time."""
         if isinstance(message, Ready):
-            return message.match == self.match
-        if not isinstance(message, Move) or message.match != self.match or message.ply >= len(self.moves):
+            return message.match == self.id
+        if not isinstance(message, Move) or message.match != self.id or message.ply >= len(self.moves):
             return False
         return bool(self.moves[message.ply] == message.move)

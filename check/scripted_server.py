@@ -1,6 +1,6 @@
-"""Server for one bot under test, which sends only the messages that a check tells it to send.
+"""Server for one bot under test, which sends only the messages that the checks choose.
 
-It starts the bot, if a command is given, and passes the bot's connections to the checks.
+The server starts the bot, if a command is given, and passes the bot's connections to the checks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
 START_TIMEOUT_SECONDS = 60.0
 """Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
 MAX_QUEUED = 100
-"""Maximum number of connections that wait for a check to use them. Further ones are dropped."""
+"""Maximum number of connections of the bot that wait for a check to use them. Further connections are dropped."""
 
 
 class ScriptedServer:
@@ -47,23 +47,25 @@ class ScriptedServer:
         self.patience_seconds = patience_seconds
         self.frames = FrameLog()
         self.hello: Hello | None = None
-        """Latest hello of the bot; None before the first."""
+        """Latest hello of the bot; None before the first hello."""
+        self.accepts_bots = True
+        """False to drop each new connection at once."""
         self.session = ""
-        """Session secret in the last welcome; empty before the first."""
+        """Session secret in the last welcome; empty before the first welcome."""
         self.connection_count = 0
         """Number of connections that the bot has opened, including those that were dropped at once."""
         self.bot_process: ChildProcess | None = None
         """Process of the bot; None if it was not started here."""
         self.url = ""
-        """Websocket URL of the server; empty until it listens."""
+        """Websocket URL of the server; empty until the server listens."""
         self._command = command
         self._tasks = tasks
         self._host = host
         self._port = port
         self._server: Server | None = None
         self._peer: BotConnection | None = None
-        self._accepts_bots = True
         self._refusal_reason = ""
+        """Reason why the last handshake of the bot was refused; empty if none was."""
         self._connection_sender, self._connection_receiver = anyio.create_memory_object_stream[
             ServerConnection
         ](MAX_QUEUED)
@@ -83,14 +85,6 @@ class ScriptedServer:
         )
         self._port = next(iter(self._server.sockets)).getsockname()[1]
         self.url = f"ws://{self._host}:{self._port}"
-
-    def reject_connections(self) -> None:
-        """Drop new connections until `accept_connections` is called."""
-        self._accepts_bots = False
-
-    def accept_connections(self) -> None:
-        """Accept new connections again."""
-        self._accepts_bots = True
 
     async def crash(self) -> None:
         """Simulate a killed server: close the port, and cut all connections without a closing handshake."""
@@ -177,7 +171,7 @@ class ScriptedServer:
 
     async def _handle_connection(self, connection: ServerConnection) -> None:
         self.connection_count += 1
-        if not self._accepts_bots:
+        if not self.accepts_bots:
             connection.transport.abort()
             return
         try:
@@ -199,7 +193,7 @@ class ScriptedServer:
 
 @asynccontextmanager
 async def open_scripted_server(
-    command: Sequence[str] | None, patience_seconds: float, host: str = "127.0.0.1", port: int = 0
+    command: Sequence[str] | None, patience_seconds: float, host: str, port: int
 ) -> AsyncIterator[ScriptedServer]:
     """Open a listening server for the block.
 

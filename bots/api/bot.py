@@ -195,7 +195,7 @@ class Clock:
     """
 
     mine: float
-    """Time left on the bot's clock; with a time per move, the time for this move."""
+    """Time left on the bot's clock; with a time per move, the time left for this move."""
     theirs: float = 0.0
     """Time left on the opponent's clock."""
     increment: float = 0.0
@@ -207,7 +207,7 @@ class Clock:
     arrived: float = 0.0
     """Time at which the turn arrived, as `time.monotonic()`. The bot's clock started slightly earlier."""
     lag: float = 0.0
-    """Largest recent difference between the time that the server counted for a move and the time that the bot used."""
+    """Largest recent difference between the time that the server counted for a move and the time that the bot used for it."""
 
     def elapsed(self, now: float) -> float:
         """Return the seconds since the turn arrived. `now` is `time.monotonic()`."""

@@ -2,12 +2,13 @@
 
 The computation is pure arithmetic on a `Clock`, in seconds. The rules are:
 
-- Some time (`compute_reserve_seconds`) is reserved for the delay between the bot's decision and the moment when the server reads the
-  move: less if the network grace (`Clock.margin`) is longer, more if recent moves arrived late (`Clock.lag`).
+- Some time (`compute_reserve_seconds`) is reserved for the delay between the bot's decision and the moment when the server
+  reads the move. A longer network grace (`Clock.margin`) makes this reserve shorter, and late arrivals of recent moves
+  (`Clock.lag`) make it longer.
 - With a time per move, both limits are all the time after the reserve, because unused time is lost.
-- Otherwise the time is divided evenly among the expected remaining moves, each with its increment. The soft limit
-  is 0.45 of a share, because a depth begun before the soft limit may end after it. The hard limit is two and a half
-  shares, but never more than half of the clock, so that one difficult move cannot ruin the match.
+- Otherwise the time, with the increments of later moves, is divided evenly among the expected remaining moves. The soft
+  limit is 0.45 of a move's share, because a depth begun before the soft limit may end after it. The hard limit is two and
+  a half shares, but never more than half of the clock, so that one difficult move cannot ruin the match.
 - A search ends at the soft limit if its best move stays the same. If the best move changes, the search
   continues past the soft limit: the more often and the more recently it changed, the longer (`DeepeningRule`).
 """
@@ -23,9 +24,9 @@ from arena.bots.api.bot import Clock
 M = TypeVar("M")
 
 OVERHEAD_SECONDS = 0.010
-"""Minimum reserve in seconds: the engine notices a stop late, and the move must be encoded and sent."""
+"""Minimum reserve in seconds, because the engine notices a stop late, and the move must be encoded and sent."""
 RESERVE_WITHOUT_GRACE_SECONDS = 0.050
-"""Reserve in seconds if there is no network grace: with two busy cores a process is sometimes delayed this long."""
+"""Reserve in seconds without a network grace: on a machine with two busy cores, a process is sometimes delayed this long."""
 SOFT_SHARE = 0.45
 """Soft limit, as a fraction of a move's share of the clock."""
 MAX_EXTENSION = 0.8
@@ -51,7 +52,9 @@ class DeepeningRule(Generic[M]):
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._best: M | None = None
+        """Best move of the last completed depth; None before the first."""
         self._instability = 0.0
+        """Measure of the recent changes of the best move, from 0 to 1."""
 
     def should_stop(self, best: M, elapsed: float) -> bool:
         """Return True if no further depth should be started.
@@ -67,7 +70,7 @@ class DeepeningRule(Generic[M]):
 
 
 def compute_reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
-    """Return the seconds of the clock that this move must not use: at most half of the clock.
+    """Return the reserve: the seconds that this move must leave on the clock, at most half of the clock.
 
     The reserve and the network grace together cover twice the worst recent lag, and three stalls of the machine. One stall
     may delay the arrival of the turn, one the end of the search, and one the sending of the move.

@@ -1,7 +1,7 @@
-"""Parser of engine specs: `NAME` or `NAME:option=value,option=value`.
+"""Parser of engine specs, such as `alphabeta:depth=4,exact=yes`: NAME or NAME:option=value,option=value.
 
-Each engine declares its options with type, default and bounds. This module converts the text to typed values, or
-reports the error together with a valid alternative, in one line.
+Each engine declares its options with type, default and bounds. The parser converts a spec to typed values, or reports
+in one line what is wrong and which forms are valid.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class TextOption:
 
 Option = IntegerOption | FractionOption | TextOption
 Options = Mapping[str, Option]
+"""Options of an engine, by the option's name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Client side of the wire protocol."""
+"""Client that connects a bot to a server, and matches that are played without a server."""

@@ -2,9 +2,9 @@
 
     tally = await Client(make_bot, ClientSettings("ws://127.0.0.1:8765", "my-bot")).run()
 
-The state machine (`bots.client.state.machine`) decides, workers (`bots.client.worker`) run the bots in their own
-threads, and this file moves messages between them and the websocket. The client reconnects after a lost connection
-and resumes its matches, if the server still waits for the client. Errors are defined in `bots.client.connection`.
+The state machine (`bots.client.state.machine`) decides what to send, and workers (`bots.client.worker`) run the bots in
+their own threads. This module passes messages between the two and the websocket. The client reconnects after a lost
+connection and resumes its matches, if the server still waits for the client. `bots.client.connection` defines the errors.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ MAX_FIRST_CONNECT_PAUSE_SECONDS = 5.0
 WELCOME_SECONDS = 10.0
 """Time limit for the server's answer to `hello`, in seconds."""
 CHALLENGE_SECONDS = 10.0
-"""Seconds to wait after an unsuccessful challenge before the client opens another."""
+"""Seconds that the client waits after an unsuccessful challenge before it opens another."""
 IDLE_SECONDS = 10.0
 """Time without a match before the client requests the bot's status from the server, in seconds."""
 STATUS_INTERVAL_SECONDS = 60.0
@@ -149,11 +149,11 @@ class Client:
         self._status_reporter = StatusReporter(settings, on_status, on_problem)
         self._scope = anyio.CancelScope()
         self._idle_since = -math.inf
-        """Time when the last match ended or the connection was opened, whichever is later."""
-        self._last_refusal = ""
-        """Reason why the last challenge was unsuccessful, as reported to the bot's owner."""
+        """Monotonic time in seconds at which the last match ended or the connection was opened, whichever is later."""
+        self._last_challenge_failure = ""
+        """Reason why the last unsuccessful challenge failed, as reported to the bot's owner; empty before the first."""
         self._last_status = "", ""
-        """State of the bot and its line of detail, as last received from the server."""
+        """State of the bot and a line of detail, as last received from the server; both empty before the first status."""
         self._is_stopping = False
         """True while the client waits for the rating of its last match, after which it stops."""
         self.result_counts = ResultCounts()
@@ -163,8 +163,8 @@ class Client:
     def stop(self) -> None:
         """End `run` soon without resigning the matches in play.
 
-        The server waits for this bot to return, as after any lost connection. Stopping all bots of an event therefore
-        decides none of its matches.
+        The server waits for this bot to return, as after any lost connection. So stopping all bots of an event decides no
+        match.
         """
         self._scope.cancel()
 
@@ -228,9 +228,11 @@ class Client:
             while any(worker.is_alive for worker in self._ending_workers.values()):
                 await self._clock.sleep(0.005)
 
-    # connections
-
     async def _stay_connected(self) -> None:
+        """Keep a connection open, by reconnecting after each loss. Never returns normally.
+
+        Raises ClientError if the client cannot continue, and _EventOver if its event is over.
+        """
         give_up_time = self._clock.now() + self._settings.wait
         attempts, pause_seconds, is_server_stopping = 0, 0.0, False
         while True:
@@ -238,13 +240,16 @@ class Client:
             try:
                 await self._run_connection()
             except NoServer as problem:
-                if self.connections == 0 and self._clock.now() >= give_up_time:
-                    raise
-                final_error = ConnectionLost(f"the connection was lost and could not be restored: {problem}")
-                last_error: ConnectionLost | None = (
-                    final_error if self.connections else None
-                )  # None: until the first connection, `wait` is the only limit
                 log.debug("no connection: %s", problem)
+                last_error: ConnectionLost | None = (
+                    None  # before the first connection, `wait` is the only limit
+                )
+                if self.connections:
+                    last_error = ConnectionLost(
+                        f"the connection was lost and could not be restored: {problem}"
+                    )
+                elif self._clock.now() >= give_up_time:
+                    raise
             except _Disconnected as problem:
                 last_error, is_server_stopping = problem, problem.is_server_stopping
                 # Pauses keep growing if the connection is repeatedly lost again immediately.
@@ -346,6 +351,7 @@ class Client:
             connection.transport.abort()
 
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
+        """Return the error that says why `connection` ended: the client stops, or should reconnect (_Disconnected)."""
         dismissal, url = self._disconnect_action, self._settings.url
         if dismissal is None:
             reason = connection.close_reason or f"close code {connection.close_code}"
@@ -363,8 +369,6 @@ class Client:
             f"the connection to {url} was lost ({dismissal.detail})", is_server_stopping=False
         )
 
-    # actions and reports
-
     def _perform_actions(self, actions: list[Action]) -> None:
         for action in actions:
             match action:
@@ -381,7 +385,7 @@ class Client:
                     worker.finish(ending)
                     schedule_hang_check(self._clock, match.id, worker, self._on_problem)
                     self._idle_since = self._clock.now()
-                    self.result_counts.add_result(ending.outcome_for(match.seat))
+                    self.result_counts.add(ending.outcome_for(match.seat))
                     self._on_finished(match, ending)
                 case WarnOwner(text):
                     self._on_problem(text)
@@ -394,9 +398,9 @@ class Client:
                     )
                     self._report_status(action.state, f"{action.detail}{page_text}")
                 case ScheduleChallenge(reason):
-                    if reason != self._last_refusal:
+                    if reason != self._last_challenge_failure:
                         self._on_problem(f"{reason}; trying again every {CHALLENGE_SECONDS:g} s")
-                    self._last_refusal = reason
+                    self._last_challenge_failure = reason
                     self._clock.call_later(CHALLENGE_SECONDS, self._open_challenges)
                 case Disconnect():
                     self._disconnect_action = action
@@ -444,7 +448,7 @@ class Client:
         try:
             self._outbox.send_nowait(message)
         except anyio.WouldBlock:
-            # The server has not read for a long time. If it is alive, it will request the dropped message again.
+            # The server has not read for a long time. If it is alive, it will ask again for the dropped message.
             self._on_problem("the server does not read the messages of this client")
 
     def _forward_report(self, report: Report) -> None:

@@ -1,6 +1,6 @@
 """Opening of a websocket connection to a server, and the errors of a client.
 
-Each error's message is one line of advice for the bot's owner.
+The message of each error is one line for the bot's owner, which says what is wrong and what to do.
 
 Errors::
 
@@ -58,7 +58,7 @@ class ServerRefused(ClientError):
 
 
 class ConnectionLost(ClientError):
-    """Raised when the connection was lost."""
+    """Raised when the connection was lost and could not be restored."""
 
 
 async def open_connection(url: str) -> ClientConnection:

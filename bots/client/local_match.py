@@ -1,7 +1,7 @@
 """A match in this process, without a server: the caller plays one seat, a bot the other.
 
-The referee is that of a server, but nobody loses on time, because the result does not count: the clocks run according to
-the time control, and stay at 0. Use it to try a bot, or to play against one.
+Use it to try a bot, or to play against one. The referee is the same as on a server, but nobody loses on time: a clock
+runs according to the time control, and stays at 0 when its time is used up.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class LocalMatch:
         return self.moves[-1], self._bot.thinking
 
     def undo(self) -> bool:
-        """Take back the caller's last move and the bot's answer to it, and the time that they took.
+        """Take back the caller's last move and the bot's answer to that move, with the time that both took.
 
         Return False if the caller has not moved.
         """
@@ -136,7 +136,7 @@ class LocalMatch:
         self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC.now_ns())
 
     def _start_referee(self, moves: Sequence[RecordedMove]) -> None:
-        """Start a referee, and let it handle `moves`, each after its recorded time."""
+        """Start a new referee, which first handles `moves`, each after its recorded time."""
         referee = self._referee = Referee(self._terms)
         now_ns = 0
         referee.handle(MatchOpened(), now_ns)

@@ -6,10 +6,10 @@ from threading import Event
 
 from msgspec import UNSET
 
-from arena.bots.api.bot import Bot, Clock, Match, request_move
+from arena.bots.api.bot import Bot, Match, request_move
+from arena.bots.client.state.match_state import make_clock
 from arena.bots.client.state.moves import make_move_message
 from arena.clock import MONOTONIC
-from arena.games.core import Player
 from arena.match.referee import Referee
 from arena.match.referee_events import MoveReceived, TurnStarted
 
@@ -17,24 +17,13 @@ from arena.match.referee_events import MoveReceived, TurnStarted
 def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
     """Start the turn and the clock of `bot`, and return its move, which the referee has not handled yet.
 
-    match  match that was assigned to the bot; `bot.match` is not used, because the bot's code may change it
+    match  match that was assigned to the bot, instead of `bot.match`, which the bot's code may change
 
     Raises BadChoice for a value that is not a move. Any exception raised by the bot propagates.
     """
     position, now_ns = referee.position, MONOTONIC.now_ns()
     referee.handle(TurnStarted(referee.ply), now_ns)
-    clocks, control = referee.get_clocks(now_ns), match.time_control
-    own_ms, opponent_ms = clocks.maxie_ms, clocks.minnie_ms
-    if match.seat is Player.MINNIE:
-        own_ms, opponent_ms = opponent_ms, own_ms
-    clock = Clock(
-        mine=own_ms / 1000,
-        theirs=opponent_ms / 1000,
-        increment=control.increment_ms / 1000,
-        per_move=control.per_move,
-        margin=match.margin_ms / 1000,
-        arrived=MONOTONIC.now(),
-    )
+    clock = make_clock(match, referee.get_clocks(now_ns), match.time_control.increment_ms, MONOTONIC.now())
     if referee.last_mover is match.seat.opponent:
         bot.opponent_moved(match.game.move_from_data(referee.moves[-1].move), position)
     move = request_move(bot, position, clock, Event())

@@ -1,7 +1,7 @@
 """File that keeps a bot's session and the ids of its matches across restarts.
 
-A session is a secret by which the server recognizes a returning bot. A restarted bot presents it and resumes its
-matches. The file contains no moves, because the server's `turn` message contains all of them.
+A session is a secret by which the server recognizes a returning bot: a restarted bot that sends this secret resumes its
+matches. The file contains no moves, because the server's message `turn` contains all moves of a match.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ _DECODER = msgspec.json.Decoder(StoredSession)
 class SessionFile:
     """Session and matches of one bot on one server.
 
-    The file exists while a match is in play, and only this process uses it. Each save overwrites the file with a
-    single write, and readers use only the first line. So a killed process leaves either the old content or the new.
+    The file exists only while a match is in play, and no other process can use it meanwhile. Each save overwrites the
+    file with a single write, and readers use only the first line. So a killed process leaves either the old or the new
+    content.
     """
 
     def __init__(self, path: Path) -> None:

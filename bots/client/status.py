@@ -1,4 +1,4 @@
-"""Status lines that a client prints for its owner: connection state and match results."""
+"""Texts that a client shows to the bot's owner: about its connection, its ratings and its results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class StatusReporter:
         """Report the loss of the connection, for the reason `reason`. Failed attempts to reconnect are only logged.
 
         match_count         number of matches in play
-        is_server_stopping  True if the server announced that it stops
+        is_server_stopping  True if the server announced its shutdown
         """
         if self._away_since is not None:
             log.debug("still away: %s", reason)
@@ -98,16 +98,16 @@ def _format_match_count(count: int) -> str:
 
 @dataclass
 class ResultCounts:
-    """Numbers of this client's finished matches, by result. A `void` match counts for neither player."""
+    """Numbers of this client's finished matches, by the outcome for the bot. A `void` match counts for neither player."""
 
     won: int = 0
     drawn: int = 0
     lost: int = 0
     void: int = 0
 
-    def add_result(self, result: SeatOutcome) -> None:
-        """Count one more match, with the outcome `result` for this bot."""
-        setattr(self, result, getattr(self, result) + 1)
+    def add(self, outcome: SeatOutcome) -> None:
+        """Count one more match, with this outcome for the bot."""
+        setattr(self, outcome, getattr(self, outcome) + 1)
 
     def __str__(self) -> str:
         void = f", {self.void} void" if self.void else ""
@@ -125,11 +125,11 @@ def make_page_url(url: str) -> str:
 
 
 def format_result(match: Match, ending: Ending, url: str = "") -> str:
-    """Return a finished match as one line. For a lost match, the line includes the URL of the replay.
+    """Return a finished match as one line. For a lost match, the line includes the URL of the match's page.
 
-    url   websocket URL of the server; empty to leave out the replay
+    url   websocket URL of the server; empty to leave out the page
     """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)
-    replay = f": {make_page_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
-    return f"match {match.id:.8}: {game}: {outcome} ({ending}){replay}"
+    page = f": {make_page_url(url)}/match/{match.id}" if url and outcome == "lost" else ""
+    return f"match {match.id:.8}: {game}: {outcome} ({ending}){page}"

@@ -1,4 +1,4 @@
-"""One bot in its own thread, which handles requests one after another, outside of the event loop.
+"""Thread of one bot, which handles the client's requests one after another, outside of the event loop.
 
 The thread is a daemon, so that a bot that never returns cannot keep the program from ending.
 """
@@ -21,10 +21,7 @@ from arena.clock import MONOTONIC, TimeSource
 log = logging.getLogger("arena.client")
 
 HANG_SECONDS = 1.0
-"""Time that a bot may keep thinking after its match has ended, in seconds.
-
-After this time the bot is interrupted, and its owner is informed.
-"""
+"""Seconds for which a bot may keep thinking after the end of its match. Then it is interrupted, and its owner is told."""
 
 BotFactory = Callable[[], Bot]
 """Function that creates a bot for one match."""

@@ -1,4 +1,4 @@
-"""`arena bot`: connects an engine, or any program, to a server."""
+"""`arena bot`: connect an engine, or any program, to a server."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from arena.bots.commands.bot_settings import (
     read_settings,
     split_list,
 )
-from arena.bots.commands.lookup import load_engine
 from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.from_program import make_program_engine
 from arena.bots.engines.isolated import isolate_engine
-from arena.bots.engines.registry import Engine
+from arena.bots.engines.registry import Engine, make_engine
 from arena.console import CommandError, UsageError, check_output_file, is_option_given
 
 SWITCH_SECONDS = 0.001
@@ -241,9 +240,9 @@ def bot(
 
 
 def _merge_settings(options: BotSettings, given_options: set[str]) -> BotSettings:
-    """Return the settings from the options. With a bot.toml, return its settings, overridden by the given options.
+    """Return the settings that the options contain. If `options.engine` is a bot.toml, they override the file's settings.
 
-    given_options   names of the options that the user gave
+    given_options   names of the options that the user gave: only these override the file
 
     Raises UsageError if an option or the file is invalid.
     """
@@ -286,15 +285,12 @@ def _make_engine(settings: BotSettings) -> Engine:
             settings.logs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CommandError(f"--logs: cannot make the folder {settings.logs}: {error.strerror}") from None
-    if is_container:
-        try:
-            return make_container_engine(settings.engine, settings.logs)
-        except BadSpec as error:
-            raise UsageError(str(error)) from None
-    if not settings.program:
-        engine = load_engine(settings.engine)
-        return isolate_engine(engine, settings.logs) if settings.isolate else engine
     try:
-        return make_program_engine(settings.program, settings.logs)
+        if is_container:
+            return make_container_engine(settings.engine, settings.logs)
+        if settings.program:
+            return make_program_engine(settings.program, settings.logs)
+        engine = make_engine(settings.engine)
     except BadSpec as error:
         raise UsageError(str(error)) from None
+    return isolate_engine(engine, settings.logs) if settings.isolate else engine

@@ -1,8 +1,8 @@
-"""Run loop of `arena bot`: plays until the bot's last match is over or a signal stops it.
+"""Run loop of `arena bot`, which plays until the bot's last match is over or a signal ends the program.
 
-The first Ctrl-C accepts no more matches and finishes those in play, the second resigns them, the third exits. SIGTERM
-exits immediately without resigning: the server waits for the bot as after any lost connection, and the next process
-resumes its matches.
+After the first Ctrl-C the bot accepts no more matches and finishes those in play, after the second it resigns them, and
+after the third it exits. After SIGTERM it exits immediately without resigning: the server waits for the bot as after any
+lost connection, and the next process resumes the matches.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
 
     Raises UsageError for an invalid URL, and CommandError if the client cannot continue for another reason.
     """
-    with open_console(settings.log) as console:
+    with open_owner_console(settings.log) as console:
         _run_client(engine, settings, name, console)
 
 
-def _run_client(engine: Engine, settings: BotSettings, name: str, console: Console) -> None:
+def _run_client(engine: Engine, settings: BotSettings, name: str, console: OwnerConsole) -> None:
     names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NUMBERED_NAMES + 1))
     for bot_name in names:
         session_file = _open_session(settings, bot_name, console)
@@ -80,7 +80,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Conso
     raise CommandError(f"every name from {name} to {name}-{MAX_NUMBERED_NAMES} is taken: give another --name")
 
 
-def _open_session(settings: BotSettings, name: str, console: Console) -> SessionFile | None:
+def _open_session(settings: BotSettings, name: str, console: OwnerConsole) -> SessionFile | None:
     """Return the session file of the bot `name`, or None if another process uses it or it cannot be created."""
     folder = settings.state
     try:
@@ -96,9 +96,9 @@ def _open_session(settings: BotSettings, name: str, console: Console) -> Session
 
 
 async def _play_matches(
-    engine: Engine, settings: BotSettings, name: str, console: Console, session_file: SessionFile | None
+    engine: Engine, settings: BotSettings, name: str, console: OwnerConsole, session_file: SessionFile | None
 ) -> str:
-    """Play until the client stops. Return the counts of wins, draws and losses as text.
+    """Play until the client stops. Return the numbers of matches won, drawn, lost and left in play, as text.
 
     Raises ClientError if the client cannot continue.
     """
@@ -107,14 +107,14 @@ async def _play_matches(
         name,
         token=settings.token,
         matches=settings.matches,
-        # The path of a file, or a command, stays private.
+        # Only the spec of a built-in engine is sent: the path of a file and a command line stay private.
         program=engine.spec if engine.parsed_spec else engine.name,
         engine=engine.describe(_count_cores_per_match(settings)),
         games=settings.game or tuple(CATALOGUE.list_names()[:MAX_HELLO_GAMES]),
         rules=CATALOGUE.get_default_digests(),
         maps=settings.map,
         time_controls=settings.tc,
-        challenge=settings.challenge_to_open(),
+        challenge=settings.make_challenge(),
         event=settings.enter,
         pool=not (settings.challenges_only or settings.challenge),
         reconnects=settings.reconnect,
@@ -126,8 +126,8 @@ async def _play_matches(
     def print_result(match: Match, ending: Ending) -> None:
         try:
             console.print_result(format_result(match, ending, settings.url))
-        except BrokenPipeError:  # the output is closed, such as by `| head`
-            # Python and this command write to it once more at the end.
+        except BrokenPipeError:  # nobody reads the output any more, as after `| head`
+            # Replace the output, because Python and this command write to it once more at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.file.fileno())
             client.stop()
 
@@ -208,20 +208,23 @@ def _count_cores_per_match(settings: BotSettings) -> int:
     )
 
 
-class Console:
+class OwnerConsole:
     """Output for the bot's owner. Each line is flushed immediately, because people watch their bots play.
 
-    If a line cannot be written, for example because the disk is full, the bot plays on, and the owner is told so once for
-    each output.
+    If a line cannot be written, for example because the disk is full, the bot plays on. The owner is informed once for each
+    output that cannot be written.
     """
 
     def __init__(self, log: TextIO | None) -> None:
         self._log = log
         self._failed_outputs: set[str] = set()
-        """Names of the outputs that could not be written, of which the owner was told."""
+        """Names of the outputs that could not be written, about which the owner has been informed."""
 
     def print_result(self, line: str) -> None:
-        """Print a result, without a timestamp, so that programs can parse it. Raises BrokenPipeError if nobody reads it."""
+        """Print a result without a timestamp, so that programs can parse the line.
+
+        Raises BrokenPipeError if the program that reads standard output has ended.
+        """
         self._write_log(line)
         try:
             _write_line(out.file, line)
@@ -231,7 +234,7 @@ class Console:
             self._report_failure("standard output", error)
 
     def print_note(self, text: str) -> None:
-        """Print other information, as one line or a traceback, with a timestamp."""
+        """Print anything but a result, as one line or a traceback, with a timestamp."""
         self._write_log(text)
         now = datetime.now().astimezone()
         try:
@@ -249,14 +252,14 @@ class Console:
             self._report_failure(self._log.name, error)
 
     def _report_failure(self, name: str, error: OSError) -> None:
-        """Report once for each output, where that is still possible, that lines are lost."""
+        """Report that lines are lost, once for each output `name`, on the outputs that still work."""
         if name not in self._failed_outputs:
             self._failed_outputs.add(name)
             self.print_note(f"lines are lost, because {name} cannot be written: {error.strerror}")
 
 
 def _write_line(stream: IO[str], line: str) -> None:
-    # Written directly, because rich would keep lines that cannot be written in memory.
+    # Not with rich, which keeps lines in memory that it cannot write.
     stream.write(f"{line}\n")
     stream.flush()
 
@@ -264,7 +267,7 @@ def _write_line(stream: IO[str], line: str) -> None:
 class _OwnerLogHandler(logging.Handler):
     """Log handler that prints the client's log for the bot's owner; with --verbose it includes every protocol message."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: OwnerConsole) -> None:
         super().__init__()
         self._console = console
 
@@ -273,7 +276,7 @@ class _OwnerLogHandler(logging.Handler):
 
 
 @contextmanager
-def open_console(log: Path | None) -> Iterator[Console]:
+def open_owner_console(log: Path | None) -> Iterator[OwnerConsole]:
     """Yield a console for the bot's owner. Until the end of the block, it also shows the client's log messages.
 
     log: file to which all output of the console is appended; None for no file
@@ -284,7 +287,7 @@ def open_console(log: Path | None) -> Iterator[Console]:
         file = None if log is None else log.open("a", encoding="utf-8")
     except OSError as error:
         raise CommandError(f"--log: cannot write {log}: {error.strerror}") from None
-    console = Console(file)
+    console = OwnerConsole(file)
     handler = _OwnerLogHandler(console)
     logger = logging.getLogger("arena.client")
     logger.addHandler(handler)
@@ -294,5 +297,5 @@ def open_console(log: Path | None) -> Iterator[Console]:
     finally:
         logger.removeHandler(handler)
         if file is not None:
-            with suppress(OSError):  # lines that could not be written, as the owner was told
+            with suppress(OSError):  # the owner has already been informed of lines that could not be written
                 file.close()

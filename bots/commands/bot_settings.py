@@ -1,4 +1,4 @@
-"""Settings of `arena bot`, from options or a file: address, identity, and games."""
+"""Settings of `arena bot`, from its options or a bot.toml file."""
 
 from __future__ import annotations
 
@@ -53,9 +53,11 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     for_: str = field(name="for", default="ever")
     """Time after which the bot accepts no more matches, such as `10m`; `ever` for no limit."""
     game: tuple[str, ...] = ()
-    """Games to play; empty for all. `map` and `tc` work the same way."""
+    """Games to play; empty for all."""
     map: tuple[str, ...] = ()
+    """Riskless maps to play on; empty for all."""
     tc: tuple[str, ...] = ()
+    """Time controls to play at; empty for all."""
     challenge: str = ""
     """Name of the bot to challenge repeatedly; empty for none."""
     casual: bool = False
@@ -98,10 +100,10 @@ class BotSettings(BotFile, frozen=True):
         """
         return parse_duration(self.for_)
 
-    def challenge_to_open(self) -> Challenge | None:
+    def make_challenge(self) -> Challenge | None:
         """Return the challenge to open repeatedly, or None if the bot challenges nobody.
 
-        The challenge has the first game, map and time control in the settings, or the default where there is none.
+        The challenge has the first game, map and time control of the settings, or a default for each that they leave out.
         """
         if not self.challenge:
             return None

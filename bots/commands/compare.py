@@ -1,4 +1,4 @@
-"""`arena analyse --compare`: number of leaves that each algorithm visits, as tables and as a plot."""
+"""`arena analyse --compare`: count the leaves that each algorithm visits, and show the counts as tables and as a plot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena new`: writes a first bot for the user to change."""
+"""`arena new`: write a first bot for the user to change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena play`: a person at the terminal plays an engine."""
+"""`arena play`: play against an engine at the terminal."""
 
 from __future__ import annotations
 

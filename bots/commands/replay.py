@@ -1,4 +1,4 @@
-"""`arena replay`: step through a finished match."""
+"""`arena replay`: check a finished match, and step through it or analyse it."""
 
 from __future__ import annotations
 
@@ -232,10 +232,11 @@ def _step_through(replay: Replay) -> None:
 
 
 def load_records(source: str) -> list[tuple[int, Record]]:
-    """Return the records in the file `source`, or the record of the match whose URL is `source`, with their line numbers.
+    """Return the records in a file with their line numbers, or the record of the match at a URL with the line number 1.
 
-    The record from a URL has the line number 1. Raises CommandError if there is no record, and UsageError for the URL
-    of anything but a match.
+    source  path of the file, or URL of the match's page or record
+
+    Raises CommandError if there is no record, and UsageError if the URL is not that of a match.
     """
     if source.startswith(("http://", "https://")):
         return [(1, _fetch_record(source))]

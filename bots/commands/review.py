@@ -1,4 +1,4 @@
-"""Output of `arena replay --analyse`."""
+"""`arena replay --analyse`: review the moves of a match with an engine, and print, write or draw the reviews."""
 
 from __future__ import annotations
 

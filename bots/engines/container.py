@@ -1,8 +1,7 @@
-"""Bots in containers. Each match has its own container, whose program speaks JSON Lines over stdin and stdout
-(docs/stdio.md).
+"""Bots in containers of Docker or Podman, whose programs speak JSON Lines over stdin and stdout (docs/stdio.md).
 
-The container has no network, no privileges, a read-only file system, and limits on memory, processes and cores. The
-command-line client of Docker or Podman runs it.
+Each match has its own container, which the command `docker` or `podman` creates. A container has no network, no
+privileges, a read-only file system, and limits on memory, processes and cores.
 """
 
 from __future__ import annotations
@@ -67,11 +66,11 @@ LIMIT_TEMPLATES = {
 REMOVE_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell script that waits for the end of its standard input, and then removes a container and a folder.
 
-The input also ends if the process that runs the bot is killed. The arguments are the path of the container engine, the
-name of the container, and the folder.
+Its standard input also ends if the process that runs the bot is killed. Its arguments are the path of `docker` or `podman`,
+the name of the container, and the folder.
 """
-ENGINE_SECONDS = 60
-"""Time limit for a command of the container engine (Docker or Podman), in seconds."""
+COMMAND_SECONDS = 60
+"""Time limit for a command of `docker` or `podman`, in seconds."""
 
 
 class ContainerProcess(NamedTuple):
@@ -83,7 +82,7 @@ class ContainerProcess(NamedTuple):
 
 @dataclass(frozen=True)
 class Container:
-    """Specification of a bot's container: the image and, for a submission, its zip file."""
+    """Specification of a bot's containers: the image and, for a submitted bot, the zip file."""
 
     program: str
     """Path of `docker` or `podman`."""
@@ -175,6 +174,7 @@ class ContainerBot(ProgramBot):
         super().__init__([container.program, "start", "--attach", "--interactive", self._name], logs)
         self._container = container
         self._reaper: subprocess.Popen[bytes] | None = None
+        """Process that runs REMOVE_SCRIPT; None before `prepare`."""
         self._main_process = ContainerProcess("", 0)
         """First process of the container, once the container is running."""
         self._cpu_ms: float | None = None
@@ -191,10 +191,7 @@ class ContainerBot(ProgramBot):
         )
         try:
             self._container.create(self._name, Path(folder), self.match.threads)
-        except BadSpec as error:
-            raise Crash(str(error)) from None
-        super().prepare()
-        try:
+            super().prepare()
             self._main_process = self._container.find_main_process(self._name)
         except BadSpec as error:
             raise Crash(str(error)) from None
@@ -210,7 +207,7 @@ class ContainerBot(ProgramBot):
     def close(self) -> None:
         super().close()
         if self._reaper is not None:
-            self._reaper.communicate(timeout=ENGINE_SECONDS)
+            self._reaper.communicate(timeout=COMMAND_SECONDS)
 
     def _measure_cpu_ms(self) -> float | None:
         process = self._main_process
@@ -252,7 +249,7 @@ def _run_container_engine(program: str, *arguments: str) -> subprocess.Completed
             text=True,
             errors="replace",
             check=False,
-            timeout=ENGINE_SECONDS,
+            timeout=COMMAND_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadSpec(f"{Path(program).name} {arguments[0]}: {error}") from None

@@ -1,11 +1,11 @@
-"""Forms of an engine's search (compiled or in Python, with variants), and the options that each form supports.
+"""Forms of an engine's search, and the options that each form supports.
 
-    alphabeta   compiled, or in Python if it cannot be compiled
-    jamboree    compiled in two forms: `tests`, with null windows, and `course`, as in source 001 (docs/search.md); in
-                Python only in the form `course`
+    alphabeta   compiled, or in Python if the search cannot be compiled for a game
+    jamboree    compiled in the form `tests` (with null windows) or `course` (as in source 001, docs/search.md);
+                in Python only in the form `course`
 
-No option that a user gives is ignored. If the form used in a match does not know an option, a one-line error names the
-form that knows it.
+No option that a user gives is ignored. If the form used in a match does not know an option, a one-line error says what to
+write instead.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
 def to_python_spec(spec: Spec, reason: str) -> Spec:
     """Return the spec of an engine that searches in Python.
 
-    reason  why it does not search compiled, as part of an error message
+    reason  why the engine does not use its compiled search, as part of an error message
 
     Raises BadSpec for an option that only the compiled search knows.
     """

@@ -21,11 +21,11 @@ _METHOD_PARAMETERS = {
     "ended": ("ending",),
     "close": (),
 }
-"""Methods of a bot that are called during a match, with the names of their arguments."""
+"""Methods of a bot that are called during a match, each with the names of its parameters after `self`."""
 
 
 def load_bot_class(spec: str) -> type[Bot]:
-    """Run the file that a file spec names, and return the class of its bot.
+    """Run the file of the spec FILE.py or FILE.py:Class, and return the class of its bot.
 
     Raises BadSpec if there is no usable bot; the message has the file, the line and the reason.
     """
@@ -51,7 +51,7 @@ def load_bot_class(spec: str) -> type[Bot]:
 
 
 def _check_signatures(file: str, bot: type[Bot]) -> None:
-    """Raise BadSpec if a method of the bot lacks a parameter that a match passes to the method."""
+    """Raise BadSpec if the class, or one of its methods, cannot be called as a match calls it."""
     try:
         inspect.signature(bot).bind()
     except TypeError as error:
@@ -70,5 +70,5 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
 
 
 def make_engine_name(spec: str) -> str:
-    """Return the name of the file in a file spec, without its folder and `.py`."""
+    """Return the name of the engine FILE.py or FILE.py:Class: the name of the file without its folder and `.py`."""
     return Path(split_spec(spec)[0]).stem

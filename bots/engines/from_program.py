@@ -1,4 +1,4 @@
-"""Engine from any program that speaks JSON Lines on standard input and output (docs/stdio.md)."""
+"""Engine that is any program, if it speaks JSON Lines over stdin and stdout (docs/stdio.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.bots.engines.registry import Engine
 READY_ANSWER = '{"ready": true}'
 """Program's answer to the message that starts a match."""
 GRACEFUL_EXIT_SECONDS = 0.3
-"""Time for the program to exit by itself after the match, in seconds. After this time it is killed."""
+"""Seconds in which the program can exit by itself after the match, before it is killed."""
 MAX_KEPT_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 
@@ -126,7 +126,7 @@ class ProgramBot(Bot):
         try:
             answer = program.request(message, example, lambda: self.stopped)
         except RequestCancelled as late:
-            # The match is over, so nobody reads the reason of the resignation.
+            # Logged too, because the match is over, and nobody reads the reason of the resignation.
             request_text = f"the turn at ply {message['ply']}" if "ply" in message else "the start"
             self._log_line(f"{late} when its answer to {request_text} was no longer needed")
             raise Resign(str(late)) from None
@@ -150,7 +150,7 @@ class ProgramBot(Bot):
             self.thinking = Thinking(line=line, **analysis_fields)
 
     def _handle_line(self, line: str) -> None:
-        """Log a line of the program's standard error, or drop it after `MAX_KEPT_LINES`. Called in a thread of `Program`."""
+        """Log a line of the program's standard error; after `MAX_KEPT_LINES`, drop it. Called in a thread of `Program`."""
         self._logged_line_count += 1
         if self._logged_line_count <= MAX_KEPT_LINES:
             self._log_line(line)

@@ -1,8 +1,8 @@
 """Control of Python's garbage collector, which must not run while a bot thinks.
 
-A transposition table consists of hundreds of thousands of objects. A full collection examines all of them and holds the
-interpreter's lock meanwhile: long enough to lose a match on time. The collection would find nothing, because positions
-and entries are never in cycles, and reference counting frees them.
+A transposition table consists of hundreds of thousands of objects. A full collection examines all of them while it holds
+the interpreter's lock, long enough to lose a match on time. It would free nothing, because positions and table entries are
+never in reference cycles.
 """
 
 from __future__ import annotations
@@ -26,20 +26,18 @@ class GarbageCollector:
     """Garbage collector of this process, paused while any bot thinks. All bots share one instance."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Create the collector's control, at first without a thinking bot. `clock` returns a monotonic time in seconds."""
+        """Start with collection enabled. `clock` returns a monotonic time in seconds."""
         self._clock = clock
         self._lock = Lock()
         self._active_count = 0
         self._has_frozen = False
-        """True if objects created while a bot was thinking were frozen since the last full collection."""
+        """True if objects have been frozen (excluded from collections) since the last full collection."""
         self._collected_at = -math.inf
+        """Time of the last full collection; -infinity before the first."""
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Disable garbage collection until the end of the block.
-
-        Objects created in the block are not examined before the next `collect`.
-        """
+        """Disable garbage collection during the block. Only the next `collect` examines objects created in the block."""
         with self._lock:
             self._active_count += 1
             gc.disable()
@@ -54,7 +52,7 @@ class GarbageCollector:
                     gc.enable()
 
     def collect(self) -> None:
-        """Run a full collection, which includes the objects created while collection was paused. Call it between matches.
+        """Run a full collection, which includes the objects created while collection was paused. For use between matches.
 
         Does nothing while a bot thinks, within `COLLECT_INTERVAL_SECONDS` of the last full collection, or if collection
         has not been paused since then.

@@ -1,7 +1,7 @@
 """Engine that plays each match in a separate process, so that a hanging bot can be killed.
 
-The processes communicate in JSON Lines (docs/stdio.md). This command starts such a process, which plays one match with
-the engine of SPEC and writes the engine's output to standard error:
+The processes communicate in JSON Lines (docs/stdio.md). This command plays one match with the engine SPEC over stdin and
+stdout. Anything else that the engine prints goes to standard error:
 
     python -m arena.bots.engines.isolated SPEC
 """
@@ -37,12 +37,12 @@ def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
     return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed_spec)
 
 
-def play_match(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
-    """Let `bot` play one match, and close it.
+def answer_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
+    """Let `bot` play one match, and close the bot.
 
     Any exception raised by the bot propagates, except Resign, which becomes an answer.
 
-    messages   messages to the bot, in order (docs/stdio.md)
+    messages   messages to the bot in order, as decoded JSON (docs/stdio.md)
     output     file to which the bot's answers are written
     """
 
@@ -116,7 +116,7 @@ def main() -> None:
     # The bot's own output must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    play_match(make_engine(sys.argv[1]).make_bot(), map(json.loads, sys.stdin), answers)
+    answer_messages(make_engine(sys.argv[1]).make_bot(), map(json.loads, sys.stdin), answers)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Use of solved maps in play, by the engine `perfect` and by the option `truth` of the searching engines.
+"""Use of solved maps in play: by the engine `perfect`, and by the option `truth` of the engines that search.
 
-A solved map has a tablebase with the true value of each position.
+A map is solved if it has a tablebase, which contains the result of every position with best play.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from arena.solved.solved_value import SolvedResult, SolvedValue
 
 
 class PerfectBot(Bot):
-    """Bot that plays the best move by a solved map's tablebase: the fastest win, or the slowest loss.
+    """Bot that plays the best move by a solved map's tablebase: the fastest win, otherwise a draw, otherwise the slowest loss.
 
-    Among drawing moves, the bot plays the one to which the most replies lose. Ties go to the leftmost move.
+    Among drawing moves, the bot plays the one after which the most replies of the opponent lose. Ties go to the leftmost move.
     """
 
     def prepare(self) -> None:
@@ -64,9 +64,7 @@ def to_search_value(value: SolvedValue) -> int:
 
 
 def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None:
-    """Return the solution of `game` if the engine's option `truth` (use a solved map's tablebase) is on; otherwise None.
-
-    Return None also for an unsolved map.
+    """Return the tablebase of `game` if the engine's option `truth` asks for it; otherwise, or for an unsolved map, None.
 
     Raises BadSpec if the file of the tablebase is damaged.
     """
@@ -79,9 +77,9 @@ def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None
 
 
 def find_missing_table_reason(spec: Spec, solution: Solution | None, game: Game[Any, Any]) -> str:
-    """Return why an engine with the option `truth` searches without a tablebase, in one line.
+    """Return why an engine searches without a tablebase although its option `truth` asks for one, in one line.
 
-    The line is empty if the engine has a tablebase, or does not use the option.
+    The line is empty if the engine has a tablebase, or the option is off.
     """
     if spec.values.get("truth", "no") == "no" or solution is not None:
         return ""

@@ -1,4 +1,4 @@
-"""External program that chooses a bot's moves in one match, by exchanging JSON Lines (docs/stdio.md) with this process.
+"""External program that chooses a bot's moves in one match, and exchanges JSON Lines with this process (docs/stdio.md).
 
 Every request ends with an answer or a `ProgramFault`, even if the program exits, hangs, writes invalid answers or
 endless output, or stops reading.
@@ -29,7 +29,7 @@ A program that writes more is blocked until some are used.
 MAX_EXCERPT_LENGTH = 120
 """Maximum number of characters of an invalid line in an error message."""
 POLL_SECONDS = 0.02
-"""Seconds between checks whether an answer is still needed."""
+"""Seconds between two checks whether the awaited answer is still needed."""
 DRAIN_SECONDS = 0.5
 """Time limit for reading the remaining output of a program that has exited, in seconds."""
 EXIT_CODE_SECONDS = 3.0
@@ -118,7 +118,7 @@ class Program:
         self._kill_process()
         self._process.wait()
         atexit.unregister(self._kill_process)
-        # Empty the queue: a reader thread waiting for space in it would never see the end of its pipe.
+        # Empty the queue: a reader thread that waits for space in it would never notice the end of the output.
         self._closed.set()
         with contextlib.suppress(Empty):
             while True:

@@ -1,4 +1,4 @@
-"""Engines by name: conversion of a user's spec to an engine that creates a bot for each match."""
+"""Conversion of an engine spec, such as `alphabeta:depth=4` or `my_bot.py`, to an engine that creates a bot for each match."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def make_engine(spec: str) -> Engine:
 def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:
     """Return why the built-in engine of `spec` cannot play `game`, in one line, or None if it can.
 
-    Return None also for a file, whose bot cannot be checked, and for a spec that `make_engine` rejects.
+    Also return None for a file, because its bot cannot be checked, and for a spec that `make_engine` rejects.
     """
     try:
         parsed = parse_spec(spec, ENGINES)

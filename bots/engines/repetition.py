@@ -38,12 +38,12 @@ class SeenPositions:
     def split_moves(self, position: Any, *, is_ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
         """Return the moves to search in `position` (None for all), and the moves that draw the match by repetition.
 
-        A move draws if the resulting position has then occurred as often as the default repetition rule requires.
+        A move draws if the position after it has then occurred as often as the default repetition rule requires.
 
         is_ahead  True if the player to move expects to win
 
-        If `is_ahead` is True, a move is also left out if the opponent once answered the resulting position with a move
-        that would now draw. Such moves are searched only if there are no others.
+        A player who is ahead also avoids risky moves, to which the opponent once replied with a move that would now draw
+        the match. These moves are searched only if there are no others.
         """
         game, max_occurrences = self._game, DEFAULT_RULES.repetition
         if max_occurrences is None:
@@ -52,17 +52,20 @@ class SeenPositions:
         repeated_keys = {key for key, count in counts.items() if count >= max_occurrences - 1}
         if not repeated_keys:
             return None, ()
-        earlier_keys = (
-            {key for ply, key in self._keys_by_ply.items() if self._keys_by_ply.get(ply + 1) in repeated_keys}
-            if is_ahead
-            else ()
-        )
+        risky_keys = {
+            key
+            for ply, key in self._keys_by_ply.items()
+            if is_ahead and self._keys_by_ply.get(ply + 1) in repeated_keys
+        }
         drawing_moves: list[Any] = []
         risky_moves: list[Any] = []
         other_moves: list[Any] = []
         for move in game.moves(position):
             key = game.repetition_key(game.successor(position, move))
-            (
-                drawing_moves if key in repeated_keys else risky_moves if key in earlier_keys else other_moves
-            ).append(move)
+            if key in repeated_keys:
+                drawing_moves.append(move)
+            elif key in risky_keys:
+                risky_moves.append(move)
+            else:
+                other_moves.append(move)
         return other_moves or risky_moves, drawing_moves

@@ -1,7 +1,7 @@
 """Engines `minimax`, `alphabeta` and `jamboree`: iterative deepening within the limits of the clock.
 
-A searcher does the search: either with the Python code of `bots.search`, or with the same algorithms compiled. Only
-`make_searcher` chooses between them.
+A searcher does the search, either with the Python code of `bots.search` or with the compiled algorithms of
+`bots.compiled`. Only `make_searcher` chooses between the two.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ WARM_UP_NODES = 1_000
 
 A time limit would leave a different transposition table in every match, so that matches could not be reproduced.
 """
-
-
 UNLIMITED_BUDGET = Budget(math.inf, math.inf)
 
 
@@ -57,7 +55,7 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     """Return the compiled searcher: `alphabeta` on one thread, or `jamboree` on several.
 
-    The number of threads is set by the option `threads` of the engine, or else by the match.
+    The engine's option `threads` sets the number of threads; if it is 0, the match does.
     """
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415
@@ -94,8 +92,8 @@ class SearchDeadline:
     hard_limit   latest end of the search, as `time.monotonic()`
     is_stopped   returns True if the search must end earlier
 
-    The attribute `stall` is the longest time in seconds between two readings of the clock. If it is much longer than
-    the search of a node, the machine was running something else.
+    The attribute `stall` is the longest time in seconds between two readings of the clock. The search reads the clock at
+    every node, so a stall much longer than the search of a node means that the machine was running something else.
     """
 
     def __init__(self, hard_limit: float, is_stopped: Callable[[], bool]) -> None:
@@ -112,7 +110,7 @@ class SearchDeadline:
         return now
 
     def has_passed(self) -> bool:
-        """Return True if the search must end. Called at every node."""
+        """Return True if the search must end. The search calls this at every node."""
         return self.read_clock() >= self._hard_limit or self._is_stopped()
 
 
@@ -142,7 +140,7 @@ class SearchingBot(Bot):
         self._seen_positions = SeenPositions(self.game)
         if reason := find_missing_table_reason(self._spec, self._solution, self.game):
             _log_line(reason)
-        # Warm up: afterwards everything is loaded, and the delays of a busy machine are measured.
+        # Warm up: this search loads everything that later ones need, and measures the delays of a busy machine.
         nodes = self._spec.values["nodes"]
         self._nodes = nodes or NO_LIMIT
         deadline = SearchDeadline(
@@ -183,10 +181,7 @@ class SearchingBot(Bot):
         return report.move
 
     def _find_solved_moves(self, position: Any) -> tuple[SolvedValue, Sequence[Any] | None]:
-        """Return the solved value of the position, and the moves that keep this value.
-
-        Return a draw and None if there is no tablebase for the position.
-        """
+        """Return the solved value of the position, and the best moves; DRAW and None if there is no tablebase."""
         if self._solution is None:
             return DRAW, None
         try:

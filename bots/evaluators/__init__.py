@@ -1,5 +1,5 @@
-"""Evaluators: estimates of unfinished positions, as weighted sums of features.
+"""Evaluators: functions that estimate the value of an unfinished position.
 
-An evaluator returns whole hundredths of an army for Maxie, within ±ESTIMATE_LIMIT, so an estimate is never mistaken for
-a win. The numbers 000 to 004 in docstrings are the sources that docs/search.md lists.
+An estimate is a whole number of hundredths of an army, high if the position is good for Maxie, within ±ESTIMATE_LIMIT, so
+that it cannot be mistaken for a certain win. Docstrings name their sources by the numbers in docs/search.md, 000 to 004.
 """

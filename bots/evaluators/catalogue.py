@@ -1,4 +1,4 @@
-"""Evaluators by name: `plain`, `features`, `outcomes`, or the path of a file of learned weights."""
+"""Evaluators by name: `plain`, `features`, `outcomes`, or the path of a file of weights, outcomes or a network."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
 OUTCOMES = "outcomes"
+"""Name of the evaluator that uses the project's own outcomes file."""
 EVALUATORS = ("plain", "features", OUTCOMES)
+"""Names of the evaluators that need no file of the user's."""
 OUTCOMES_FILE = "outcomes.toml"
 """Suffix of an outcomes file's name (`evaluators.outcomes`). Any other TOML file contains weights."""
 NETWORK_FILE = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
 EXPLICIT_GAME = "explicit"
-"""Name of the game of explicit trees, whose leaves contain their values. Its estimates are used unscaled."""
+"""Name of the game of explicit trees (`games.explicit`), whose leaves contain their values."""
 
 
 def get_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[str]]:
@@ -57,14 +59,14 @@ def check_support(game: Game[Any, Any], name: str) -> None:
 
 
 def _get_family_name(game: Game[Any, Any]) -> str:
-    """Return the name of the game whose weights and outcomes apply to `game`: for a variant of Riskless, `riskless`."""
+    """Return the name of the game whose weights and outcomes apply to `game`: `riskless` also for a subclass of Riskless."""
     return next(
         (game_type.name for game_type in (Riskless, TicTacToe) if isinstance(game, game_type)), game.name
     )
 
 
 def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
-    """Return a predicate that is True for positions too unstable to estimate (source 000 in docs/search.md).
+    """Return a predicate that is True for dynamic positions, which are too unstable to estimate (source 000).
 
     Return None if the game has no such predicate.
     """
@@ -74,7 +76,7 @@ def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None
 def compute_feature_units(game: Game[Any, Any]) -> Sequence[float]:
     """Return the unit of each feature in this game, in the order of the feature names.
 
-    A feature's weight is multiplied by its unit (`scale_weights`). In Riskless the units depend on the map.
+    `scale_weights` multiplies a feature's weight by its unit. In Riskless the units depend on the map.
     """
     if isinstance(game, Riskless):
         return riskless.compute_feature_units(game.map)
@@ -105,7 +107,7 @@ def load_named_weights(game: Game[Any, Any], name: str, names: Sequence[str]) ->
 def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     """Return the evaluator that multiplies the game's own estimate by 100.
 
-    For a game given as an explicit tree (`games.explicit`), it returns the leaf's value unchanged.
+    For an explicit tree (`games.explicit`), the evaluator returns the value of the leaf unchanged.
     """
     estimate = game.estimate
     if game.name == EXPLICIT_GAME:

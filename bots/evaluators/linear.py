@@ -1,8 +1,8 @@
 """Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (source 003, the evaluation function).
 
-Each fᵢ is a feature of the position, and wᵢ its weight. One function computes all features of a game, because they share
-work: it maps a position to one whole number for each feature name. Every feature is seen from Maxie's side: positive
-numbers are good for her. If the players exchange their pieces, each number changes its sign.
+Each fᵢ is a feature of the position, a whole number, and wᵢ its weight. One function computes all features of a game,
+because they share work. Every feature is seen from Maxie's side: positive numbers are good for her. If the players
+exchange their pieces, each number changes its sign.
 
 Weights are TOML files with one table `[weights]`, which has a whole number for each feature.
 """
@@ -48,7 +48,7 @@ WEIGHTS_FOLDER = Path(__file__).parent / "weights"
 """Folder of the weights and outcomes that come with the project, in files named after their games."""
 
 MAX_WEIGHT = 1_000_000
-"""Largest absolute weight that a weights file may contain."""
+"""Largest absolute value of a weight in a weights file."""
 Weight = Annotated[int, Meta(ge=-MAX_WEIGHT, le=MAX_WEIGHT)]
 
 

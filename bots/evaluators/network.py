@@ -16,8 +16,8 @@ A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT,
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
-Odds of e to 1 are worth LOG_ODDS_GOAL_SHARE of the goal, which converts the log-odds to hundredths of an army. For a
-given map the rows are rounded to whole numbers (`NetworkTables`), so that the compiled search and Python agree exactly.
+The log-odds are converted to hundredths of an army: 1 is worth LOG_ODDS_GOAL_SHARE of the goal. For a given map, all
+numbers are rounded to integers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ UNIT_COUNT = 16
 SHAPES = {"hidden": (INPUT_COUNT, UNIT_COUNT), "output": (UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 LOG_ODDS_GOAL_SHARE = 1 / 16
-"""Lead that makes the odds of winning e to 1, as a share of the goal."""
+"""Lead in armies that makes the odds of winning e to 1 (log-odds 1), as a share of the goal."""
 MAX_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
 FRACTION_BITS = 20
@@ -185,7 +185,7 @@ class NetworkTables:
             [steps @ hidden[OWN_TOTALS_START:OTHER_TOTALS_START], steps @ hidden[OTHER_TOTALS_START:]]
         )
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
-        # Each row is rounded; the subtraction leaves room for the sum of all rounding errors.
+        # The subtraction leaves room for the sum of the rounding errors of all rows.
         scale = (MAX_UNIT_VALUE - road_end_count - map.size) / max(float(largest), 1e-9)
         value = 100 * goal * LOG_ODDS_GOAL_SHARE / scale * 2**FRACTION_BITS
         return cls(

@@ -1,8 +1,8 @@
-"""Expected outcome of a category of positions (source 003, the evaluation function).
+"""Evaluator that values a position by the results of matches with similar positions (source 003, the evaluation function).
 
-Positions that look alike to the player to move form a category. The results of all matches with such a position give
-the value of the category: its share of wins minus its share of losses. For example, 50 % wins, 10 % losses and 40 %
-draws give 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
+Positions that look alike to the player to move form a category. The results of all matches with a position of the
+category give the category's expected outcome: the share of wins minus the share of losses. For example, 50 % wins, 10 %
+losses and 40 % draws give 0.5 · 1 + 0.1 · -1 + 0.4 · 0 = 0.4.
 """
 
 from __future__ import annotations
@@ -23,15 +23,13 @@ from arena.games.tictactoe import TicTacToe
 from arena.toml_file import BadTomlFile, TomlFile
 
 PositionCategory = tuple[int, ...]
+"""Category of positions: small numbers that `make_category_function` explains for each game."""
 OutcomeCounts = tuple[int, int, int]
-"""Numbers of wins, draws and losses of the player to move."""
+"""Numbers of matches that the player to move won, drew and lost."""
 CategoryFunction = Callable[[Any], PositionCategory]
 
 CERTAIN_WIN_VALUE = 10_000
-"""Value of a category whose matches were all won by the player to move, in hundredths of an army.
-
-A category without data has the value 0, like a draw.
-"""
+"""Value, in hundredths of an army, of a category if the player to move won all of its matches."""
 RACE_STEPS = 8
 """Number of steps into which a category of Riskless divides a lead in the race to the goal."""
 MAX_CATEGORY_COUNT = 2
@@ -41,10 +39,10 @@ MAX_CATEGORY_COUNT = 2
 def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
     """Return the function that maps a game's positions to categories. Raises BadSpec for a game without categories.
 
-    A category is a tuple of small numbers. In Riskless these are the mover's lead in the race to the goal (in eighths of the goal),
-    the number of enemy territories that the mover can take, and the number of own territories that the opponent can take.
-    In tic-tac-toe they are the mover's number of open lines, of lines with two marks, and of marks in the middle, each minus
-    the opponent's number.
+    In Riskless a category consists of the mover's lead in the race to the goal (in eighths of the goal), the number of enemy
+    territories that the mover can take, and the number of own territories that the opponent can take. In tic-tac-toe it
+    consists of the mover's number of open lines, of open lines with two marks, and of marks in the middle, each minus the
+    opponent's number.
     """
     if isinstance(game, Riskless):
         compute_features, armies_to_win = riskless.make_feature_function(game), game.map.armies_to_win
@@ -78,7 +76,7 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
 
 
 def compute_expected_outcome(counts: OutcomeCounts) -> float:
-    """Return the expected outcome for the player to move, from -1 to 1. `counts` must not be all zero."""
+    """Return the expected outcome for the player to move, from -1 to 1. At least one of the counts must not be 0."""
     won, drawn, lost = counts
     return (won - lost) / (won + drawn + lost)
 
@@ -86,9 +84,9 @@ def compute_expected_outcome(counts: OutcomeCounts) -> float:
 def make_category_evaluator(
     game: Game[Any, Any], category_of: CategoryFunction, outcomes: Mapping[PositionCategory, OutcomeCounts]
 ) -> Evaluator[Any]:
-    """Return the evaluator that values a position by the expected outcome of its category, from `outcomes`.
+    """Return the evaluator that values a position by the expected outcome of its category.
 
-    A category that is not in `outcomes` has the value 0.
+    outcomes  counts of each category; a category that is missing has the value 0, like a draw
     """
     values = {
         category: round(CERTAIN_WIN_VALUE * compute_expected_outcome(counts))
@@ -105,6 +103,7 @@ class OutcomesFile(Struct, frozen=True):
     """Keys of an outcomes file."""
 
     outcomes: dict[str, Any]
+    """Counts of each category, such as `[5, 4, 1]`, by the category's numbers, such as `3 1 0`."""
 
 
 def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:

@@ -1,10 +1,10 @@
-"""Features of Riskless (source 001, sections 4.1.2 and 4.1.3; `games.riskless` has the rules).
+"""Features of Riskless positions for an evaluator (source 001, sections 4.1.2 and 4.1.3).
 
 Before training, a move never changes the difference between the players' armies, so the feature `armies` alone sees
 only training and the cap. The other features see the effects of training and of the next moves.
 
-A weight is valid for maps of every size, cap and goal. Features therefore count either armies or territories, and
-a territory weighs as much as its share of the goal, armies_to_win / territories (`compute_feature_units`).
+One set of weights serves maps of every size, cap and goal. Features therefore count either armies or territories, and a
+territory weighs as much as its share of the goal, armies_to_win / territories (`compute_feature_units`).
 """
 
 from __future__ import annotations
@@ -112,17 +112,14 @@ def make_feature_function(game: Riskless) -> FeatureFunction[Armies]:
 
 
 GREAT_ARMY_DIVISOR = 5
-"""Divisor of a player's total armies.
-
-A position is dynamic if the opponent could take a territory that holds at least total / GREAT_ARMY_DIVISOR armies.
-"""
+"""Divisor of a player's total armies: the loss of a territory that holds at least total / GREAT_ARMY_DIVISOR is a great loss."""
 
 
 def make_attack_predicate(game: Riskless) -> Callable[[Armies], bool]:
     """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
 
-    A position is dynamic if the player to move could take a territory with at least a fifth of the opponent's armies. The
-    predicate's time grows with the number of territories and roads.
+    A position is dynamic if the player to move could take a territory with at least 1 / GREAT_ARMY_DIVISOR of the
+    opponent's armies. The predicate's time grows with the number of territories and roads.
     """
     neighbours = game.map.neighbours
 

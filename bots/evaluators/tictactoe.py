@@ -1,4 +1,4 @@
-"""Features of tic-tac-toe: lines that are still open, by their number of marks (source 003)."""
+"""Features of tic-tac-toe positions for an evaluator: the open lines by their number of marks, and the middle (source 003)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEATURE_NAMES = ("open", "ones", "twos", "center")
 open    lines without a mark of the opponent
 ones    open lines with exactly one own mark
 twos    open lines with exactly two own marks: one move from winning
-center  the middle cell, which lies on four lines
+center  marks in the middle cell, which lies on four lines
 """
 
 

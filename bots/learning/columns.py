@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from arena.protocol.record import Record, read_records
 
-COLUMNS = (
-    *("match", "event", "game", "map", "maxie", "minnie", "time_control", "started"),
-    *("winner", "reason", "detail", "plies", "moves", "ms"),
-)
+COLUMNS: Mapping[str, Callable[[Record], Any]] = {
+    "match": lambda record: record.match,
+    "event": lambda record: record.event,
+    "game": lambda record: record.game,
+    "map": lambda record: record.setup.get("map"),
+    "maxie": lambda record: record.players.maxie,
+    "minnie": lambda record: record.players.minnie,
+    "time_control": lambda record: record.time_control,
+    "started": lambda record: record.started,
+    "winner": lambda record: record.result.winner,
+    "reason": lambda record: record.result.reason.value,
+    "detail": lambda record: record.result.detail,
+    "plies": lambda record: len(record.moves),
+    "moves": lambda record: [move.move for move in record.moves],
+    "ms": lambda record: [move.ms for move in record.moves],
+}
+"""Functions that return the value of a record in each column, by the column's name."""
 
 
 def records(path: str | Path) -> dict[str, list[Any]]:
@@ -22,15 +36,6 @@ def records(path: str | Path) -> dict[str, list[Any]]:
     """
     table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for record in read_records(Path(path)):
-        for name, value in zip(COLUMNS, _make_record_row(record), strict=True):
-            table[name].append(value)
+        for name, get_value in COLUMNS.items():
+            table[name].append(get_value(record))
     return table
-
-
-def _make_record_row(record: Record) -> tuple[Any, ...]:
-    result, players = record.result, record.players
-    return (
-        *(record.match, record.event, record.game, record.setup.get("map"), players.maxie, players.minnie),
-        *(record.time_control, record.started, result.winner, result.reason.value, result.detail),
-        *(len(record.moves), [move.move for move in record.moves], [move.ms for move in record.moves]),
-    )

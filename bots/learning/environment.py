@@ -1,4 +1,4 @@
-"""Environment for learning a game: positions are immutable, and every move has a number, its action.
+"""Environment for learning a game, with immutable positions and a number (action) for every move.
 
 env = make("riskless", map="italy")
 position = env.reset(seed=1)
@@ -39,19 +39,23 @@ class Environment:
     """Game with its setup, but without the state of a match: one environment serves any number of matches."""
 
     def __init__(self, game: Game[Any, Any], opening: int = 0) -> None:
-        """Create the environment. `reset` starts each match with `opening` random moves."""
+        """Create the environment. `opening` is the number of random moves with which `reset` starts a match."""
         self.game = game
         self._opening = opening
         self._moves = _list_all_moves(game)
+        """Move of each action."""
         self._actions_by_move = {move: action for action, move in enumerate(self._moves)}
 
     @property
     def actions(self) -> int:
-        """Return the number of actions; 0 for a user-defined game, which has no move indices."""
+        """Return the number of actions; 0 for a user-defined game, in which moves have no numbers."""
         return len(self._moves)
 
     def reset(self, seed: int | None = None) -> Any:
-        """Return the first position of a match, after a random opening determined by `seed` (None: different each time)."""
+        """Return the first position of a match, after its random opening.
+
+        seed  seed of the opening's moves; None for different moves each time
+        """
         position = self.game.start()
         for move in self.opening_moves(self._opening, seed):
             position = self.game.play(position, self.game.move_from_data(move))
@@ -62,7 +66,7 @@ class Environment:
 
         seed  seed of the random moves; None for different moves each time
 
-        Raises ValueError if none of a hundred random matches is that long.
+        Raises ValueError if none of MAX_TRIES random matches is that long.
         """
         game, rng = self.game, Random(seed)
         for _ in range(MAX_TRIES):
@@ -100,11 +104,14 @@ class Environment:
         return self.game.player(position).sign
 
     def move(self, action: int) -> Any:
-        """Return the move with the index `action`. Raises IndexError if there is no such move."""
+        """Return the move with the number `action`. Raises IndexError if there is no such move."""
         return self._moves[action]
 
     def action(self, move: Any) -> int:
-        """Return the index of a move, which is the same in every match on this setup. Raises KeyError for anything else."""
+        """Return the number of a move, which is the same in every match of this game and map.
+
+        Raises KeyError if `move` is legal in no position.
+        """
         return self._actions_by_move[move]
 
     def legal(self, position: Any) -> list[bool]:
@@ -205,10 +212,7 @@ def batch(
 
 
 def _list_all_moves(game: Game[Any, Any]) -> tuple[Any, ...]:
-    """Return every move that is legal in some position, in the order of the move indices.
-
-    Empty if the game has no move indices.
-    """
+    """Return every move that is legal in some position, in the order of their actions; empty if the game has no actions."""
     if isinstance(game, Riskless):
         return tuple(list_edges(game.map.neighbours))
     return tuple(range(9)) if isinstance(game, TicTacToe) else ()

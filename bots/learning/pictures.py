@@ -31,7 +31,6 @@ class Picture:
     """Picture that a notebook shows as a drawing, and `print` as text."""
 
     text: str
-    """Picture as text."""
     draw: Callable[[], str]
     """Function that returns the drawing as an SVG document."""
 

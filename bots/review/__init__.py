@@ -1,1 +1,1 @@
-"""Analysis of finished matches by an engine."""
+"""Analysis of positions and reviews of finished matches, by engines, algorithms and tablebases."""

@@ -1,7 +1,7 @@
-"""Searches that explain positions: engines for `arena analyse` and `arena replay --analyse`, algorithms for `arena trace`.
+"""Searches that explain a position, by an engine (`arena analyse`) or by a reference algorithm (`arena trace`).
 
-An engine searches as it plays, compiled if possible, within a budget. A reference algorithm is one of
-`bots.search.algorithms`: plain Python that searches once to one depth in move order, and can be traced.
+An engine searches as it does in a match, compiled if possible, to increasing depths within a budget. A reference algorithm
+is one of `bots.search.algorithms`: plain Python that searches once to one depth, in move order, and can be traced.
 """
 
 from __future__ import annotations
@@ -40,14 +40,13 @@ from arena.games.core import Game, Player
 
 DEFAULT_NODES = 200_000
 """Default node limit of a compiled search: enough for a few tenths of a second."""
-FURTHER_MOVE_FACTOR = 4
-"""Node budget of the search for each further move, as a multiple of the budget for the best move.
-
-The larger budget lets the search reach the same depth.
-"""
 DEFAULT_PYTHON_NODES = 5_000
 """Default node limit of a search in Python."""
+NEXT_BEST_MOVE_FACTOR = 4
+"""Node limit of the search for the second best and each further move, as a multiple of the limit for the best move.
 
+The higher limit lets the search reach the same depth.
+"""
 MAX_TRACED_NODES = 200_000
 """Maximum number of nodes of a traced search. A trace takes some 2 KB of memory per node."""
 
@@ -158,9 +157,9 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
 
 
 class Analyst:
-    """Analyst of the positions of one game: an engine that searches as it plays, within `limits` for each search.
+    """Engine that analyses positions of one game, within `limits` for each search.
 
-    Use it in a `with` statement, which ends the engine's threads.
+    Use an Analyst in a `with` statement, which ends the engine's threads.
     """
 
     def __init__(self, game: Game[Any, Any], spec: Spec, limits: SearchLimits) -> None:
@@ -174,6 +173,7 @@ class Analyst:
             spec, Match(game, Player.MAXIE, threads=count_engine_threads(spec, len(list_usable_cores())))
         )
         self._last_analysis: tuple[Any, list[Report[Any]]] | None = None
+        """Position that `analyse` searched last, and its reports; None before the first search."""
 
     def __enter__(self) -> Self:
         return self
@@ -202,17 +202,16 @@ class Analyst:
         ]
 
     def analyse_best_moves(self, position: Any, count: int) -> list[Report[Any]]:
-        """Return the `count` best moves, the best first. Each search excludes the moves already found.
+        """Return a report for each of the `count` best moves, the best first. Each search excludes the moves already found.
 
-        All are searched to the depth of the best move, or to a smaller depth if four times the node budget is not enough.
+        All moves are searched to the depth of the best one, or to a smaller depth if NEXT_BEST_MOVE_FACTOR times the node
+        limit is not enough.
         """
         first_report = self.analyse(position)[-1]
-        reports, other_moves = (
-            [first_report],
-            [move for move in self._game.moves(position) if move != first_report.move],
-        )
+        reports = [first_report]
+        other_moves = [move for move in self._game.moves(position) if move != first_report.move]
         while other_moves and len(reports) < count:
-            max_nodes = NO_LIMIT if self._nodes == NO_LIMIT else FURTHER_MOVE_FACTOR * self._nodes
+            max_nodes = NO_LIMIT if self._nodes == NO_LIMIT else NEXT_BEST_MOVE_FACTOR * self._nodes
             reports.append(
                 self._search_position(position, max(1, first_report.depth), max_nodes, other_moves)[-1]
             )

@@ -1,4 +1,4 @@
-"""Review of a finished match: the loss of each move, according to an engine and, on a solved map, to its tablebase.
+"""Review of a finished match: what each move lost, according to an engine and, on a solved map, to the tablebase.
 
 The played move and the engine's move are searched in the same way, each from the position after it, and compared at
 the same depth. A move is marked by its loss in the mover's chance of winning, with the thresholds and signs of
@@ -21,7 +21,7 @@ from arena.bots.search.search_values import is_decided, outcome_value
 from arena.games.core import AnyGame, Game, Player
 from arena.match.replay import Replay
 from arena.solved.move_quality import MoveQuality, classify_move
-from arena.solved.solution import Solution, load_solution
+from arena.solved.solution import load_solution
 
 MARKS_BY_MIN_LOSS = ((0.15, "??"), (0.10, "?"), (0.05, "?!"))
 """Marks of a blunder, a mistake and an inaccuracy, each with its minimum loss in the chance of winning."""
@@ -56,7 +56,7 @@ class ReviewedMove(Struct, frozen=True):
     mark: str
     """Mark from MARKS_BY_MIN_LOSS; empty if the move lost little."""
     line: list[str]
-    """The engine's main line, beginning with the better move; empty if the engine found none better."""
+    """The engine's main line, which begins with the better move; empty if the engine found none better."""
 
 
 def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
@@ -104,10 +104,10 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
 
 
 def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
-    """Return the value of a position one ply from the root: the mean of its values at `depth` and at one ply less.
+    """Return the value of the position after a move: the mean of its values at `depth` and at one ply less.
 
-    Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. A
-    decided value is returned as it is, and so is the value of a single report.
+    Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. A decided
+    value, or the only value, is returned unchanged.
     """
     outcome = game.outcome(position)
     if outcome is not None:
@@ -173,7 +173,7 @@ def _compute_accuracy(chance_lost: float) -> float:
 
 
 class SolvedMove(Struct, frozen=True):
-    """Review of one move by the tablebase. Values are for the player who moves, such as `win in 5 plies`."""
+    """Review of one move by the tablebase. Values are for the player who makes the move, such as `win in 5 plies`."""
 
     ply: int
     player: str
@@ -190,7 +190,7 @@ class SolvedMove(Struct, frozen=True):
 def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
     """Return the review of all moves of a match by the tablebase of its map, or None if the map is not solved.
 
-    Raises solved.header.BadTable if the file of the map's table is damaged.
+    Raises BadTable if the file of the tablebase is damaged.
     """
     solution = load_solution(replay.game)
     if solution is None:
@@ -227,9 +227,9 @@ class SolvedPosition(Struct, frozen=True):
 def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | None:
     """Return the solved values of an unfinished position, or None if its map is not solved.
 
-    Raises solved.header.BadTable if the file of the map's table is damaged.
+    Raises BadTable if the file of the tablebase is damaged.
     """
-    solution: Solution | None = load_solution(game)
+    solution = load_solution(game)
     if solution is None:
         return None
     moves = sorted(solution.list_move_values(position), key=lambda item: -item[1].sort_key)

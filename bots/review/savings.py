@@ -22,7 +22,7 @@ MAX_NODES = 200_000
 
 @dataclass(frozen=True)
 class Saving:
-    """Comparison of a search with one that visits more nodes.
+    """Comparison of a search that uses an option to save work with the same search without the option.
 
     what, whole                             descriptions of the first and the second search
     nodes, leaves, value                    results of the first search
@@ -60,12 +60,8 @@ def measure_node_savings(
 ) -> Iterator[Saving]:
     """Yield comparisons of a search with the same search without its option `take` or `dynamic`.
 
-    With `take`, only the first moves of each node are searched; with `dynamic`, unstable positions are searched deeper.
-
-    There is one comparison for `take`, and two for `dynamic`: with a search of `depth` plies, and with one of `depth` +
-    `dynamic` plies.
-
-    The larger of two compared searches is abandoned after `max_nodes` nodes.
+    There is one comparison for `take`. There are two for `dynamic`: with a search of `depth` plies, and with a search of
+    `depth` + `dynamic` plies. The search without the option is abandoned after `max_nodes` nodes.
     """
     take, bound = (spec.values.get(name, 0) for name in ("take", "dynamic"))
     if not (take or bound):

@@ -23,10 +23,10 @@ def render_review(
     *,
     is_in_armies: bool = True,
 ) -> str:
-    """Return the chart. Values are for Maxie, and certain wins are drawn on the edge.
+    """Return the chart as an SVG document. Values are for Maxie, and certain wins are drawn on the edge.
 
-    names      names of the bots in the seats of Maxie and Minnie
-    engine     name of the engine that reviewed the match
+    names         names of the bots in the seats of Maxie and Minnie
+    engine        name of the engine that reviewed the match
     is_in_armies  True if a value of 100 is one army, as in Riskless
 
     Raises ValueError for a match without moves.

@@ -66,21 +66,23 @@ def _check_game(spec: str, match_count: int, seed: int) -> list[RuleFinding]:
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
     match_lengths: list[int] = []
-    findings = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
-    faults_by_rule: dict[str, BrokenRule] = {finding.rule: finding for finding in findings}
+    broken_rules = check_rules(game, Random(seed).randrange, match_count, match_lengths.append)
+    broken_rules_by_name = {broken.rule: broken for broken in broken_rules}
     if game.is_too_long(max(match_lengths, default=0)):
         err.print(
             f"{spec}: warning: a random match took {max(match_lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
             " raise ply_limit, or let the rules end matches sooner"
         )
     return [
-        RuleFinding(
-            game.name, rule, "failed", requirement, faults_by_rule[rule].why, list(faults_by_rule[rule].moves)
-        )
-        if rule in faults_by_rule
-        else RuleFinding(game.name, rule, "passed", requirement)
+        _make_finding(game.name, rule, requirement, broken_rules_by_name.get(rule))
         for rule, requirement in RULES.items()
     ]
+
+
+def _make_finding(game: str, rule: str, requirement: str, broken_rule: BrokenRule | None) -> RuleFinding:
+    if broken_rule is None:
+        return RuleFinding(game, rule, "passed", requirement)
+    return RuleFinding(game, rule, "failed", requirement, broken_rule.why, list(broken_rule.moves))
 
 
 def _format_last_moves(moves: Sequence[str]) -> str:

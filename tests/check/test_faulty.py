@@ -52,7 +52,7 @@ CAUGHT = [
     ("deaf", "alive", "the bot must answer pings while it thinks"),
     ("forgets_session", "dropped", "with the session"),
     ("deserter", "dropped", "after a lost connection: the bot ended"),
-    ("not_ready_again", "dropped", "with ready for its match, not move|must send ready"),
+    ("not_ready_again", "dropped", "for the same match, not move|must send ready"),
     ("gives_up", "restarted", "exit code"),
     ("rusher", "shut down", "must retry with backoff"),
     ("never_returns", "shut down", "after a lost connection: the bot did not connect within"),

@@ -1,1 +1,1 @@
-"""Decision logic of the client; pure, without I/O."""
+"""Decisions of the client, as pure functions and classes: without I/O, and with times as arguments."""

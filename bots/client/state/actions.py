@@ -1,4 +1,4 @@
-"""Actions that the client's state machine requests from its driver."""
+"""Actions that the client's state machine (`Machine`) asks the client (`bots.client.client`) to perform."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class PrepareBot:
 
 @dataclass(frozen=True)
 class ChooseMove:
-    """Request to let the match's bot choose a move in `position`, once it has handled its earlier requests.
+    """Request to let the match's bot choose a move in `position`, once the bot has handled its earlier requests.
 
-    When the bot has chosen, the driver calls `Machine.handle_move_chosen`.
+    When the bot has chosen, the client calls `Machine.handle_move_chosen`.
     """
 
     match: str
@@ -37,7 +37,7 @@ class ChooseMove:
     position: Any
     clock: Clock
     reply_to: Any
-    """Opponent's move before this turn; None at the start, or if the bot moves twice in a row."""
+    """Opponent's move that led to `position`; None at the start, or if the bot moves twice in a row."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Challenges that a client opens by itself, one after another, whenever it has room for a match."""
+"""Challenges that a client opens to one bot, again and again, whenever the client has room for a match."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from arena.protocol.messages import Challenge, Challenged, ChallengeOver
 
 
 class Challenger:
-    """Challenges that this client opens, and their states. The client's `Machine` sends the messages."""
+    """Counts of this client's challenges by their states, which tell how many more to send.
+
+    A challenge is unanswered, then open, then accepted until its match starts. The client's `Machine` sends the messages.
+    """
 
     def __init__(self, challenge: Challenge | None) -> None:
-        """Start without open challenges. `challenge` is the challenge to open repeatedly; None to challenge nobody."""
+        """Start without challenges. `challenge` is the message to send for each of them; None to challenge nobody."""
         self._challenge = challenge
         self._unanswered_count = 0
         """Number of sent challenges that the server has neither opened nor refused yet."""
@@ -18,7 +21,7 @@ class Challenger:
         """Ids of the matches whose challenge was accepted and that have not started."""
 
     def open_challenges(self, free_slots: int) -> list[Challenge]:
-        """Return the challenges to send, so that all open challenges together can fill `free_slots` matches.
+        """Return the challenges to send, so that there are as many challenges as `free_slots`.
 
         free_slots  number of further matches that the bot can play
 
@@ -57,7 +60,7 @@ class Challenger:
         self._accepted_matches.discard(match)
 
     def reset(self) -> None:
-        """Discard all challenges after a reconnection: they ended with the old connection."""
+        """Forget all challenges when a new connection opens, because challenges end with their connection."""
         self._unanswered_count = 0
         self._open_ids.clear()
         self._accepted_matches.clear()

@@ -1,8 +1,8 @@
 """State machine of the client: server messages go in, actions come out.
 
-The machine does no I/O and reads no clock; `bots.client.client` drives it. Times are seconds on the scale of
-`time.monotonic()`. The machine trusts the server about everything except the matches in play: it reports a message
-about an unknown match, and changes nothing.
+The machine does no I/O and reads no clock: `bots.client.client` passes messages to the machine, and performs the actions.
+Times are seconds on the scale of `time.monotonic()`. The machine trusts the server about everything except the matches in
+play: it reports a message about an unknown match, and changes nothing.
 
 A match goes through these phases. The message `end` may arrive in each of them::
 
@@ -86,8 +86,8 @@ class Machine:
         """Start without a connection.
 
         challenge          challenge to open whenever the bot can play another match
-        previous_matches   ids of the matches that an earlier process of this bot may have left in play; `hello.session`
-                           is the session of that process
+        previous_matches   ids of the matches that an earlier process of this bot may have left in play, in the session
+                           `hello.session`
         event              name of the event to enter, also after each reconnection; empty for none
         """
         self._event = event
@@ -96,11 +96,11 @@ class Machine:
         self._quota = None if hello.quota is UNSET else hello.quota
         """Number of further matches to accept; None for no limit."""
         self._is_quota_confirmed = True
-        """False while the server has not confirmed a new quota."""
+        """False while a quota of 0 waits for the server's confirmation: until then, a further match may start."""
         self._was_welcomed = False
         self._matches: dict[str, MatchState] = {}
         self._previous_matches = set(previous_matches)
-        """Ids of the matches of an earlier process that the server has not mentioned yet."""
+        """Ids of an earlier process's matches, of which the server has sent neither the start nor the end yet."""
         self._received_challenges: list[str] = []
         """Ids of the open challenges to this bot, which wait until the bot has room for a match."""
         self._ratings: Mapping[str, float] = {}
@@ -196,7 +196,10 @@ class Machine:
                 return []  # listings, views and open challenges are not requested here
 
     def send_challenges(self) -> list[Action]:
-        """Return the challenges to send now, one for each match that the bot has room for; none if it challenges nobody."""
+        """Return the messages that open challenges, one for each match that the bot has room for.
+
+        The list is empty if the bot challenges nobody, or is not connected.
+        """
         if not self.is_welcomed:
             return []
         free_slots = self._hello.matches - len(self._matches)
@@ -267,7 +270,7 @@ class Machine:
     def handle_move_chosen(
         self, match: str, ply: int, move: Any, thinking: Thinking | None, now: float
     ) -> list[Action]:
-        """Handle the move that a bot chose at `ply`, at the time `now`. Ignore it if it is no longer needed."""
+        """Handle the move that a bot chose at `ply`, at the time `now`. Ignore a move that is no longer needed."""
         state = self._matches.get(match)
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
@@ -281,7 +284,11 @@ class Machine:
         return [SendMessage(move_message), *(WarnOwner(f"match {match}: {warning}") for warning in warnings)]
 
     def handle_bot_failed(self, match: str, reason: str, *, has_crashed: bool = True) -> list[Action]:
-        """Resign a match because its bot cannot continue, for the reason `reason`. `has_crashed` is False if the bot resigned."""
+        """Resign a match because its bot cannot continue.
+
+        reason       one line for the bot's owner and the server
+        has_crashed  False if the bot itself chose to resign
+        """
         state = self._matches.get(match)
         if state is None or state.phase is Phase.RESIGNED:
             return []

@@ -11,9 +11,32 @@ from typing import Any
 from arena.bots.api.bot import Clock, Match
 from arena.games.core import Player
 from arena.protocol.messages import Accepted, Move, Resign, Turn
+from arena.protocol.values import Clocks
 
 MAX_LAGS = 16
-"""Number of recent moves whose lag is remembered, so that a single slow move is forgotten after this many moves."""
+"""Number of recent moves whose lags (`MatchState.record_lag`) are remembered. An unusual lag is forgotten afterwards."""
+
+
+def make_clock(match: Match, clocks: Clocks, increment_ms: float, arrived: float, lag: float = 0.0) -> Clock:
+    """Return the clock of the match's bot for a turn.
+
+    clocks        times left when the turn was sent
+    increment_ms  time added to the bot's clock after its move
+    arrived       time at which the turn arrived, as `time.monotonic()`
+    lag           lag of recent moves in seconds, as in `Clock.lag`
+    """
+    own_ms, opponent_ms = clocks.maxie_ms, clocks.minnie_ms
+    if match.seat is Player.MINNIE:
+        own_ms, opponent_ms = opponent_ms, own_ms
+    return Clock(
+        mine=max(0, own_ms) / 1000,
+        theirs=max(0, opponent_ms) / 1000,
+        increment=increment_ms / 1000,
+        per_move=match.time_control.per_move,
+        margin=match.margin_ms / 1000,
+        arrived=arrived,
+        lag=lag,
+    )
 
 
 class Phase(Enum):
@@ -51,7 +74,7 @@ class MatchState:
     answered_at: float = 0.0
     """Time at which the bot chose the move in `answer`, in seconds as `time.monotonic()`."""
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LAGS))
-    """Lags of the last moves, in seconds."""
+    """Lags of the last moves in seconds, as `record_lag` defines them."""
     is_renewed: bool = True
     """False after a lost connection, until the server mentions this match again."""
     is_rated: bool = False
@@ -74,21 +97,12 @@ class MatchState:
 
     def make_clock(self, turn: Turn, arrived: float) -> Clock:
         """Return the bot's clock for a turn that arrived at the time `arrived`."""
-        own_seconds, opponent_seconds = turn.clocks.maxie_ms / 1000, turn.clocks.minnie_ms / 1000
-        if self.match.seat is Player.MINNIE:
-            own_seconds, opponent_seconds = opponent_seconds, own_seconds
-        return Clock(
-            mine=max(0.0, own_seconds),
-            theirs=max(0.0, opponent_seconds),
-            increment=turn.increment_ms / 1000,
-            per_move=self.match.time_control.per_move,
-            margin=self.match.margin_ms / 1000,
-            arrived=arrived,
-            lag=max(self.lags, default=0.0),
+        return make_clock(
+            self.match, turn.clocks, turn.increment_ms, arrived, lag=max(self.lags, default=0.0)
         )
 
     def record_lag(self, accepted: Accepted) -> None:
-        """Record the lag of the last answer: the time that the server counted for it, less the time that the bot used."""
+        """Record the lag of the bot's last move: the time that the server counted, less the time that the bot used."""
         if self.answer is not None and self.answer.ply == accepted.ply:
             measured_seconds = self.clock.elapsed(self.answered_at)
             self.lags.append(max(0.0, accepted.spent_ms / 1000 - measured_seconds))

@@ -1,4 +1,4 @@
-"""Conversion of a bot's chosen move to a message, with checks that warn the bot's author."""
+"""Conversion of a bot's chosen move to a message, with warnings for the bot's author about an unusual choice."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ limit.
 
 
 def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
-    """Return True if a client tries to connect again after the fatal error `code`.
+    """Return True if a client should try to connect again after the server's fatal error `code`.
 
-    was_welcomed: True if the server has welcomed the client before
+    was_welcomed: True if the server has welcomed the client on this connection or an earlier one
     """
     return code in (_TEMPORARY_CODES_AFTER_WELCOME if was_welcomed else _TEMPORARY_CODES)
 
@@ -41,9 +41,9 @@ def compute_max_reconnect_delay(
 ) -> float:
     """Return the longest pause in seconds before the next attempt to connect, after `attempts` consecutive failures.
 
-    A client waits for a random time between half of this pause and all of it.
+    The client pauses for a random time between half of this maximum and all of it.
 
-    is_server_stopping  True if the server announced that it stops
+    is_server_stopping  True if the server announced its shutdown
     is_playing          True if the client has unfinished matches
     grace_seconds       seconds that a restarted server waits for the client
     """

@@ -1,4 +1,4 @@
-"""Adapters of the environment for other libraries: PettingZoo and OpenSpiel, imported on demand.
+"""Adapters that offer an environment to the libraries PettingZoo and OpenSpiel, which are imported on first use.
 
 zoo = arena.adapters.pettingzoo(arena.make("riskless", map="italy"))
 spiel = arena.adapters.openspiel(arena.make("tictactoe"))
@@ -14,7 +14,7 @@ from arena.bots.learning.environment import Environment
 def pettingzoo(env: Environment) -> Any:
     """Return a PettingZoo `AECEnv` with the agents `maxie` and `minnie`.
 
-    Raises ImportError without the package `pettingzoo`, ValueError for a game without move indices.
+    Raises ImportError without the package `pettingzoo`, and ValueError for a game without actions (move indices).
     """
     _require_actions(env)
     from arena.bots.learning.adapters.pettingzoo_env import MatchEnv  # noqa: PLC0415
@@ -25,7 +25,7 @@ def pettingzoo(env: Environment) -> Any:
 def openspiel(env: Environment) -> Any:
     """Return the OpenSpiel game, registered for `pyspiel.load_game` under a name such as `arena_riskless_italy`.
 
-    Raises ImportError without the package `open_spiel`, ValueError for a game without move indices.
+    Raises ImportError without the package `open_spiel`, and ValueError for a game without actions (move indices).
     """
     _require_actions(env)
     from arena.bots.learning.adapters.openspiel_game import register_game  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""OpenSpiel games, each registered under its own name."""
+"""OpenSpiel games made from environments, each registered with OpenSpiel under a name of its own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from arena.bots.learning.environment import Environment
 from arena.games.riskless import Riskless
 
 _REGISTERED_GAMES: dict[str, tuple[Environment, Any]] = {}
+"""Environment and OpenSpiel class of each game registered by this process, by the game's short name."""
 
 
 def register_game(env: Environment) -> Any:

@@ -6,14 +6,14 @@ import errno
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 
-from arena.bots.commands.bot_run import Console
+from arena.bots.commands.bot_run import OwnerConsole
 from tests.bots.command_line import FullOutput
 
 
 def test_a_full_disk_is_told_once_for_each_output_and_ends_no_bot() -> None:
     log, told = FullOutput(errno.ENOSPC), StringIO()
     log.name = "bot.log"
-    console = Console(log)
+    console = OwnerConsole(log)
     with redirect_stdout(FullOutput(errno.ENOSPC)), redirect_stderr(told):
         for line in ("one", "two"):
             console.print_result(line)
@@ -23,6 +23,6 @@ def test_a_full_disk_is_told_once_for_each_output_and_ends_no_bot() -> None:
     assert second == "lines are lost, because standard output cannot be written: No space left on device"
     assert third == "three"
     with redirect_stdout(told), redirect_stderr(FullOutput(errno.ENOSPC)):
-        Console(None).print_note("four")
-        Console(None).print_result("five")
+        OwnerConsole(None).print_note("four")
+        OwnerConsole(None).print_result("five")
     assert told.getvalue().endswith("three\nfive\n")

@@ -86,11 +86,11 @@ def test_a_challenge_is_to_the_first_of_each_filter() -> None:
     settings = check_settings(
         BotSettings(challenge="bob", game=("tictactoe", "riskless"), tc=("0.10/move", "10"), casual=True)
     )
-    assert settings.challenge_to_open() == Challenge(
+    assert settings.make_challenge() == Challenge(
         "bob", game="tictactoe", map="italy", time_control=TimeControl(100, per_move=True), rated=False
     )
     assert settings.tc == ("0.1/move", "10+0")
-    assert check_settings(BotSettings()).challenge_to_open() is None
+    assert check_settings(BotSettings()).make_challenge() is None
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_records_are_columns(tmp_path: Path) -> None:
     file = tmp_path / "played.jsonl"
     file.write_text("".join(to_line(record).rstrip("\n") + "\n" for record in matches))
     table = records(file)
-    assert tuple(table) == COLUMNS
+    assert list(table) == list(COLUMNS)
     assert table["game"] == ["tictactoe", "riskless"]
     assert table["map"] == [None, "path4"]
     assert table["match"] == [record.match for record in matches]
