@@ -75,10 +75,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Analyse": {
         "replay": ("arena.bots.commands.replay:replay", "Check a finished match, and step through it."),
         "analyse": (
-            "arena.bots.commands.search:analyse_command",
+            "arena.bots.commands.analyse:analyse",
             "Rank the moves of a position with an engine.",
         ),
-        "trace": ("arena.bots.commands.search:trace_command", "Print how an algorithm searches a tree."),
+        "trace": ("arena.bots.commands.trace:trace", "Print how an algorithm searches a tree."),
         "log": ("arena.server.commands.log:log", "Show a match from a server's journal, move by move."),
     },
     "Data": {

@@ -1,21 +1,31 @@
-"""Lookup of the engine, the game and the tree named on a command line."""
+"""Lookup of the engine, game, tree or position that a command line names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Annotated, Any, cast
+
+import typer
 
 from arena.bots.api.engine_spec import BadSpec, IntegerOption, parse_spec
 from arena.bots.engines.registry import Engine, make_engine
 from arena.bots.review.trees import TreeError, UnknownTree, load_tree
 from arena.console import UsageError
 from arena.games.catalogue import CATALOGUE
-from arena.games.core import AnyGame, Game, GameError, UnknownGame
+from arena.games.core import AnyGame, BadData, Game, GameError, UnknownGame
 from arena.games.hexapawn import MAX_SIDE, Hexapawn
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
 from arena.maps.loader import MapError
 
+PositionOption = Annotated[
+    str,
+    typer.Option(
+        "--position",
+        metavar="POSITION",
+        help="Position to search, in the form of `arena analyse --json -`; default: the start.",
+    ),
+]
 HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
     "width": IntegerOption(3, 1, MAX_SIDE),
     "height": IntegerOption(3, 3, MAX_SIDE),
@@ -77,3 +87,18 @@ def load_engine(spec: str) -> Engine:
         return make_engine(spec)
     except BadSpec as error:
         raise UsageError(str(error)) from None
+
+
+def parse_position(game: Game[Any, Any], text: str) -> Any:
+    """Return the position of `game` in the text of the option `--position`; the start position if it is empty.
+
+    Raises UsageError if the text is not a position, or the match is over in it.
+    """
+    try:
+        position = game.position_from_text(text) if text else game.start()
+    except BadData as error:
+        raise UsageError(f"--position: {error}") from None
+    outcome = game.outcome(position)
+    if outcome is not None:
+        raise UsageError(f"--position: the match is over in this position: {outcome}")
+    return position

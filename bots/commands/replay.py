@@ -14,8 +14,8 @@ import typer
 from rich.table import Table
 
 from arena.bots.client.status import make_page_url
+from arena.bots.commands.analyse import MaxNodesOption, MaxTimeOption
 from arena.bots.commands.review import print_review
-from arena.bots.commands.search import NodesOption, TimeOption
 from arena.bots.review.analysis import SearchLimits
 from arena.console import (
     BotFileOption,
@@ -67,8 +67,8 @@ def replay(
             help="Analyse every move with this engine; `perfect` uses only the map's tablebase.",
         ),
     ] = "",
-    nodes: NodesOption = None,
-    time: TimeOption = None,
+    nodes: MaxNodesOption = None,
+    time: MaxTimeOption = None,
     depth: Annotated[
         int | None,
         typer.Option(

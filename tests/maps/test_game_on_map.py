@@ -50,7 +50,7 @@ def test_a_map_of_ones_own_is_read_anew(tmp_path: Path) -> None:
     ("module", "command"),
     [
         ("arena.bots.commands.play", "play"),
-        ("arena.bots.commands.search", "analyse_command"),
+        ("arena.bots.commands.analyse", "analyse"),
         ("arena.ladder.commands.ladder", "ladder"),
         ("arena.ladder.commands.match", "match"),
     ],

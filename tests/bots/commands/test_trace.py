@@ -1,4 +1,4 @@
-"""`arena trace` and `arena analyse` as a person types them."""
+"""`arena trace`, as users type it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from arena.bots.search.deepening import MAX_DEPTH
 from tests.bots.command_line import arena
 
 SVG = "{http://www.w3.org/2000/svg}"
+"""Namespace of SVG elements, as ElementTree writes it."""
 
 
 def test_trace_as_json(tmp_path: Path) -> None:
@@ -29,27 +30,6 @@ def test_trace_as_json(tmp_path: Path) -> None:
 def test_svg_to_the_output() -> None:
     _, printed, _ = arena("trace", "Holden", "clamped", "--svg", "-")
     assert ET.fromstring(printed).tag == f"{SVG}svg"
-
-
-def test_analyse_reports_every_depth() -> None:
-    words = ("analyse", "--game", "tictactoe", "--position", "XX.OO....", "--depth", "5", "--json", "-")
-    for engine in ("minimax", "alphabeta", "jamboree:form=course,prune=0.2,threads=2"):
-        code, printed, _ = arena(*words, "--engine", engine)
-        data = json.loads(printed)
-        assert code == 0
-        assert [each["depth"] for each in data["reports"]] == [1]
-        assert (data["reports"][0]["move"], data["reports"][0]["value"]) == (2, 999_999)
-        assert data["lines"] == data["reports"]
-        assert data["lines"][0]["chance"] == 1
-
-
-def test_analyse_shows_lines_as_a_person_types_them() -> None:
-    code, printed, _ = arena("analyse", "--map", "path4", "--depth", "3", "--engine", "minimax")
-    assert code == 0
-    assert printed.splitlines()[0].replace("|", "").split() == ["depth", "value", "chance", "nodes", "line"]
-    assert printed.splitlines()[-1].startswith("maxie plays ")
-    assert printed.splitlines()[-2] == "by the solved table: loss in 16 plies: 0 1"
-    assert len(printed.splitlines()) == 7
 
 
 def test_a_game_is_traced_from_any_position() -> None:
@@ -71,90 +51,37 @@ def test_a_game_is_traced_from_any_position() -> None:
     assert (code, complaint) == (0, "")
 
 
-def test_lines_are_the_best_moves_of_an_engine() -> None:
-    words = ("analyse", "--nodes", "2000", "--lines", "3")
-    _, printed, _ = arena(*words)
-    _, written, _ = arena(*words, "--json", "-")
-    data = json.loads(written)
-    assert len({tuple(each["move"]) for each in data["lines"]}) == 3
-    assert all(0 < each["chance"] < 1 for each in data["lines"])
-    table = printed.splitlines()[printed.splitlines().index("") + 1 :]
-    assert [row.split()[1] for row in table[2:-1]] == [str(each["depth"]) for each in data["lines"]]
-    assert table[-1] == f"maxie plays {data['lines'][0]['line'][0]}"
-
-
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["trace", "x", "minimax"], 2, "no tree is called 'x': choose from Cuts, HandoutBig"),
-        (["trace", "hexapawn:width=0", "minimax"], 2, "hexapawn: width must be a whole number from 1 to 26"),
+        (["x", "minimax"], 2, "no tree is called 'x': choose from Cuts, HandoutBig"),
+        (["hexapawn:width=0", "minimax"], 2, "hexapawn: width must be a whole number from 1 to 26"),
         (
-            ["trace", "tictactoe", "minimax", "--position", "x", "--depth", "1"],
+            ["tictactoe", "minimax", "--position", "x", "--depth", "1"],
             2,
             "--position: 'x' is not a board",
         ),
-        (["trace", "Intro", "x"], 2, "no algorithm is called 'x': choose from minimax"),
+        (["Intro", "x"], 2, "no algorithm is called 'x': choose from minimax"),
         (
-            ["trace", "Intro", "lazy:dynamic=1"],
+            ["Intro", "lazy:dynamic=1"],
             2,
             "lazy: the option dynamic works only with riskless, because ",
         ),
         (
-            ["trace", "Intro", "lazy:take=1"],
+            ["Intro", "lazy:take=1"],
             2,
             "lazy has no option 'take': choose from evaluator, keep, dynamic",
         ),
-        (["trace", "Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': choose from evaluator"),
-        (["trace", "Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
-        (["trace", "Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
-        (["trace", "Intro", "minimax"], 1, "Intro, minimax to depth 2: cannot estimate node g"),
-        (
-            ["analyse", "--engine", "alphabeta:exact=yes", "--map", "grid:9x8"],
-            2,
-            "alphabeta: leave out exact: its Python search is always exact",
-        ),
-        (
-            ["analyse", "--engine", "jamboree:form=tests", "--game", "hexapawn"],
-            2,
-            "jamboree: write form=course",
-        ),
-        (["analyse", "--engine", "alphabeta:truth=root"], 2, "truth is an option for matches"),
-        (["trace", "HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no evaluation features"),
-        (["analyse", "--budget", "100"], 2, "--budget needs --compare"),
-        (["analyse", "--svg", "-"], 2, "--svg needs --compare"),
-        (
-            ["analyse", "--compare", "--lines", "2"],
-            2,
-            "--compare searches with every algorithm: leave out --lines",
-        ),
-        (
-            ["analyse", "--compare", "--engine", "minimax"],
-            2,
-            "--compare searches with every algorithm: leave out --engine",
-        ),
-        (
-            ["analyse", "--game", "hexapawn:width=0"],
-            2,
-            "--game: hexapawn: width must be a whole number from 1 to 26",
-        ),
-        (["trace", "Intro", "alphabeta", "--depth", "1"], 1, "cannot estimate node b: it is an inner node"),
-        (["analyse", "--engine", "x"], 2, "no engine that searches is called 'x'"),
-        (["analyse", "--position", "x"], 2, "--position: a position must be 20 signed armies"),
-        (
-            ["analyse", "--game", "tictactoe", "--position", "XXXOO...."],
-            2,
-            "the match is over in this position: maxie wins (line)",
-        ),
-        (["analyse", "--game", "tictactoe", "--depth", "0"], 2, "--depth"),
-        (
-            ["analyse", "--compare", "--map", "world", "--budget", "10"],
-            1,
-            "10 leaves are not enough for depth 1; give more",
-        ),
+        (["Intro", "minimax:prune=1"], 2, "minimax has no option 'prune': choose from evaluator"),
+        (["Intro", "jamboree:prune=2"], 2, "jamboree: prune must be a number from 0 to 1, not '2'"),
+        (["Intro", "minimax:evaluator=x"], 2, "no evaluator is called 'x'"),
+        (["Intro", "minimax"], 1, "Intro, minimax to depth 2: cannot estimate node g"),
+        (["HandoutSmall", "minimax:evaluator=features"], 2, "explicit has no evaluation features"),
+        (["Intro", "alphabeta", "--depth", "1"], 1, "cannot estimate node b: it is an inner node"),
     ],
 )
 def test_mistakes_are_told_in_one_line(words: list[str], code: int, told: str) -> None:
-    left, _, complaint = arena(*words)
+    left, _, complaint = arena("trace", *words)
     assert left == code
     assert told in complaint
     assert len(complaint.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""`arena trace`, which shows how an algorithm searches, and `arena analyse`, which shows what an engine finds."""
+"""`arena analyse`: rank the moves of a position with an engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.commands.compare import compare_command
-from arena.bots.commands.lookup import load_game, load_tree_game
+from arena.bots.commands.lookup import PositionOption, load_game, parse_position
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     DEFAULT_NODES,
@@ -19,26 +19,12 @@ from arena.bots.review.analysis import (
     ENGINE_OPTIONS,
     Analyst,
     SearchLimits,
-    SearchTooLarge,
-    line_to_path,
     parse_engine,
-    parse_reference,
-    run_reference_search,
 )
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
-from arena.bots.review.savings import Saving, measure_node_savings
-from arena.bots.review.trees import list_tree_names
-from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.reports.trace_text import (
-    format_closing_lines,
-    format_plain_value,
-    format_results_line,
-    format_trace_lines,
-)
-from arena.bots.search.reports.tree_picture import render_search
+from arena.bots.search.reports.trace_text import format_plain_value
 from arena.console import (
     CommandError,
     GameOption,
@@ -51,25 +37,15 @@ from arena.console import (
     print_table,
     require_maps,
     write_json,
-    write_text,
 )
-from arena.games.core import BadData, Game
-from arena.games.explicit import ExplicitGame, NodeWithoutValue
+from arena.games.core import Game
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
 DEFAULT_COMPARED_DEPTH = 4
 """Default of --depth with --compare, in plies."""
 
-PositionOption = Annotated[
-    str,
-    typer.Option(
-        "--position",
-        metavar="POSITION",
-        help="Position to search, in the form of `arena analyse --json -`; default: the start.",
-    ),
-]
-NodesOption = Annotated[
+MaxNodesOption = Annotated[
     int | None,
     typer.Option(
         "--nodes",
@@ -79,7 +55,7 @@ NodesOption = Annotated[
         help=f"Maximum nodes per search; default: {DEFAULT_NODES:,}, or {DEFAULT_PYTHON_NODES:,} for Python engines.",
     ),
 ]
-TimeOption = Annotated[
+MaxTimeOption = Annotated[
     float | None,
     typer.Option(
         "--time", metavar="SECONDS", min=0.001, max=86_400, help="Maximum time per search, in seconds."
@@ -87,133 +63,7 @@ TimeOption = Annotated[
 ]
 
 
-def trace_command(
-    tree: Annotated[
-        str,
-        typer.Argument(
-            metavar="TREE",
-            help=f"Tree to search: {', '.join(list_tree_names())}, a file NAME.json, a Riskless map, or a game.",
-        ),
-    ],
-    algorithm: Annotated[
-        str,
-        typer.Argument(
-            metavar="ALGORITHM",
-            help=f"Algorithm ({', '.join(ALGORITHMS)}), with options if any, e.g. jamboree:prune=0.5.",
-        ),
-    ],
-    position: PositionOption = "",
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            "--depth", metavar="PLIES", min=0, help="Search depth, in plies; default: the whole tree."
-        ),
-    ] = None,
-    summary: Annotated[
-        bool,
-        typer.Option("--summary", help="Print only the result, without the nodes of the search."),
-    ] = False,
-    estimates: Annotated[
-        bool,
-        typer.Option(
-            "--estimates/--no-estimates", help="Print a line for each leaf that the evaluator estimates."
-        ),
-    ] = True,
-    results: Annotated[
-        bool, typer.Option("--results", help="Also list the value of each root move.")
-    ] = False,
-    svg: Annotated[
-        Path | None,
-        typer.Option(
-            "--svg",
-            metavar="FILE",
-            callback=check_output_file,
-            help="Draw the search as SVG in this file (- for standard output).",
-        ),
-    ] = None,
-    json: JsonOption = None,
-) -> None:
-    """Print how an algorithm searches a tree.
-
-    The output has the format of the traces in the course's homework (source 001 in docs/search.md).
-
-    The tree is an explicit one, or the game tree of a Riskless map or of a game, searched to --depth.
-
-    Example: arena trace HandoutBig alphabeta --svg tree.svg
-
-    Example: arena trace tictactoe minimax --position X.O/.../... --depth 3
-    """
-    game = load_tree_game(tree)
-    start = _parse_position(game, position) if position else game.start()
-    try:
-        spec = parse_reference(algorithm)
-    except BadSpec as error:
-        raise UsageError(str(error)) from None
-    depth = _choose_depth(tree, game, depth, spec)
-    try:
-        result, monitor = run_reference_search(
-            game, start, depth, spec, tracing=not summary or results or svg is not None
-        )
-        savings = list(measure_node_savings(game, start, depth, spec))
-    except NodeWithoutValue as error:
-        raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
-    except SearchTooLarge as error:
-        raise CommandError(f"--depth: {error}") from None
-    except (BadSpec, BadWeights) as error:
-        raise UsageError(str(error)) from None
-    events = monitor.events or ()
-    lines = [] if summary else [*format_trace_lines(game, events, shows_estimates=estimates)]
-    lines += [format_results_line(game, events)] if results else []
-    lines += [*format_closing_lines(game, start, result, monitor.leaves), *_describe_memory(monitor, savings)]
-    if svg is not None:
-        value = format_plain_value(result.value, "value ")
-        title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
-        path = line_to_path(game, start, result.line)
-        write_text(render_search(game, start, depth, events, title, path), svg)
-    if json is not None:
-        row = {
-            "tree": tree,
-            "algorithm": spec.name,
-            "options": dict(spec.values),
-            "depth": depth,
-            "value": result.value,
-            "move": result.move,
-            "nodes": monitor.nodes,
-            "terminals_visited": monitor.leaves,
-            "held": monitor.max_live_nodes,
-            "savings": savings,
-            "trace": lines,
-        }
-        write_json(row, json)
-    if "-" not in (str(json), str(svg)):
-        typer.echo("\n".join(lines))
-
-
-def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
-    """Return the search depth: `depth`, but at most the height of an explicit tree. Raises UsageError if `depth` is invalid."""
-    if isinstance(game, ExplicitGame):
-        depth = game.height if depth is None else min(depth, game.height)
-    elif depth is None:
-        raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
-    if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
-        unlimited_names = ", ".join(name for name, algorithm in ALGORITHMS.items() if not algorithm.recursive)
-        raise UsageError(
-            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
-        )
-    return depth
-
-
-def _describe_memory(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
-    """Return lines of text: how much of the tree the search held in memory, and how much work each pruning option saved."""
-    memory = (
-        [f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes"]
-        if monitor.max_live_nodes
-        else []
-    )
-    return [*memory, *(saving.describe() for saving in savings)]
-
-
-def analyse_command(
+def analyse(
     context: typer.Context,
     game: GameOption = "riskless",
     map: MapOption = DEFAULT_MAP,
@@ -226,8 +76,8 @@ def analyse_command(
             help=f"Engine ({', '.join(ENGINE_OPTIONS)}), with options if any, e.g. alphabeta:depth=4.",
         ),
     ] = "alphabeta",
-    nodes: NodesOption = None,
-    time: TimeOption = None,
+    nodes: MaxNodesOption = None,
+    time: MaxTimeOption = None,
     depth: Annotated[
         int | None,
         typer.Option(
@@ -293,7 +143,7 @@ def analyse_command(
     loaded_game: Game[Any, Any] = load_game(game, map)
     if is_option_given(context, "map"):
         require_maps(game, type(loaded_game))
-    start = _parse_position(loaded_game, position)
+    start = parse_position(loaded_game, position)
     _reject_unused_options(context, compares=compare)
     if compare:
         compare_command(loaded_game, start, depth or DEFAULT_COMPARED_DEPTH, budget, svg, json)
@@ -326,17 +176,6 @@ def _reject_unused_options(context: typer.Context, *, compares: bool) -> None:
                 else f"--{name} needs --compare"
             )
             raise UsageError(reason)
-
-
-def _parse_position(game: Game[Any, Any], text: str) -> Any:
-    try:
-        position = game.position_from_text(text) if text else game.start()
-    except BadData as error:
-        raise UsageError(f"--position: {error}") from None
-    outcome = game.outcome(position)
-    if outcome is not None:
-        raise UsageError(f"--position: the match is over in this position: {outcome}")
-    return position
 
 
 def _show_analysis(

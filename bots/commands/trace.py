@@ -1,0 +1,167 @@
+"""`arena trace`: print how a reference algorithm (`bots.search.algorithms`) searches a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from arena.bots.api.engine_spec import BadSpec, Spec
+from arena.bots.commands.lookup import PositionOption, load_tree_game, parse_position
+from arena.bots.evaluators.linear import BadWeights
+from arena.bots.review.analysis import (
+    SearchTooLarge,
+    line_to_path,
+    parse_reference,
+    run_reference_search,
+)
+from arena.bots.review.savings import Saving, measure_node_savings
+from arena.bots.review.trees import list_tree_names
+from arena.bots.search.algorithms import ALGORITHMS
+from arena.bots.search.deepening import MAX_DEPTH
+from arena.bots.search.monitor import SearchMonitor
+from arena.bots.search.reports.trace_text import (
+    format_closing_lines,
+    format_plain_value,
+    format_results_line,
+    format_trace_lines,
+)
+from arena.bots.search.reports.tree_picture import render_search
+from arena.console import (
+    CommandError,
+    JsonOption,
+    UsageError,
+    check_output_file,
+    write_json,
+    write_text,
+)
+from arena.games.core import Game
+from arena.games.explicit import ExplicitGame, NodeWithoutValue
+
+
+def trace(
+    tree: Annotated[
+        str,
+        typer.Argument(
+            metavar="TREE",
+            help=f"Tree to search: {', '.join(list_tree_names())}, a file NAME.json, a Riskless map, or a game.",
+        ),
+    ],
+    algorithm: Annotated[
+        str,
+        typer.Argument(
+            metavar="ALGORITHM",
+            help=f"Algorithm ({', '.join(ALGORITHMS)}), with options if any, e.g. jamboree:prune=0.5.",
+        ),
+    ],
+    position: PositionOption = "",
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth", metavar="PLIES", min=0, help="Search depth, in plies; default: the whole tree."
+        ),
+    ] = None,
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Print only the result, without the nodes of the search."),
+    ] = False,
+    estimates: Annotated[
+        bool,
+        typer.Option(
+            "--estimates/--no-estimates", help="Print a line for each leaf that the evaluator estimates."
+        ),
+    ] = True,
+    results: Annotated[
+        bool, typer.Option("--results", help="Also list the value of each root move.")
+    ] = False,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg",
+            metavar="FILE",
+            callback=check_output_file,
+            help="Draw the search as SVG in this file (- for standard output).",
+        ),
+    ] = None,
+    json: JsonOption = None,
+) -> None:
+    """Print how an algorithm searches a tree.
+
+    The output has the format of the traces in the course's homework (source 001 in docs/search.md).
+
+    The tree is an explicit one, or the game tree of a Riskless map or of a game, searched to --depth.
+
+    Example: arena trace HandoutBig alphabeta --svg tree.svg
+
+    Example: arena trace tictactoe minimax --position X.O/.../... --depth 3
+    """
+    game = load_tree_game(tree)
+    start = parse_position(game, position) if position else game.start()
+    try:
+        spec = parse_reference(algorithm)
+    except BadSpec as error:
+        raise UsageError(str(error)) from None
+    depth = _choose_depth(tree, game, depth, spec)
+    try:
+        result, monitor = run_reference_search(
+            game, start, depth, spec, tracing=not summary or results or svg is not None
+        )
+        savings = list(measure_node_savings(game, start, depth, spec))
+    except NodeWithoutValue as error:
+        raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
+    except SearchTooLarge as error:
+        raise CommandError(f"--depth: {error}") from None
+    except (BadSpec, BadWeights) as error:
+        raise UsageError(str(error)) from None
+    events = monitor.events or ()
+    lines = [] if summary else [*format_trace_lines(game, events, shows_estimates=estimates)]
+    lines += [format_results_line(game, events)] if results else []
+    lines += [*format_closing_lines(game, start, result, monitor.leaves), *_describe_memory(monitor, savings)]
+    if svg is not None:
+        value = format_plain_value(result.value, "value ")
+        title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
+        path = line_to_path(game, start, result.line)
+        write_text(render_search(game, start, depth, events, title, path), svg)
+    if json is not None:
+        row = {
+            "tree": tree,
+            "algorithm": spec.name,
+            "options": dict(spec.values),
+            "depth": depth,
+            "value": result.value,
+            "move": result.move,
+            "nodes": monitor.nodes,
+            "terminals_visited": monitor.leaves,
+            "held": monitor.max_live_nodes,
+            "savings": savings,
+            "trace": lines,
+        }
+        write_json(row, json)
+    if "-" not in (str(json), str(svg)):
+        typer.echo("\n".join(lines))
+
+
+def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
+    """Return the search depth: `depth`, but at most the height of an explicit tree. Raises UsageError if `depth` is invalid."""
+    if isinstance(game, ExplicitGame):
+        depth = game.height if depth is None else min(depth, game.height)
+    elif depth is None:
+        raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
+    if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
+        unlimited_names = ", ".join(name for name, algorithm in ALGORITHMS.items() if not algorithm.recursive)
+        raise UsageError(
+            f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
+        )
+    return depth
+
+
+def _describe_memory(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
+    """Return lines of text: how many nodes the search held in memory, and how many the options `take` and `dynamic` saved."""
+    memory = (
+        [f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes"]
+        if monitor.max_live_nodes
+        else []
+    )
+    return [*memory, *(saving.describe() for saving in savings)]
