@@ -17,7 +17,7 @@ class GreedyBot(Bot):
     Ties go to the leftmost move if the seed is 0, otherwise to a random one.
     """
 
-    def __init__(self, evaluator: str, seed: int) -> None:
+    def __init__(self, evaluator: str = "plain", seed: int = 0) -> None:
         self._evaluator = evaluator
         self._random = Random(seed) if seed else None
 
@@ -45,7 +45,7 @@ class RandomBot(Bot):
     A seed other than 0 gives the same sequence of random numbers in every match; 0 gives a new one.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int = 0) -> None:
         self._random = Random(seed or None)
 
     def choose(self, position: Any, clock: Clock) -> Any:  # noqa: ARG002 - it does not think

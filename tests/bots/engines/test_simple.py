@@ -23,7 +23,7 @@ GAMES = {
 
 
 def choose_move(game: AnyGame, position: Any, seed: int = 0) -> Any:
-    bot = GreedyBot("plain", seed)
+    bot = GreedyBot(seed=seed)
     assign_match(bot, Match(game, game.player(position)))
     bot.prepare()
     return request_move(bot, position, Clock(1.0), Event())
