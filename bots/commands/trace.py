@@ -149,8 +149,10 @@ def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec
         depth = game.height if depth is None else min(depth, game.height)
     elif depth is None:
         raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
-    if depth > MAX_DEPTH and ALGORITHMS[spec.name].recursive:
-        unlimited_names = ", ".join(name for name, algorithm in ALGORITHMS.items() if not algorithm.recursive)
+    if depth > MAX_DEPTH and ALGORITHMS[spec.name].is_recursive:
+        unlimited_names = ", ".join(
+            name for name, algorithm in ALGORITHMS.items() if not algorithm.is_recursive
+        )
         raise UsageError(
             f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
         )

@@ -59,7 +59,7 @@ class SearchTooLarge(ValueError):
 
 def _make_reference_options(name: str) -> Options:
     options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR_OPTION}
-    if ALGORITHMS[name].parallel:
+    if ALGORITHMS[name].is_parallel:
         options["threads"] = IntegerOption(1, 1, 64)
     if name == "jamboree":
         options["prune"] = FractionOption(0.5)

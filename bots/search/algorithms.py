@@ -1,7 +1,8 @@
-"""All reference algorithms by name, for traces, comparisons and tests. Comments name their sources (docs/search.md).
+"""All reference algorithms by name, for traces, comparisons and tests.
 
-Each returns minimax's value and the leftmost best move, except that algorithms with `leftmost` False return any best
-move, and the options `take` and `dynamic` change the value.
+Each algorithm returns minimax's value and the leftmost best move. There are two exceptions: `lazy-ordered` returns any best
+move, and the settings `take` and `is_dynamic` change the value. `lazy-ordered` also estimates inner nodes, so in an explicit
+tree it needs a value for each.
 """
 
 from __future__ import annotations
@@ -50,21 +51,17 @@ SearchFunction = Callable[[Problem[Any, Any], Any, int, SearchMonitor, Algorithm
 class Algorithm:
     """A search algorithm, with its properties.
 
-    run                    the search itself
-    parallel               True if it uses the thread pool
-    leftmost               True if its move is the leftmost of the best moves; otherwise it is any of them
-    estimates_inner_nodes  True if it also estimates inner nodes, which is impossible in an explicit tree
-    recursive              True if Python's stack limits its depth
+    run           the search itself
+    is_parallel   True if the algorithm uses the thread pool
+    is_recursive  True if Python's stack limits the depth of the search
     """
 
     run: SearchFunction
-    parallel: bool = False
-    leftmost: bool = True
-    estimates_inner_nodes: bool = False
-    recursive: bool = True
+    is_parallel: bool = False
+    is_recursive: bool = True
 
 
-def _run_sequential(
+def _ignore_settings(
     function: Callable[[Problem[Any, Any], Any, int, SearchMonitor], SearchResult[Any]],
 ) -> SearchFunction:
     return lambda problem, position, depth, monitor, _: function(problem, position, depth, monitor)
@@ -82,46 +79,42 @@ def _run_scouts(
     return scouts(problem, position, depth, monitor, pool=settings.pool)
 
 
-def _run_lazy(*, ordered: bool) -> SearchFunction:
-    def run(
-        problem: Problem[Any, Any],
-        position: Any,
-        depth: int,
-        monitor: SearchMonitor,
-        settings: AlgorithmSettings,
-    ) -> SearchResult[Any]:
-        return lazy(
-            problem,
-            position,
-            depth,
-            monitor,
-            ordered=ordered,
-            take=settings.take,
-            is_dynamic=settings.is_dynamic,
-            max_extra_plies=settings.max_extra_plies,
-            memoize=settings.memoize,
-        )
-
-    return run
+def _run_lazy(
+    problem: Problem[Any, Any],
+    position: Any,
+    depth: int,
+    monitor: SearchMonitor,
+    settings: AlgorithmSettings,
+    *,
+    ordered: bool = False,
+) -> SearchResult[Any]:
+    return lazy(
+        problem,
+        position,
+        depth,
+        monitor,
+        ordered=ordered,
+        take=settings.take,
+        is_dynamic=settings.is_dynamic,
+        max_extra_plies=settings.max_extra_plies,
+        memoize=settings.memoize,
+    )
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "minimax": Algorithm(_run_sequential(minimax)),  # 003; 000
-    "higher-order": Algorithm(_run_sequential(higher_order)),  # 002
-    "negamax": Algorithm(_run_sequential(negamax)),  # 002
-    "one-line": Algorithm(_run_sequential(one_line)),  # 002, the exercise
-    "alphabeta": Algorithm(_run_sequential(alphabeta)),  # 001, section 5
-    "clamped": Algorithm(_run_sequential(holden_alphabeta)),  # 003
-    "failsoft": Algorithm(_run_sequential(failsoft)),  # Fishburn
-    "lazy": Algorithm(_run_lazy(ordered=False)),  # 000
-    "lazy-ordered": Algorithm(
-        _run_lazy(ordered=True), leftmost=False, estimates_inner_nodes=True
-    ),  # 000, highfirst
-    "stack-minimax": Algorithm(_run_sequential(stack_minimax), recursive=False),  # 004
-    "stack-alphabeta": Algorithm(_run_sequential(stack_alphabeta), recursive=False),  # 004
-    "stack-memo": Algorithm(  # 004, memoised
-        _run_sequential(partial(stack_alphabeta, memoize=True)), recursive=False
-    ),
-    "jamboree": Algorithm(_run_jamboree, parallel=True),  # 001, section 6
-    "scouts": Algorithm(_run_scouts, parallel=True),  # Joerg and Kuszmaul
+    "minimax": Algorithm(_ignore_settings(minimax)),
+    "higher-order": Algorithm(_ignore_settings(higher_order)),
+    "negamax": Algorithm(_ignore_settings(negamax)),
+    "one-line": Algorithm(_ignore_settings(one_line)),
+    "alphabeta": Algorithm(_ignore_settings(alphabeta)),
+    "clamped": Algorithm(_ignore_settings(holden_alphabeta)),
+    "failsoft": Algorithm(_ignore_settings(failsoft)),
+    "lazy": Algorithm(_run_lazy),
+    "lazy-ordered": Algorithm(partial(_run_lazy, ordered=True)),
+    "stack-minimax": Algorithm(_ignore_settings(stack_minimax), is_recursive=False),
+    "stack-alphabeta": Algorithm(_ignore_settings(stack_alphabeta), is_recursive=False),
+    "stack-memo": Algorithm(_ignore_settings(partial(stack_alphabeta, memoize=True)), is_recursive=False),
+    "jamboree": Algorithm(_run_jamboree, is_parallel=True),
+    "scouts": Algorithm(_run_scouts, is_parallel=True),
 }
+"""Algorithm by name. The docstring of each function names the source that it comes from."""

@@ -1,18 +1,17 @@
-"""Alpha-beta in three forms: the course's, Holden's clamping form, and the fail-soft form. All three visit the same
-nodes.
+"""Alpha-beta in three forms, which visit the same nodes: the course's, Holden's clamping form, and the fail-soft form.
 
-The course's form (source 001, section 5) has a function F for Maxie and G for Minnie. Their values are Steps and Leaves
-(`bots.search.move_values`).
+The course's form (source 001, section 5) has a function F for Maxie and a function G for Minnie. They return a Step, which
+is a value with a move, or a Leaf, a value without one (`bots.search.move_values`).
 
-Contract. For a node with the window (α, β), α < β, with minimax value MM and result AB:
+Contract of the course's form. For a node with the window (α, β), α < β, with minimax value MM and result AB:
 
     α < MM < β   AB = MM
     MM ≤ α       MM ≤ AB ≤ α
     MM ≥ β       β ≤ AB ≤ MM
 
-The root has no bounds, so its value is exact, and its move is the leftmost best. A cut also returns a value. The Step
-of an inner node may carry an ancestor's move, so only the root's move is meaningful, and there is no main line beyond it.
-A bound is first updated and then tested.
+The root has no bounds, so its value is exact, and its move is the leftmost best. A node that is cut off returns the value
+that caused the cut. The Step of an inner node may carry an ancestor's move, so only the root's move is meaningful, and there
+is no main line beyond it. After each child, the bound is first updated, and then tested for a cut.
 
 Source 001 differs from this contract in two places, which docs/search.md corrects: its rule "otherwise AB = MM" is false
 if the bounds of both players meet, as at j and n of Figure 4; and its text for node g contradicts its own trace.
@@ -33,9 +32,8 @@ def alphabeta(
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by alpha-beta, with an unbounded window.
 
-    This is the program of the course's homework (source 001 in docs/search.md): it visits the children one at a time, as
-    a list (`bots.search.views`). Raises Stopped if the
-    monitor stops the search.
+    This is the program of the course's homework (source 001 in docs/search.md). It takes the children from a list, one at
+    a time (`bots.search.views`). Raises Stopped if the monitor stops the search.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -93,9 +91,9 @@ def alphabeta(
 def holden_alphabeta(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies with Holden's functions max and min, which keep the move with the value.
+    """Search `position` to `depth` plies with Holden's functions max and min, which return the main line with the value.
 
-    They are from source 003 in docs/search.md. Raises Stopped if the monitor stops the search.
+    The functions are from source 003 in docs/search.md. Raises Stopped if the monitor stops the search.
 
     Contract (fail-hard). An inner node with the window (α, β) returns its minimax value, MM, clamped to the window:
     max(α, min(β, MM)). A leaf returns its value unchanged, and the parent clamps it. The root's window

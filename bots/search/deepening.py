@@ -1,8 +1,8 @@
 """Iterative deepening: searches to depth 1, 2, 3 … until stopped (source 003).
 
-An anytime algorithm: the last report always has a move to play. The results of one iteration order the next:
-each move that became the best goes to the front of the root's order, and the searches keep the best
-or cutting move of every inner node.
+An anytime algorithm: the last report always has a move to play. The results of one iteration determine the move order of
+the next: at the root, each move that became the best goes to the front, and at every inner node the searches try the best
+or cutting move of the previous iteration first.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def deepen(
 
 
 class DeepeningSearcher(Protocol):
-    """Searcher for one match, which may keep its transposition table from one position to the next."""
+    """Searcher of the positions of one match, which may keep its transposition table from one position to the next."""
 
     def deepen(
         self,
@@ -131,7 +131,7 @@ class PythonSearcher:
     ) -> None:
         """Create a searcher.
 
-        make_search   creates a search with an empty table
+        make_search   function that returns a new search, with an empty table
         pool          threads of a parallel search, closed with the searcher; None for a search on one thread
         """
         self._game = game

@@ -1,8 +1,8 @@
 """Lazy alpha-beta of source 000: maximize and minimize as compositions over a lazy tree.
 
-`maximize` is max . maximize0. The function maximize0 lists the minima that minimize would give for the
-subtrees, but leaves out (`omit`) every list of numbers whose minimum cannot matter: as soon
-as one number is at most the best minimum so far (`minleq`), the rest of that list is not computed.
+`maximize` is max . maximize0, in which the dot means that max is applied to the result of maximize0. The function maximize0
+lists the minima that minimize would give for the subtrees, but leaves out (`omit`) every list of numbers whose minimum
+cannot matter: as soon as one number is at most the best minimum so far (`minleq`), the rest of that list is not computed.
 
 Contract: minimax's value and, at the root, the leftmost best move. The bound is passed down only one
 level, so the search has the shallow cutoffs but not the deep ones: it visits at least as many leaves as alpha-beta
@@ -233,8 +233,8 @@ def lazy(
         tree = taketree(take, tree)
     if not tree.subtrees:
         return SearchResult(tree.label.value, None)
+    # Index in move order of each of the root's subtrees. Unsorted subtrees are in move order, so their labels are not needed.
     move_indexes: list[int] = []
-    """Index in move order of each of the root's subtrees. Only sorting may access the subtrees' labels."""
 
     def make_subtrees() -> Iterator[Tree[int]]:
         for number, subtree in enumerate(tree.subtrees):

@@ -1,4 +1,4 @@
-"""Number of leaves that each search visits, to answer Holden's question: how effective is pruning (source 003)?
+"""Number of leaves that each search visits, to answer the question of Holden (source 003): how effective is pruning?
 
 A leaf is a position that is valued at the end of a line. A search by iterative deepening counts the leaves of all its
 iterations. A search that sorts moves by static values also counts the positions estimated only for sorting.
@@ -29,7 +29,7 @@ The iterator ends when the budget is exceeded, or when no search can go deeper.
 """
 
 
-def _count_fixed_depths(name: str) -> LeafCounter:
+def _make_fixed_depth_counter(name: str) -> LeafCounter:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
             for depth in range(1, MAX_COMPARED_DEPTH + 1):
@@ -48,7 +48,7 @@ def _count_fixed_depths(name: str) -> LeafCounter:
     return count
 
 
-def _count_deepening(make_search: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> LeafCounter:
+def _make_deepening_counter(make_search: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> LeafCounter:
     def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
         monitors: list[SearchMonitor] = []
 
@@ -75,14 +75,14 @@ def _count_deepening(make_search: Callable[[Problem[Any, Any]], AlphaBeta[Any, A
 
 
 LEAF_COUNTERS: Mapping[str, LeafCounter] = {
-    "minimax": _count_fixed_depths("minimax"),
-    "lazy": _count_fixed_depths("lazy"),
-    "jamboree": _count_fixed_depths("jamboree"),
-    "scouts": _count_fixed_depths("scouts"),
-    "alphabeta": _count_fixed_depths("alphabeta"),
-    "ordered": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, sort_statically=False)),
-    "sorted": _count_deepening(lambda problem: AlphaBeta(problem.evaluator, sort_statically=True)),
-    "table": _count_deepening(
+    "minimax": _make_fixed_depth_counter("minimax"),
+    "lazy": _make_fixed_depth_counter("lazy"),
+    "jamboree": _make_fixed_depth_counter("jamboree"),
+    "scouts": _make_fixed_depth_counter("scouts"),
+    "alphabeta": _make_fixed_depth_counter("alphabeta"),
+    "ordered": _make_deepening_counter(lambda problem: AlphaBeta(problem.evaluator, sort_statically=False)),
+    "sorted": _make_deepening_counter(lambda problem: AlphaBeta(problem.evaluator, sort_statically=True)),
+    "table": _make_deepening_counter(
         lambda problem: AlphaBeta(problem.evaluator, table=Table(), sort_statically=True)
     ),
 }
@@ -100,14 +100,14 @@ table      the same as `sorted`, with a transposition table (source 003)
 
 
 DEPTH_METHODS = ("minimax", "alphabeta", "ordered", "sorted", "table")
-"""Searches whose depths for equal numbers of leaves are compared, in the order in which techniques are added to minimax."""
+"""Searches whose depths for equal numbers of leaves are compared. Each adds a technique to the one before it."""
 
 
 @dataclass(frozen=True)
 class ReachedDepths:
     """Depth that each method reaches with the number of leaves that minimax needs for `depth`.
 
-    `reached` has the depths by method. `ideal` is the depth that alpha-beta would reach in perfect move order on a tree with
+    `reached` has the depths in plies, by method. `ideal` is the depth that alpha-beta would reach in perfect move order on a tree with
     q moves at every node; q is the `depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta then visits
     q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal` is None if minimax has only one leaf.
     """

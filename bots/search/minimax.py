@@ -80,11 +80,11 @@ class _SearchState(Generic[P, M]):
         self.sign = problem.game.player(position).sign
 
     def is_gameover(self) -> bool:
-        """Return True if nothing is searched below this state."""
+        """Return True if this state is a leaf of the search."""
         return not self._expansion.moves
 
     def evaluate(self) -> int:
-        """Return the value for Maxie of a state that is not searched further."""
+        """Return the value of a leaf for Maxie."""
         self._monitor.record_leaf(
             self._path, self._position, self._expansion.value, at_horizon=self._expansion.at_horizon
         )
@@ -144,9 +144,9 @@ def higher_order(
 def one_line(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies by a single expression, because min(a, b) = -max(-a, -b).
+    """Search `position` to `depth` plies with a single expression for both players.
 
-    This form is an exercise in source 002 (docs/search.md).
+    One expression suffices because min(a, b) = -max(-a, -b). This form is an exercise in source 002 (docs/search.md).
     """
 
     def score(s: _SearchState[P, M]) -> int:
@@ -163,10 +163,10 @@ def one_line(
 def negamax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies with one function for both players, because max(a, b) = -min(-a, -b).
+    """Search `position` to `depth` plies with one function for both players.
 
-    This form is from source 002 (docs/search.md). Inside the search, a value is for the player to move. Its sign changes
-    when the turn passes to the other player.
+    One function suffices because max(a, b) = -min(-a, -b). This form is from source 002 (docs/search.md). Inside the search,
+    a value is for the player to move, so it changes its sign when the turn passes to the other player.
     """
     monitor = monitor or SearchMonitor()
     game = problem.game

@@ -40,7 +40,7 @@ def stop_after(max_nodes: int) -> Stop:
 
 @dataclass(frozen=True, slots=True)
 class NodeEntered:
-    """Event: a node was entered, to be searched `depth` plies deep within the window from `alpha` to `beta`.
+    """Event: a node was entered, for a search `depth` plies deep within the window from `alpha` to `beta`.
 
     Both bounds are None for a search without windows.
     """
@@ -130,7 +130,7 @@ class SearchMonitor:
         alpha: MoveValue | int | None = None,
         beta: MoveValue | int | None = None,
     ) -> None:
-        """Record that a node is entered, to be searched `depth` plies deep. Raises Stopped if the search was stopped.
+        """Record that a node is entered, for a search `depth` plies deep. Raises Stopped if the search was stopped.
 
         path         path of the node from the root
         alpha, beta  window of the node; None for a search without windows
@@ -175,11 +175,10 @@ class SearchMonitor:
             self.events.append(TableHit(path, position, value))
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
-    def leave(self, path: Path, position: object, result: MoveValue | int, *, pruned: bool = False) -> None:
-        """Record the result of an inner node. `pruned` is True if a cut occurred at one of its children."""
+    def leave(self, path: Path, position: object, result: MoveValue, *, pruned: bool = False) -> None:
+        """Record the result of an inner node. `pruned` is True if the value of a child caused a cut."""
         if self.events is not None:
-            move_value = result if isinstance(result, MoveValue) else MoveValue(result)
-            self.events.append(NodeExited(path, position, move_value, pruned))
+            self.events.append(NodeExited(path, position, result, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
         """Return a monitor for a parallel part of the search. It polls `stop`, or this monitor's function if `stop` is None."""

@@ -14,7 +14,7 @@ from arena.bots.search.search_values import INFINITY
 
 @dataclass(frozen=True, slots=True)
 class MoveValue:
-    """Value for Maxie, with the move that leads to it, or with None for a Leaf. Create it with `step` or `leaf`."""
+    """Value for Maxie, with the move that leads to it; `move` is None for a Leaf."""
 
     value: int
     move: Any = None

@@ -1,7 +1,7 @@
 """Search order of a node's moves, and their division into sequential and parallel ones.
 
-Alpha-beta cuts more if it meets a good move sooner. The first move is therefore the one that was best, or that cut,
-when the previous iteration searched the same position (source 003: the order obtained at one iteration drives the
+Alpha-beta cuts more if it searches a good move sooner. So the first move is the hint: the move that was best, or that caused
+a cut, when the previous iteration searched the same position (source 003: the order obtained at one iteration drives the
 next). The other moves are sorted by the static values of their successors, best for the mover first (source 000:
 `highfirst` and `lowfirst`). Both sorts are stable: equal moves stay in move order.
 """
@@ -24,18 +24,6 @@ class OrderedMove(NamedTuple, Generic[P, M]):
     child: P
 
 
-def list_in_move_order(
-    problem: Problem[P, M], position: P, moves: Sequence[M]
-) -> Iterator[OrderedMove[P, M]]:
-    """Yield all moves in move order.
-
-    The position after a move is computed when the move is yielded, so a cut saves the rest.
-    """
-    successor = problem.game.successor
-    for number, move in enumerate(moves):
-        yield OrderedMove(number, move, successor(position, move))
-
-
 def order_best_first(
     problem: Problem[P, M],
     position: P,
@@ -51,24 +39,25 @@ def order_best_first(
     for the player to move first. If it is False, they are in move order. `plies_from_root` is the number of plies from
     the root to the node.
     """
+    hint_first = order_hint_first(problem, position, moves, hint)
     if not sort_statically:
-        if hint is not None:
-            return order_hint_first(problem, position, moves, hint)
-        return list_in_move_order(problem, position, moves)
+        return hint_first
     sign = problem.game.player(position).sign
-    ordered_moves = sorted(
-        list_in_move_order(problem, position, moves),
-        key=lambda choice: -sign * problem.expand(choice.child, 0, plies_from_root + 1).value,
-    )
-    if hint is not None:
-        ordered_moves.sort(key=lambda choice: choice.move != hint)
-    return ordered_moves
+
+    def get_sort_key(ordered_move: OrderedMove[P, M]) -> tuple[bool, int]:
+        static_value = problem.expand(ordered_move.child, 0, plies_from_root + 1).value
+        return ordered_move.move != hint, -sign * static_value
+
+    return sorted(hint_first, key=get_sort_key)
 
 
 def order_hint_first(
-    problem: Problem[P, M], position: P, moves: Sequence[M], hint: M
+    problem: Problem[P, M], position: P, moves: Sequence[M], hint: M | None
 ) -> Iterator[OrderedMove[P, M]]:
-    """Yield the move `hint`, then the others in move order. The position after a move is computed when the move is yielded."""
+    """Yield the move `hint` unless it is None, then the others in move order.
+
+    The position after a move is computed when the move is yielded, so a cut saves the computation of the rest.
+    """
     successor = problem.game.successor
     for number in sorted(range(len(moves)), key=lambda number: moves[number] != hint):
         yield OrderedMove(number, moves[number], successor(position, moves[number]))

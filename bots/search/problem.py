@@ -15,11 +15,11 @@ from arena.bots.search.search_values import outcome_value
 from arena.games.core import Game, M, P, Reason
 
 Evaluator = Callable[[P], int]
-"""Function that estimates an unfinished position, in hundredths of an army for Maxie, within ±ESTIMATE_LIMIT."""
+"""Function that estimates an unfinished position for Maxie, in hundredths of an army, within ±`search_values.ESTIMATE_LIMIT`."""
 
 
 class Expansion(NamedTuple, Generic[M]):
-    """Expanded node: its moves in move order, or for a leaf no moves and the value.
+    """Moves of an inner node, in move order, or the value of a leaf, which has no moves.
 
     `value` is for Maxie, and 0 for an inner node. `at_horizon` is True for a leaf that is only estimated: a deeper search may
     change its value.
@@ -38,7 +38,10 @@ class Problem(Generic[P, M]):
     evaluator: Evaluator[P]
 
     def expand(self, position: P, depth: int, plies_from_root: int) -> Expansion[M]:
-        """Return the expansion of a node to be searched `depth` plies deep, `plies_from_root` plies below the root."""
+        """Return the moves of a node that is searched `depth` plies deep, or the node's value if it is a leaf.
+
+        `plies_from_root` is the number of plies from the root to the node.
+        """
         if depth > 0:
             moves = self.game.moves(position)
             if moves:
@@ -62,7 +65,8 @@ class SearchResult(Generic[M]):
 
     value   for Maxie, as `bots.search.search_values` describes
     move    the best move; None if the root is a leaf
-    line    the moves that lead to the value, starting with `move`; it ends where a transposition table had the value
+    line    the moves that lead to the value, starting with `move`. It ends early where a transposition table had the value,
+            and some algorithms return only `move`
     """
 
     value: int

@@ -70,7 +70,10 @@ def search(
 
 
 class _InnerNode(Generic[P, M]):
-    """Inner node being searched. Any thread may test a child with a null window; the thread that created the node does all other work."""
+    """Inner node being searched.
+
+    Any thread may test a child with a null window. The thread that created the node does all other work.
+    """
 
     def __init__(
         self,
@@ -110,7 +113,7 @@ class _InnerNode(Generic[P, M]):
         try:
             return self._collect_tests(tests, first_result)
         except Stopped:
-            # This node's own abort, unless the whole search or a node above was stopped too.
+            # A test of this node reached beta and stopped the others, unless the whole search or a node above was stopped too.
             if self.cut is None or self.monitor.stop():
                 raise
             return self.cut
@@ -154,8 +157,9 @@ class _InnerNode(Generic[P, M]):
         alpha, beta = window
         player = self.problem.game.player
         is_same_player = player(child) is player(self.position)
+        child_window = window if is_same_player else (-beta, -alpha)
+        child_path = (*self.path, index)
         value, line = search(
-            *(self.problem, self.pool, monitor, window if is_same_player else (-beta, -alpha)),
-            *(child, self.depth - 1, (*self.path, index)),
+            self.problem, self.pool, monitor, child_window, child, self.depth - 1, child_path
         )
         return value if is_same_player else -value, (move, *line)

@@ -1,13 +1,15 @@
 """Minimax and alpha-beta without recursion: a loop over an explicit stack (source 004).
 
 Source 004 keeps a node's parent, children, depth, type, score and bounds in a record, and calls itself only in tail
-position. The work left to do, the frontier, is data. Here the frontier is a list of frames, and a table remembers
-positions. (In source 004, the `memoize` that should remember positions has no effect: see docs/search.md.)
+position. So the frontier, the work that is left, is data instead of a call stack. Here the frontier is a list of frames, and
+a table remembers positions. (In source 004, the `memoize` that should remember positions has no effect: see docs/search.md.)
 
 Contract: the same as `bots.search.minimax` and `bots.search.alphabeta.failsoft`: exact at the root, leftmost best
-move, and without `memoize` the same nodes in the same order. Depth is limited only by memory, and
-in games with wins by `bots.search.search_values`: a win must be nearer than 100,000 plies.
-The values in a frame are for its player to move. The value that a node returns to its parent is for Maxie.
+move, and without `memoize` the same nodes in the same order. Depth is limited only by memory, and in games with wins by
+`bots.search.search_values`: a win must be nearer than 100,000 plies.
+
+The values in a frame are for the player to move at the frame's node. The value that a node returns to its parent is for
+Maxie.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from arena.games.core import M, P
 
 
 class StackFrame(Generic[P, M]):
-    """Node whose children are being searched: it replaces one call of a recursive search."""
+    """Node whose children are being searched. A recursive search would have one call for it on the call stack."""
 
     __slots__ = ("alpha", "best", "beta", "depth", "move", "moves", "next", "position", "sign")
 
@@ -48,7 +50,7 @@ def stack_minimax(
     *,
     memoize: bool = False,
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies by minimax without recursion.
+    """Search `position` to `depth` plies by minimax without recursion (source 004 in docs/search.md).
 
     If `memoize` is True, no position is searched twice to the same depth.
     """
@@ -65,10 +67,10 @@ def stack_alphabeta(
     *,
     memoize: bool = False,
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies by fail-soft alpha-beta without recursion.
+    """Search `position` to `depth` plies by fail-soft alpha-beta without recursion (source 004 in docs/search.md).
 
-    If `memoize` is True, the search remembers the value of each position, or after a cut a bound on the value, and uses
-    it when it meets the position again.
+    If `memoize` is True, the search stores the value of each position, or after a cut a bound on the value, and uses it
+    when the position occurs again.
     """
     return _StackSearch(
         problem, monitor or SearchMonitor(), Table() if memoize else None, uses_cutoffs=True

@@ -24,7 +24,7 @@ class Bound(Enum):
     LOWER = "lower"
     """Result of a cut: the true value is at least this."""
     UPPER = "upper"
-    """Result of a node where all moves failed low: the true value is at most this."""
+    """Result of a node where no move exceeded alpha: the true value is at most this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class Table(Generic[P, M]):
         return (value, entry.generation != self.generation) if is_sufficient else None
 
     def store(self, position: P, depth: int, plies_from_root: int, value: int, bound: Bound, move: M) -> None:
-        """Store the result of searching this position, which is `plies_from_root` plies below the root, to a depth of `depth` plies.
+        """Store the result of a search of this position to `depth` plies.
 
-        Takes constant time, even when the table is full.
+        `plies_from_root` is the number of plies from the root to the position. Takes constant time, even if the table is full.
         """
         self._entries.pop(position, None)
         if len(self._entries) >= self.size:

@@ -1,7 +1,8 @@
 """Thread pool for work that splits recursively, at any depth and for any pool size.
 
 A thread that waits for its subtasks first runs those that no thread has started, and only then sleeps until the others
-are done. So a sleeping thread waits only for tasks below its own in the tree, never in a cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
+are done. So a sleeping thread waits only for tasks below its own in the tree of tasks, and threads never wait for each other
+in a cycle. The pool therefore cannot deadlock, even if all threads wait, or if there is only one.
 """
 
 from __future__ import annotations

@@ -23,12 +23,12 @@ class Minimax(AlphaBeta[P, M]):
         depth: int,
         path: Path,
         last_sign: int,
-        alpha: int,  # noqa: ARG002  (the window of alpha-beta)
+        alpha: int,  # noqa: ARG002  # the window narrows only in alpha-beta
         beta: int,  # noqa: ARG002
     ) -> tuple[int, Line[M]]:
         result = super()._search_node(problem, monitor, position, depth, path, last_sign, -INFINITY, INFINITY)
-        monitor.hints.clear()  # nothing reads them
+        monitor.hints.clear()  # minimax searches in move order, so it needs no hints
         return result
 
     def _find_hint(self, position: P) -> None:
-        """Return None: no move is searched first."""
+        """Return None, because all moves are searched in move order."""

@@ -1,6 +1,6 @@
 """SVG chart of the leaves that each algorithm visits at each depth p, on a logarithmic scale.
 
-Curves for powers of the branching factor q show the number of leaves to expect.
+Dashed curves show the numbers of leaves to expect, which are powers of the branching factor q.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trace of a search as text, in the format of source 001's own traces (Figures 4 and 5).
+"""Trace of a search as text, in the format of the traces in source 001 (Figures 4 and 5), such as:
 
 F: state (Maxie,e) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))
 Estimating state e[3]
@@ -31,7 +31,7 @@ PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 def format_trace_lines(
     game: Game[Any, Any], events: Iterable[TraceEvent], *, shows_estimates: bool = True
 ) -> Iterator[str]:
-    """Yield one line for each event of a search. Without `shows_estimates`, the valuations of leaves are left out."""
+    """Yield one line for each event of a search. If `shows_estimates` is False, the valuations of leaves are left out."""
     for event in events:
         node = f"({PLAYER_NAMES[game.player(event.position)]},{format_state(game, event.position)})"
         match event:
@@ -92,7 +92,7 @@ def format_value(value: int) -> str:
 
 
 def format_plain_value(value: int, prefix: str = "") -> str:
-    """Return a value for Maxie as `format_value` does, but with `prefix` for `Guess: `, and `-` for `~`."""
+    """Return a value for Maxie as `format_value` does, but with `prefix` instead of `Guess: `, and `-` instead of `~`."""
     return format_value(value).replace("Guess: ", prefix).replace("~", "-")
 
 

@@ -44,11 +44,11 @@ class TracedNode:
 def build_traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[TraceEvent], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
-    """Return the tree of nodes below `position`, and its depth in plies if it was cut off, otherwise None.
+    """Return the tree below `position`, and its depth in plies if not all of it fits into `max_nodes` nodes, otherwise None.
 
-    The tree has visited and unvisited nodes. For an explicit tree it includes the whole unvisited part, down to
-    `depth`; for any other game only the unvisited children of visited nodes. The tree is cut off before the ply that
-    would bring it to more than `max_nodes` nodes.
+    The tree has visited and unvisited nodes. For an explicit tree, these are all nodes down to `depth`; for any other game,
+    the visited nodes and their children. A tree that does not fit ends before the first ply that would bring it to more than
+    `max_nodes` nodes.
     """
     events_by_path: dict[Path, list[TraceEvent]] = {}
     for event in events:

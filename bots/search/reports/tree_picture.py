@@ -45,7 +45,7 @@ def render_search(
 
 
 def render_tree(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
-    """Return an SVG drawing of the tree, with the path `line` drawn thick: the best line of the search."""
+    """Return an SVG drawing of the tree, in which the path `line`, the best line of the search, is drawn thick."""
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, places)
     depth = max(len(path) for path in places)

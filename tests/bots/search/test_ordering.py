@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.ordering import list_in_move_order, move_to_front, order_best_first, split_moves
+from arena.bots.search.ordering import move_to_front, order_best_first, order_hint_first, split_moves
 from tests.bots.search.problems import Case, cases
 
 
@@ -15,7 +15,7 @@ def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
 ) -> None:
     problem, moves = case.problem, list(case.game.moves(case.position))
     hint = data.draw(st.none() | st.sampled_from(moves)) if moves else None
-    plain = list(list_in_move_order(problem, case.position, moves))
+    plain = list(order_hint_first(problem, case.position, moves, None))
     assert [(each.number, each.move) for each in plain] == list(enumerate(moves))
     ordered = list(
         order_best_first(
