@@ -87,7 +87,7 @@ def ban(
     seconds, text = parse_duration_option(duration), check_directive_text(reason)
 
     async def ban_owner(engine: Engine) -> None:
-        await owners.check_owner(engine, owner)
+        await owners.require_owner(engine, owner)
         await issue_directive(engine, "owner", owner, text, seconds)
 
     run_on_store(db, ban_owner)

@@ -36,7 +36,7 @@ T = TypeVar("T")
 log = logging.getLogger("arena.store")
 
 Engine = AsyncEngine
-"""Type of an open database."""
+"""Database of a store, as all functions that read or write it get it (SQLAlchemy's type)."""
 
 PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""

@@ -134,16 +134,13 @@ SAVE_RECORD = (
 )
 """Statement that stores the packed data of a finished match, unless the match has packed data already."""
 
-REASONS = {reason.value: reason for reason in EndReason}
-"""End reasons by the word that the column `reason` has for them. Games of users can have further words."""
-
 
 def make_result_from_row(row: Any, detail: str = "") -> Result:
     """Return the result of a match from the columns `winner` and `reason` of a row.
 
     `winner` is a seat; None or empty if nobody won. `detail`: explanation of the result.
     """
-    return Result(row.winner or None, REASONS.get(row.reason) or EndReason(row.reason), detail)
+    return Result(row.winner or None, EndReason(row.reason), detail)
 
 
 def make_finished_match_from_row(row: Any) -> FinishedMatch:

@@ -74,12 +74,12 @@ def make_lookalike_key(name: str) -> str:
 def find_unavailability_reason(name: str, others: Iterable[str]) -> str | None:
     """Return the reason, in one line, why a bot may not take a new name; None if the name is available.
 
-    others: existing names, which the new name must not look like; if the new name is among them, it is ignored
+    others: existing names, which the new name must not look like; an equal name among them is ignored
     """
     key = make_lookalike_key(name)
-    for prefix, owner in RESERVED_PREFIXES.items():
+    for prefix, group in RESERVED_PREFIXES.items():
         if key.startswith(make_lookalike_key(prefix)):
-            return f"{name!r:.80} looks like a name of {owner}: choose one that does not begin with {prefix}"
+            return f"{name!r:.80} looks like a name of {group}: choose one that does not begin with {prefix}"
     # One call for all names is ten times as fast. No name contains a line break, and no other character becomes one.
     lines = "\n".join(others)
     pairs = zip(lines.split("\n"), make_lookalike_key(lines).split("\n"), strict=True)

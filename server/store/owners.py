@@ -111,7 +111,7 @@ def _read_open_invitations(
     return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
 
 
-async def check_owner(engine: Engine, owner: str) -> None:
+async def require_owner(engine: Engine, owner: str) -> None:
     """Raise UnknownOwner, whose message suggests a similar name, unless `list_owners` lists the owner."""
     account = await load_owner(engine, owner)
     if account.bots or account.until:

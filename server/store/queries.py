@@ -191,7 +191,7 @@ def _is_decided_by_elo(ladder: StoredPlan) -> bool:
     return ladder.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in ladder.plan
 
 
-async def load_due_matches(engine: Engine, event: str, ladder: StoredPlan) -> list[Pairing]:
+async def load_startable_pairings(engine: Engine, event: str, ladder: StoredPlan) -> list[Pairing]:
     """Return the matches of an event that can be played now, one for each pair of bots, in the order of the schedule.
 
     Matches in progress are included.

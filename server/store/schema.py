@@ -67,7 +67,7 @@ matches = sa.Table(
     sa.Column("game", sa.String(64), nullable=False),
     sa.Column("maxie", sa.String(64), nullable=False),
     sa.Column("minnie", sa.String(64), nullable=False),
-    sa.Column("terms", sa.Text, nullable=False),  # JSON; empty once they are in `records`
+    sa.Column("terms", sa.Text, nullable=False),  # match.terms as JSON; empty once `records` has them
     sa.Column("started", sa.String(32), nullable=False),  # ISO 8601, UTC
     sa.Column("rated", sa.Boolean, nullable=False, server_default=sa.false()),
     # End time in the format of `database.format_current_time`; null until the end.
@@ -141,11 +141,11 @@ events = sa.Table(  # events of matches not fully packed in `records`: server.st
     sa.Column("event", sa.Text, nullable=False),  # match.referee_events.encode_for_journal: JSON
 )
 
-ladders = sa.Table(  # plans of events, needed to resume them: server.store.ladders
+ladders = sa.Table(  # plans of ladders and events, needed to resume them: server.store.ladders
     "ladders",
     metadata,
     sa.Column("event", sa.String(128), primary_key=True),
-    sa.Column("uid", sa.String(32), nullable=False),  # seed of the ids of its matches
+    sa.Column("uid", sa.String(32), nullable=False),  # unique id, from which its match ids are derived
     # Kind of the event: `ladder` or `match` if a command plays it, `event` if a server does.
     sa.Column("kind", sa.String(16), nullable=False),
     # True if the user chose the event's name; otherwise it is generated.

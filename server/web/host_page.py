@@ -28,7 +28,7 @@ from arena.server.store.directives import (
     load_directives,
     parse_subject,
 )
-from arena.server.store.owners import check_owner, load_owners
+from arena.server.store.owners import require_owner, load_owners
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
@@ -130,7 +130,7 @@ class HostPage:
                 self._renames.add(change)
             return
         if form["do"] == "ban" and form.get("owner"):
-            await check_owner(self._engine, form["owner"])
+            await require_owner(self._engine, form["owner"])
         # A directive is stored completely, even if the time limit of the request passes meanwhile.
         with anyio.CancelScope(shield=True):
             await self._change_directive(form)

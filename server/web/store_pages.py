@@ -14,6 +14,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import BadData
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
+from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, from_line
 from arena.rating.pairing import Pairing
 from arena.rating.standings import to_csv
@@ -22,7 +23,7 @@ from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import REASONS, PageCursor, find_record, load_record
+from arena.server.store.finished_matches import PageCursor, find_record, load_record
 from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import (
     DRAWN,
@@ -37,7 +38,7 @@ from arena.server.store.opening_explorer import MAX_POSITION_PLY, find_continuat
 from arena.server.store.queries import (
     EventTable,
     load_bot_summary,
-    load_due_matches,
+    load_startable_pairings,
     load_event_table,
     load_rating_tables,
 )
@@ -149,7 +150,7 @@ class StorePages:
         if parameters.get("opponent") and not parameters.get("bot"):
             raise BadRequest("the parameter 'opponent' needs 'bot': give both")
         results = RESULTS_WITH_BOT if parameters.get("bot") else RESULTS_WITHOUT_BOT
-        if result and result not in results and result not in REASONS:
+        if result and result not in (*results, *EndReason):
             raise BadRequest(
                 f"the parameter 'result' must be {', '.join(results)} or an end reason such as timeout, not {result!r:.40}"
             )
@@ -252,7 +253,7 @@ class StorePages:
         plan = live.progress or (None if ladder is None else _make_progress_from_plan(event, ladder))
         state: Mapping[str, Any] = {} if ladder is None else ladder.plan.get("state", {})
         if ladder is not None and state.get("phase") in ("running", "paused"):
-            pairings = await load_due_matches(self._engine, event, ladder)
+            pairings = await load_startable_pairings(self._engine, event, ladder)
             due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_LISTED_DUE_MATCHES]]
             plan = structs.replace(_make_progress_from_plan(event, ladder), due=due)
         if plan is not None and len(plan.bots) > MAX_LISTED_BOTS:

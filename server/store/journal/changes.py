@@ -188,4 +188,4 @@ class NumberedStatement:
 
 
 number_parameters = cache(NumberedStatement)
-"""Function that returns the NumberedStatement made from a text."""
+"""Cached constructor of NumberedStatement, so that each text is converted only once."""

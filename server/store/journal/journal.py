@@ -66,7 +66,7 @@ class Journal:
         self.lease = lease
         """Lease under which the journal writes. `load` may replace it with one that has a higher fencing token."""
         self.engine = database.set_writer(engine, self.write)
-        """Engine for all parts of this server: `database.write` writes through this journal."""
+        """Engine for all other parts of this server. `database.write` with this engine writes through this journal."""
         self.lease_lost = asyncio.Event()
         """Event that is set when another process has acquired the name. From then on, every write raises LeaseLost."""
         self._writer = writer
@@ -74,8 +74,9 @@ class Journal:
         self._observe_seconds = observe_seconds
         """Function that is called with the duration of each commit, in seconds."""
         self._transaction_lock = asyncio.Lock()
-        """Lock held by each transaction except commits: a commit then waits for at most one of them, and each of them
-        uses the latest lease.
+        """Lock that every transaction except a commit holds, so that a commit waits for at most one of them.
+
+        A transaction that has the lock uses the latest lease.
         """
         self._pending_since: dict[str, int] = {}
         """Start times of the pending calls, in monotonic ns: keys are `commit` and, for the lease, `renewal`."""

@@ -44,9 +44,10 @@ Parameters: the lease's name and fencing token, and arrays of match ids, event n
 """
 
 LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
-"""Statement that waits until no transaction counts matches, and keeps others from counting until the transaction ends.
+"""Statement that waits until no transaction counts matches (`aggregates.match_counting`), and then prevents counting.
 
-A transaction executes it before it assigns arrival numbers to finished matches. Several may do so at the same time.
+A transaction executes this statement before it assigns arrival numbers to finished matches. The end of the transaction
+allows counting again. Several transactions may assign numbers at the same time.
 """
 
 _REQUIRE_LEASE = number_parameters(f"{REQUIRE_LEASE} FOR SHARE")

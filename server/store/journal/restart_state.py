@@ -41,7 +41,7 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
         events_by_match = await load_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
         secret_hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
-        recent_matches = await _load_finished_matches(connection, server, secret_hashes)
+        recent_matches = await _load_recent_match_ids(connection, server, secret_hashes)
     unfinished_matches = []
     for row in rows:
         try:
@@ -54,7 +54,7 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
     return RestoreMatches(unfinished_matches, secret_hashes, recent_matches, events)
 
 
-async def _load_finished_matches(
+async def _load_recent_match_ids(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
     """Return the ids of a server's latest matches, by bot in `names`.
