@@ -28,7 +28,7 @@ from arena.server.store.directives import (
     load_directives,
     parse_subject,
 )
-from arena.server.store.owners import require_owner, load_owners
+from arena.server.store.owners import load_owners, require_owner
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name

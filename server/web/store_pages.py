@@ -38,9 +38,9 @@ from arena.server.store.opening_explorer import MAX_POSITION_PLY, find_continuat
 from arena.server.store.queries import (
     EventTable,
     load_bot_summary,
-    load_startable_pairings,
     load_event_table,
     load_rating_tables,
+    load_startable_pairings,
 )
 from arena.server.web.analysis import parse_position, review_match
 from arena.server.web.event_progress import DueMatch, EventProgress

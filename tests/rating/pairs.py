@@ -1,4 +1,4 @@
-"""Whole schedules at once, as an oracle for what gives them piece by piece."""
+"""All pairs of a round-robin at once, to compare with schedules that return them step by step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from arena.rating.pairing import Pair, make_round_robin_round
 
 
 def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> list[Pair]:
-    """Return every two bots meet: `rounds` pairs on each of `starts` starts."""
+    """Return all pairs of a round-robin: `rounds` pairs of every two bots on each of `starts` start positions."""
     size = len(bots) * (len(bots) - 1) // 2 * starts
     return [
         pair

@@ -1,4 +1,4 @@
-"""Audit of matches that were made up: cheating is found, and nothing in honest ones."""
+"""Audit of invented matches: cheating is found, and honest matches give no findings."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def match(
     return Record(FORMAT, "m", "e", "riskless", {}, players, "1+0", "2026-11-20T12:00:00Z", made, result)
 
 
-def honest(seed: int, rounds: int = 10) -> Audit:
-    """Return matches of everybody with everybody, by their strength; a third of the losses are resignations."""
+def audit_honest_matches(seed: int, rounds: int = 10) -> Audit:
+    """Return an audit of matches between all BOTS, won by chance according to ELO. A third of the losses are resignations."""
     chance, audit = random.Random(seed), Audit()
     for first in BOTS:
         for second in BOTS:
@@ -52,12 +52,12 @@ def finding_keys(found: list[AuditFinding]) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_honest_matches_give_nothing_to_look_at(seed: int) -> None:
-    assert honest(seed).list_findings() == []
+def test_honest_matches_give_no_findings(seed: int) -> None:
+    assert audit_honest_matches(seed).list_findings() == []
 
 
 def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
-    audit = honest(1)
+    audit = audit_honest_matches(1)
     for _ in range(30):
         audit.add_match(match(BOTS[0], BOTS[11], "maxie"), is_rated=True)
     (found,) = audit.list_findings()
@@ -67,8 +67,8 @@ def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
     assert found.matches == 50
 
 
-def test_unrated_matches_void_ones_and_walkovers_are_no_results() -> None:
-    audit = honest(2)
+def test_unrated_void_and_walkover_results_are_ignored() -> None:
+    audit = audit_honest_matches(2)
     for _ in range(30):
         audit.add_match(match(BOTS[0], BOTS[11], "maxie"), is_rated=False)
         audit.add_match(match(BOTS[0], BOTS[11], None, EndReason.SERVER_FAULT), is_rated=True)
@@ -76,7 +76,7 @@ def test_unrated_matches_void_ones_and_walkovers_are_no_results() -> None:
     assert audit.list_findings() == []
 
 
-def test_two_bots_that_met_nobody_else_have_nothing_to_be_held_against() -> None:
+def test_two_bots_that_met_nobody_else_give_no_finding() -> None:
     audit = Audit()
     for _ in range(40):
         audit.add_match(match("anna", "bert", "maxie"), is_rated=True)
@@ -92,7 +92,7 @@ def test_a_bot_that_resigns_to_one_opponent_alone_is_found() -> None:
     assert finding_keys(audit.list_findings()) == [("resignation", BOTS[0], BOTS[3])]
 
 
-def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None:
+def test_identical_play_is_found_unless_both_bots_have_one_owner() -> None:
     audit, chance = Audit(), random.Random(3)
     for _ in range(3):
         moves = [chance.randrange(100) for _ in range(30)]
@@ -100,7 +100,7 @@ def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None
             audit.add_match(match(name, "carl", "maxie", moves=moves), is_rated=False)
             audit.add_match(
                 match(name, "carl", "maxie", moves=moves[:10]), is_rated=False
-            )  # short ones may be alike
+            )  # short matches may be identical by chance
     (found,) = audit.list_findings()
     assert finding_keys([found]) == [("identical", "anna", "bert")]
     assert found.detail.startswith("3 matches")
@@ -108,13 +108,13 @@ def test_two_names_of_one_program_are_found_unless_they_have_one_owner() -> None
 
 
 @given(st.integers(1, 40), st.floats(0.01, 0.99), st.integers(0, 41))
-def test_the_binomial_tail_is_the_sum_of_its_terms(n: int, p: float, k: int) -> None:
+def test_the_binomial_tail_equals_the_exact_sum(n: int, p: float, k: int) -> None:
     exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
     assert compute_binomial_tail(n, p, k) == pytest.approx(exact, rel=1e-9, abs=1e-300)
 
 
 @given(st.integers(1, 12), st.integers(0, 12), st.integers(1, 12), st.integers(0, 12))
-def test_the_hypergeometric_tail_is_that_of_all_ways_to_draw(
+def test_the_hypergeometric_tail_equals_a_count_of_all_draws(
     total: int, marked: int, drawn: int, k: int
 ) -> None:
     marked, drawn = min(marked, total), min(drawn, total)
@@ -125,7 +125,7 @@ def test_the_hypergeometric_tail_is_that_of_all_ways_to_draw(
     assert compute_hypergeometric_tail(total, marked, drawn, k) == pytest.approx(exact)
 
 
-def test_two_bots_of_one_address_are_found_where_both_play() -> None:
+def test_a_shared_address_is_found_if_both_bots_played() -> None:
     audit = Audit()
     audit.add_match(match("bert", "anna", "maxie"), is_rated=True)
     audit.add_match(match("bert", "carl", "maxie"), is_rated=True)

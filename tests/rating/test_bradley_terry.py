@@ -12,7 +12,7 @@ from arena.rating.elo import ELO_SCALE, Z95, HeadToHead, compute_expected_score,
 TALLIES = st.builds(HeadToHead, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
 
 
-def test_nobody_and_nothing() -> None:
+def test_no_players_and_players_without_matches() -> None:
     assert fit_elo_ratings([], {}) == {}
     alone = fit_elo_ratings(["a"], {})["a"]
     assert (alone.elo, alone.error) == (0, 0)  # a single bot is the average
@@ -23,7 +23,7 @@ def test_nobody_and_nothing() -> None:
 
 @given(st.lists(TALLIES, min_size=6, max_size=6))
 def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> None:
-    """An oracle apart from how it was found: every player's points are what the model expects of it."""
+    """Each player has scored the points that the model expects at the ratings, however these were found."""
     names = "abcd"
     edges = [(a, b) for a in names for b in names if a < b]
     results = dict(zip(edges, tallies, strict=True))
@@ -38,7 +38,7 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> No
             total += (player == b) * (expected - tally.wins - tally.draws / 2)
         return total
 
-    # The prior's zero is not quite the average: one number, the same for everybody, says how far off.
+    # Ratings have the average 0, but the prior has a 0 of its own. Find the distance, which is the same for all players.
     low, high = -3000.0, 3000.0
     for _ in range(100):
         shift = (low + high) / 2
@@ -49,11 +49,13 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> No
 
 @given(TALLIES, TALLIES, TALLIES)
 def test_ratings_do_not_depend_on_order_or_direction(ab: HeadToHead, bc: HeadToHead, ac: HeadToHead) -> None:
-    def turned(tally: HeadToHead) -> HeadToHead:
+    def swap_players(tally: HeadToHead) -> HeadToHead:
         return HeadToHead(tally.losses, tally.draws, tally.wins)
 
     one = fit_elo_ratings(["a", "b", "c"], {("a", "b"): ab, ("b", "c"): bc, ("a", "c"): ac})
-    two = fit_elo_ratings(["c", "a", "b"], {("c", "a"): turned(ac), ("c", "b"): turned(bc), ("a", "b"): ab})
+    two = fit_elo_ratings(
+        ["c", "a", "b"], {("c", "a"): swap_players(ac), ("c", "b"): swap_players(bc), ("a", "b"): ab}
+    )
     for player in "abc":
         assert one[player].elo == pytest.approx(two[player].elo, abs=1e-5)
         assert one[player].error == pytest.approx(two[player].error, abs=1e-5)
@@ -69,13 +71,13 @@ def test_all_won_and_all_lost_stay_finite(games: int) -> None:
     assert all(0 < rating.error < 3000 for rating in rated.values())
 
 
-def test_two_players_with_many_games_are_the_plain_formula() -> None:
+def test_two_players_with_many_games_match_the_closed_formula() -> None:
     wins, draws, losses = 6000, 1000, 3000
     rated = fit_elo_ratings(["a", "b"], {("a", "b"): HeadToHead(wins, draws, losses)})
     games = wins + draws + losses
     score = (wins + draws / 2) / games
     assert rated["a"].elo - rated["b"].elo == pytest.approx(score_to_elo(score), abs=0.1)
-    # Half of the difference's error: each rating is the difference's half away from the average.
+    # The error of a rating is half of the difference's, because each rating is half of the difference from the average.
     variance = score * (1 - score) - draws / games / 4
     error = Z95 * ELO_SCALE * math.sqrt(variance / games) / (score * (1 - score)) / 2
     assert rated["a"].error == pytest.approx(error, rel=1e-3)

@@ -8,7 +8,7 @@ from tests.server.matches import record
 
 
 def make_results(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
-    """Return pairs of anna and bert, in which these seats won."""
+    """Return pairings of anna and bert with a record for each, won by these seats in order."""
     pairings = [each for pair in round_robin(["anna", "bert"], len(winners), 1, 0) for each in pair.matches()]
     return [
         (
@@ -33,10 +33,10 @@ def test_the_first_move_and_the_seats() -> None:
     assert all(part.wins == other.losses for part, other in zip(*[iter(scores.by_opponent)] * 2, strict=True))
 
 
-def test_pairs_are_counted_by_who_met_whom() -> None:
+def test_pairs_are_counted_for_each_two_bots() -> None:
     [duel] = make_breakdown(["anna", "bert"], make_results("maxie", "maxie", "minnie", "minnie")).duels
     assert (duel.bot, duel.opponent) == ("anna", "bert")
-    assert duel.pairs == (0, 0, 2, 0, 0), "one won and one lost in each pair"
+    assert duel.pairs == (0, 0, 2, 0, 0), "each pair has one win and one loss"
     assert duel.superiority == 0.5
 
 

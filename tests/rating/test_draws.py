@@ -12,32 +12,32 @@ from tests.server.matches import record
 REPEATED = "repetition: the same position came up 3 times, with the same player to move"
 
 
-def make_record(how: str, map: str = "") -> Record:
-    """Return a match that was won, drawn, repeated, lost by both, or void."""
-    winner = "maxie" if how == "won" else None
+def make_record(end: str, map: str = "") -> Record:
+    """Return the record of a match that was won, drawn, drawn by repetition, lost by both players, or void."""
+    winner = "maxie" if end == "won" else None
     reason = {
         "won": EndReason.ARMIES,
         "drawn": EndReason.PLY_LIMIT,
         "repeated": EndReason.ADJUDICATED,
         "lost": EndReason.NO_SHOW,
         "void": EndReason.SERVER_FAULT,
-    }[how]
+    }[end]
     made = record(winner=winner, reason=reason)  # type: ignore[arg-type]
-    if how == "repeated":
+    if end == "repeated":
         made = replace(made, result=replace(made.result, detail=REPEATED))
     return replace(made, setup={"map": map} if map else {})
 
 
 @given(st.lists(st.sampled_from(["won", "drawn", "repeated", "lost", "void"])))
-def test_draws_are_counted_as_by_hand(ends: list[str]) -> None:
-    told = count_draws(map(make_record, ends))
+def test_draws_are_counted(ends: list[str]) -> None:
+    counts = count_draws(map(make_record, ends))
     matches = len(ends) - ends.count("void")
     drawn = ends.count("drawn") + ends.count("repeated")
-    assert told == DrawCounts(matches, drawn, ends.count("repeated"))
-    assert told.are_too_many == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
+    assert counts == DrawCounts(matches, drawn, ends.count("repeated"))
+    assert counts.are_too_many == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
 
 
-def test_each_map_has_its_draws() -> None:
+def test_draws_are_counted_for_each_map() -> None:
     records = [
         make_record("drawn", "m2"),
         make_record("won", "italy"),

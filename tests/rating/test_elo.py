@@ -20,5 +20,5 @@ def test_the_logistic_scale() -> None:
 
 
 @given(st.floats(-1500, 1500))
-def test_score_and_difference_are_inverse(difference: float) -> None:
+def test_score_to_elo_inverts_the_expected_score(difference: float) -> None:
     assert score_to_elo(compute_expected_score(difference)) == pytest.approx(difference, abs=1e-6)

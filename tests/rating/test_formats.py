@@ -26,7 +26,7 @@ def names(n: int) -> list[str]:
 
 
 def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]:
-    """Play all pairs, won by the stronger bot, in a random order of ending."""
+    """Play all pairs, which end in a random order and are won by the stronger bot. Return them in this order."""
     matches: list[Pair] = []
     open_ = format.make_next_pairs(is_queue_empty=True)
     while open_:
@@ -41,14 +41,14 @@ def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]
 
 @settings(deadline=None)
 @given(st.integers(2, 7), st.integers(1, 3), st.integers(1, 2))
-def test_rounds_are_the_round_robin_given_piece_by_piece(bots: int, rounds: int, starts: int) -> None:
+def test_the_rounds_of_the_format_make_up_a_round_robin(bots: int, rounds: int, starts: int) -> None:
     format = RoundRobinFormat(names(bots), rounds, starts, 5)
     ladder = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
     assert sorted(ladder, key=lambda pair: pair.number) == round_robin(names(bots), rounds, starts, 5)
     assert format.total_matches == 2 * len(ladder)
 
 
-def test_a_gauntlet_is_one_against_all() -> None:
+def test_in_a_gauntlet_the_first_bot_plays_all_others() -> None:
     format = make_format("gauntlet", names(4), 2, 2, 0)
     ladder = play(format, dict.fromkeys(names(4), 0.0), Random(1))
     assert Counter((pair.first, pair.second) for pair in ladder) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
@@ -58,7 +58,7 @@ def test_a_gauntlet_is_one_against_all() -> None:
 
 @settings(deadline=None)
 @given(st.integers(2, 12), st.integers(1, 6), st.randoms(use_true_random=False))
-def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: Random) -> None:
+def test_in_a_swiss_each_bot_plays_once_a_round(bots: int, rounds: int, dice: Random) -> None:
     format = SwissFormat(names(bots), rounds, 1)
     strength = {bot: dice.random() for bot in names(bots)}
     ladder = play(format, strength, dice)
@@ -71,7 +71,7 @@ def test_in_a_swiss_everybody_plays_once_a_round(bots: int, rounds: int, dice: R
     for met in by_round.values():
         assert len(met) == len(set(met)) == 2 * (bots // 2)
         sat_out.update(set(names(bots)) - set(met))
-    # Until then each bot that has not sat out can, and all others have somebody new to meet (Dirac 1952).
+    # In so few rounds, a bot without an earlier bye can have one, and all others have new opponents left (Dirac 1952).
     if bots % 2 and rounds <= bots // 2:
         assert max(sat_out.values()) - min(sat_out[bot] for bot in names(bots)) <= 1
 
@@ -115,7 +115,7 @@ def test_the_best_two_seeds_meet_in_the_final_only() -> None:
     assert {ladder[-1].first, ladder[-1].second} == {"b0", "b1"}
 
 
-def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> None:
+def test_a_drawn_encounter_has_tie_breaks_and_then_the_better_seed_advances() -> None:
     format = KnockoutFormat(["a", "b"], 2, 1)
     ladder = play(format, {"a": 0, "b": 0}, Random(0))
     assert len(ladder) == 2 + MAX_TIE_BREAKS
@@ -123,7 +123,7 @@ def test_a_drawn_encounter_gets_a_few_pairs_more_and_then_the_seed_decides() -> 
     assert format.winner == "a"
 
 
-def test_a_bot_with_a_bye_waits_for_nobody() -> None:
+def test_a_bot_with_a_bye_advances_without_a_match() -> None:
     format = KnockoutFormat(names(3), 1, 1)
     [pair] = format.make_next_pairs(is_queue_empty=True)
     assert {pair.first, pair.second} == {"b1", "b2"}
@@ -132,7 +132,7 @@ def test_a_bot_with_a_bye_waits_for_nobody() -> None:
     assert {final.first, final.second} == {"b0", pair.second}
 
 
-def test_invalid_events() -> None:
+def test_invalid_formats_are_refused() -> None:
     with pytest.raises(ValueError, match="no format is called 'ladder': choose from round-robin"):
         make_format("ladder", ["a", "b"], 1, 1, 0)
     for name in ("gauntlet", "swiss", "knockout"):
@@ -147,9 +147,7 @@ def rows_of(bots: list[str], points: Counter[str]) -> list[StandingsRow]:
 
 @settings(deadline=None)
 @given(st.integers(2, 17), st.integers())
-def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came_further(
-    bots: int, seed: int
-) -> None:
+def test_the_table_of_a_knockout_is_sorted_by_the_round_reached(bots: int, seed: int) -> None:
     format, dice = KnockoutFormat(names(bots), 1, 1), Random(seed)
     strength = {bot: dice.random() for bot in names(bots)}
     lost: dict[str, int] = {}
@@ -169,7 +167,7 @@ def test_the_table_of_a_knockout_has_its_winner_first_and_nobody_before_who_came
 
 @settings(deadline=None)
 @given(st.integers(2, 9), st.integers(1, 5), st.integers(1, 2), st.randoms(use_true_random=False))
-def test_the_table_of_a_swiss_is_by_points_with_byes_and_then_by_buchholz(
+def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
     bots: int, rounds: int, starts: int, dice: Random
 ) -> None:
     format = SwissFormat(names(bots), rounds, starts)
@@ -200,10 +198,12 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
             )
     assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
     assert ["b0" in each for each in paired][5:] == [False, False, False]
-    assert sum(format.get_rank(bot, 0).byes for bot in names(6)) == 2 * 6, "five play in six rounds"
+    assert sum(format.get_rank(bot, 0).byes for bot in names(6)) == 2 * 6, (
+        "in six rounds there are only five bots"
+    )
 
 
-def test_the_pairings_of_200_bots_are_made_at_once() -> None:
+def test_200_bots_are_paired_without_repeated_meetings() -> None:
     dice = Random(1)
     strength = {bot: dice.random() for bot in names(200)}
     format = SwissFormat(names(200), 9, 1)

@@ -23,18 +23,20 @@ PAPER: list[GameResult] = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (R
 
 def test_the_example_of_the_paper() -> None:
     after = update_rating(Rating(1500, 200, 0.06), PAPER)
-    # The paper goes on from what it has printed: it turns μ' and φ', cut to four digits, into its last line.
+    # The paper computes its last line from μ' and φ' as it has printed them, with four digits.
     mu, phi = round((after.rating - 1500) / GLICKO_SCALE, 4), round(after.deviation / GLICKO_SCALE, 4)
     assert (mu, phi) == (-0.2069, 0.8722)
     assert f"{1500 + GLICKO_SCALE * mu:.2f}" == "1464.06"
     assert f"{GLICKO_SCALE * phi:.2f}" == "151.52"
     assert after.rating == pytest.approx(1464.06, abs=0.01)
     assert f"{after.deviation:.2f}" == "151.52"
-    assert math.floor(after.volatility * 1e5) / 1e5 == 0.05999  # which it prints without rounding up
+    assert (
+        math.floor(after.volatility * 1e5) / 1e5 == 0.05999
+    )  # the paper prints the volatility without rounding up
 
 
 def _f(player: Rating, played: list[GameResult], x: float) -> float:
-    """Return the paper's f of step 5, written anew, term by term."""
+    """Return the value of the function f in step 5 of the paper, computed term by term as the paper defines it."""
     mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
     v_inverse = surplus = 0.0
     for other, score in played:
@@ -52,14 +54,14 @@ def _f(player: Rating, played: list[GameResult], x: float) -> float:
 def test_the_volatility_is_a_root_of_the_function_in_the_paper(
     player: Rating, played: list[GameResult]
 ) -> None:
-    # Ratings far apart are what tells: a formula that confuses rating and deviation passes the paper's example.
+    # Ratings far apart reveal a formula that confuses rating and deviation, which passes the paper's example.
     x = 2 * math.log(update_rating(player, played).volatility)
     around = _f(player, played, x - 1e-5) * _f(player, played, x + 1e-5)
     assert around <= 1e-20, "f does not change its sign there"
 
 
 @given(ratings, st.lists(games, min_size=1, max_size=8), periods, st.randoms())
-def test_the_games_of_a_period_may_come_in_any_order(
+def test_the_order_of_games_in_a_period_does_not_matter(
     player: Rating, played: list[GameResult], passed: float, random: object
 ) -> None:
     shuffled = list(played)
@@ -68,7 +70,7 @@ def test_the_games_of_a_period_may_come_in_any_order(
 
 
 @given(ratings, ratings, periods)
-def test_a_win_lifts_a_loss_lowers_and_a_draw_is_between(
+def test_a_win_raises_the_rating_a_loss_lowers_it_and_a_draw_is_between(
     player: Rating, other: Rating, passed: float
 ) -> None:
     lost, drew, won = (
@@ -79,10 +81,10 @@ def test_a_win_lifts_a_loss_lowers_and_a_draw_is_between(
 
 
 @given(ratings, ratings, periods)
-def test_a_draw_moves_towards_the_opponent(player: Rating, other: Rating, passed: float) -> None:
+def test_a_draw_moves_the_rating_towards_the_opponents(player: Rating, other: Rating, passed: float) -> None:
     moved = update_rating(player, [(other, 0.5)], periods=passed).rating - player.rating
     apart = other.rating - player.rating
-    # Of two that are as good as equal, the sign of the difference is one of rounding.
+    # If the ratings are almost equal, rounding may decide the sign of the movement.
     assert moved * apart >= 0 or abs(moved) < 1e-9
 
 
@@ -97,24 +99,26 @@ def test_deviation_and_volatility_stay_within_their_bounds(
 
 
 @given(ratings, st.lists(games, min_size=1, max_size=8))
-def test_games_make_more_certain_than_none(player: Rating, played: list[GameResult]) -> None:
+def test_games_reduce_the_deviation(player: Rating, played: list[GameResult]) -> None:
     assert update_rating(player, played, periods=0).deviation < player.deviation
 
 
 @given(ratings, periods, periods)
-def test_ageing_twice_is_ageing_once_for_as_long(player: Rating, first: float, second: float) -> None:
+def test_two_periods_of_inactivity_equal_one_of_their_sum(
+    player: Rating, first: float, second: float
+) -> None:
     twice = player.after_inactivity(first).after_inactivity(second)
     assert twice.deviation == pytest.approx(player.after_inactivity(first + second).deviation)
     assert (twice.rating, twice.volatility) == (player.rating, player.volatility)
     assert update_rating(player, [], periods=first) == player.after_inactivity(first)
 
 
-def test_time_does_not_go_back() -> None:
+def test_negative_periods_are_refused() -> None:
     with pytest.raises(ValueError, match="must not be negative"):
         update_rating(Rating(), [(Rating(), 1.0)], periods=-1)
 
 
-def test_an_expected_score_keeps_the_rating() -> None:
+def test_scoring_as_expected_keeps_the_rating() -> None:
     strong, weak = Rating(1700, 50), Rating(1500, 50)
     scored = compute_expected_score(strong.rating - weak.rating)
     before = strong

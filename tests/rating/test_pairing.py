@@ -12,7 +12,7 @@ NAMES = st.lists(st.text("abcdef-2", min_size=1, max_size=4), min_size=2, max_si
 
 
 @given(NAMES, st.integers(1, 4), st.integers(1, 3), st.integers())
-def test_every_two_bots_meet_once_a_round_on_every_start(
+def test_every_two_bots_meet_once_per_round_and_start_position(
     bots: list[str], rounds: int, starts: int, seed: int
 ) -> None:
     pairs = round_robin(bots, rounds, starts, seed)
@@ -27,7 +27,7 @@ def test_every_two_bots_meet_once_a_round_on_every_start(
 
 
 @given(NAMES, st.integers())
-def test_a_pair_is_the_same_start_with_the_seats_swapped(bots: list[str], seed: int) -> None:
+def test_the_matches_of_a_pair_have_swapped_seats(bots: list[str], seed: int) -> None:
     for pair in round_robin(bots, 1, 2, seed):
         one, two = pair.matches()
         assert (one.maxie, one.minnie) == (two.minnie, two.maxie) == (pair.first, pair.second)
@@ -36,11 +36,11 @@ def test_a_pair_is_the_same_start_with_the_seats_swapped(bots: list[str], seed: 
 
 
 @given(NAMES, st.integers(1, 3), st.integers())
-def test_the_order_follows_the_seed_and_nothing_else(bots: list[str], rounds: int, seed: int) -> None:
+def test_the_order_does_not_depend_on_the_order_of_the_bots(bots: list[str], rounds: int, seed: int) -> None:
     assert round_robin(bots, rounds, 2, seed) == round_robin(list(reversed(bots)), rounds, 2, seed)
 
 
-def test_another_seed_shuffles_otherwise() -> None:
+def test_the_order_differs_by_seed_and_round() -> None:
     bots = list("abcdef")
     assert len({tuple(round_robin(bots, 1, 1, seed)) for seed in range(20)}) > 10
     rounds = round_robin(bots, 2, 1, 0)
@@ -49,14 +49,14 @@ def test_another_seed_shuffles_otherwise() -> None:
 
 
 def test_the_order_is_the_same_on_every_machine() -> None:
-    # Golden: a resumed event depends on it.
+    # Never change these pairs: events of earlier versions are resumed by their numbers.
     pairs = [(pair.first, pair.second) for pair in round_robin(["a", "b", "c", "d"], 1, 1, 7)]
     assert pairs == [("a", "b"), ("c", "d"), ("d", "a"), ("c", "b"), ("a", "c"), ("d", "b")]
 
 
 @given(st.integers(2, 12), st.integers())
-def test_a_bot_never_rests_long(n: int, seed: int) -> None:
-    # In each turn of the circle everybody plays (with an odd number, all but one).
+def test_all_bots_play_in_each_turn_of_the_circle(n: int, seed: int) -> None:
+    # With an odd number of bots, all but one play in each turn.
     pairs = round_robin([f"b{i}" for i in range(n)], 1, 1, seed)
     for at in range(0, len(pairs), n // 2):
         turn = pairs[at : at + n // 2]
@@ -64,6 +64,6 @@ def test_a_bot_never_rests_long(n: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize(("bots", "starts"), [([], 1), (["a"], 1), (["a", "a"], 1), (["a", "b"], 0)])
-def test_invalid_round_robins(bots: list[str], starts: int) -> None:
+def test_invalid_entrants_are_refused(bots: list[str], starts: int) -> None:
     with pytest.raises(ValueError, match="an event needs"):
         check_entrants(bots, starts)

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from arena.rating.pentanomial import compute_moments, count_pair_scores, estimate_elo_difference
 
 
-def test_pairs_are_counted_by_their_points() -> None:
+def test_pairs_are_counted_by_score() -> None:
     assert count_pair_scores([0, 0.5, 1, 1, 1.5, 2, 2, 2]) == (1, 1, 2, 1, 3)
     assert count_pair_scores([]) == (0, 0, 0, 0, 0)
 
 
-def test_nothing_tells_nothing() -> None:
+def test_without_pairs_there_is_no_difference() -> None:
     assert estimate_elo_difference((0, 0, 0, 0, 0)) is None
 
 
@@ -20,7 +20,7 @@ COUNTS = st.lists(st.integers(0, 500), min_size=5, max_size=5).map(tuple).filter
 
 
 @given(COUNTS)
-def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
+def test_swapped_players_give_the_opposite_difference(counts: tuple[int, ...]) -> None:
     ours, theirs = estimate_elo_difference(counts), estimate_elo_difference(counts[::-1])
     assert ours is not None
     assert theirs is not None
@@ -30,7 +30,7 @@ def test_seen_from_the_other_side(counts: tuple[int, ...]) -> None:
 
 
 @given(COUNTS)
-def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -> None:
+def test_all_values_are_finite_and_errors_positive(counts: tuple[int, ...]) -> None:
     elo = estimate_elo_difference(counts)
     assert elo is not None
     assert math.isfinite(elo.elo)
@@ -39,7 +39,9 @@ def test_everything_is_finite_and_no_error_is_nothing(counts: tuple[int, ...]) -
 
 
 @given(COUNTS)
-def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: tuple[int, ...]) -> None:
+def test_the_interval_contains_the_difference_and_agrees_with_the_superiority(
+    counts: tuple[int, ...],
+) -> None:
     elo = estimate_elo_difference(counts)
     assert elo is not None
     assert elo.low <= elo.elo <= elo.high
@@ -47,7 +49,7 @@ def test_the_interval_has_the_difference_and_agrees_with_the_likelihood(counts: 
         assert (elo.low > 0) == (elo.superiority > 0.975)
 
 
-def test_a_sweep_has_at_least_the_elo_of_all_but_one_and_an_open_interval() -> None:
+def test_a_sweep_has_the_highest_elo_and_an_open_interval() -> None:
     for pairs in range(1, 40):
         sweep, almost = (
             estimate_elo_difference((0, 0, 0, 0, pairs)),
@@ -60,7 +62,7 @@ def test_a_sweep_has_at_least_the_elo_of_all_but_one_and_an_open_interval() -> N
 
 
 @given(COUNTS, st.integers(2, 9))
-def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: int) -> None:
+def test_more_pairs_with_the_same_shares_narrow_the_interval(counts: tuple[int, ...], times: int) -> None:
     total, mean, variance = compute_moments(counts)
     if variance == 0:
         return
@@ -70,12 +72,12 @@ def test_more_of_the_same_narrows_the_interval(counts: tuple[int, ...], times: i
     assert much.elo == pytest.approx(little.elo)
     assert much.normalised_error < little.normalised_error
     if abs(mean - 0.5) + 1.96 * math.sqrt(variance / total) < 0.5:
-        # An interval that leaves the scale is told by the curve's slope, which is not to be compared with its ends.
+        # An interval beyond the Elo scale has an error computed from a slope, which cannot be compared.
         assert much.error < little.error
 
 
 @given(st.integers(1, 200), st.data())
-def test_a_better_score_never_has_less_elo(pairs: int, data: st.DataObject) -> None:
+def test_a_higher_score_never_has_a_lower_elo(pairs: int, data: st.DataObject) -> None:
     scores = st.lists(st.integers(0, 4), min_size=pairs, max_size=pairs)
     swept = [st.just([each] * pairs) for each in range(5)]
     some, others = (data.draw(st.one_of(scores, *swept)) for _ in range(2))

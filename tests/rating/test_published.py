@@ -1,6 +1,6 @@
-"""Agreement with figures that fastchess publishes in its tests (Disservin/fastchess: elo_test, sprt_test).
+"""Agreement with the figures that fastchess publishes in its tests (Disservin/fastchess: elo_test, sprt_test).
 
-Counts go from the lowest score to the highest; of pairs, a win and a loss and two draws are one class.
+Counts go from the lowest score to the highest. A pair with a win and a loss counts together with a pair of two draws.
 """
 
 import pytest
@@ -34,14 +34,16 @@ RATIOS = [
 
 
 ONE_SIDED = [
-    # Every match won. The figures are published within 1 %; solved to the last bit these are 120.548 and 111.798.
+    # All matches are won. The published figures are accurate to 1 %; the exact ones are 120.548 and 111.798.
     (0, 10, (0, 0, 4250), 120.56),
     (0, 5, (0, 0, 0, 0, 5550), 111.82),
 ]
 
 
 @pytest.mark.parametrize(("counts", "elo", "error", "superiority"), TRINOMIAL)
-def test_matches_one_by_one(counts: tuple[int, ...], elo: float, error: float, superiority: float) -> None:
+def test_normalised_elo_of_single_matches_agrees(
+    counts: tuple[int, ...], elo: float, error: float, superiority: float
+) -> None:
     found = estimate_elo_difference(counts)
     assert found is not None
     assert (round(found.normalised, 2), round(found.normalised_error, 2)) == (elo, error)
@@ -67,12 +69,14 @@ def test_pairs(
 
 
 @pytest.mark.parametrize(("model", "elo0", "elo1", "counts", "ratio"), RATIOS)
-def test_likelihood_ratios(
+def test_likelihood_ratios_agree(
     model: str, elo0: float, elo1: float, counts: tuple[int, ...], ratio: float
 ) -> None:
     assert round(Sprt(elo0, elo1, model=model).compute_llr(counts), 2) == ratio
 
 
 @pytest.mark.parametrize(("elo0", "elo1", "counts", "ratio"), ONE_SIDED)
-def test_one_sided_ratios(elo0: float, elo1: float, counts: tuple[int, ...], ratio: float) -> None:
+def test_likelihood_ratios_of_a_sweep_agree(
+    elo0: float, elo1: float, counts: tuple[int, ...], ratio: float
+) -> None:
     assert Sprt(elo0, elo1, model="normalized").compute_llr(counts) == pytest.approx(ratio, rel=3e-4)

@@ -39,23 +39,23 @@ def make_record(
     return record(maxie=maxie, minnie=minnie, winner=winner, reason=reason, game=game)
 
 
-def effects() -> dict[str, str]:
-    """Return the document's table of the ways to end, with the effect of each on the ratings."""
+def read_documented_effects() -> dict[str, str]:
+    """Return the effect of each end reason on the ratings, by end reason, from the table in docs/ratings.md."""
     _, _, table = DOCUMENT.read_text(encoding="utf-8").partition("| reason of the end |")
     return dict(re.findall(r"^\| `(\w+)` \| (.*?) \|$", table.partition("\n\n")[0], re.MULTILINE))
 
 
 @pytest.mark.parametrize("reason", EndReason)
-def test_every_way_of_ending_has_its_meaning_in_the_document(reason: EndReason) -> None:
-    assert effects()[reason.value] == get_rating_effect(reason).value
+def test_the_document_has_the_effect_of_each_end_reason(reason: EndReason) -> None:
+    assert read_documented_effects()[reason.value] == get_rating_effect(reason).value
 
 
-def test_the_document_tells_of_no_other_way() -> None:
-    assert effects().keys() == {reason.value for reason in EndReason}
+def test_the_document_lists_no_other_end_reason() -> None:
+    assert read_documented_effects().keys() == {reason.value for reason in EndReason}
 
 
 @pytest.mark.parametrize("reason", [each for each in EndReason if each is not EndReason.SERVER_FAULT])
-def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> None:
+def test_a_decided_match_is_a_win_and_a_loss(reason: EndReason) -> None:
     assert get_rated_outcome(Result("maxie", reason), "maxie") == (RatedOutcome.WIN, False)
     assert get_rated_outcome(Result("maxie", reason), "minnie") == (
         RatedOutcome.LOSS,
@@ -63,7 +63,7 @@ def test_a_match_that_somebody_wins_is_a_win_and_a_loss(reason: EndReason) -> No
     )
 
 
-def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> None:
+def test_a_crash_counts_for_the_loser_and_is_not_a_forfeit() -> None:
     crashed = FinishedMatch("m", "tictactoe", Players("a", "b"), Result("maxie", EndReason.CRASH))
     maxie, minnie = Rater().rate_match(crashed, "2026-01-01T00:00:00.000Z")
     assert (maxie.crash, minnie.crash) == (False, True)
@@ -76,11 +76,11 @@ def test_a_crash_is_counted_apart_from_forfeits_and_only_for_who_crashed() -> No
 
 
 @pytest.mark.parametrize("reason", [EndReason.PLY_LIMIT, EndReason.BOARD_FULL, EndReason.BOTH_ARMIES])
-def test_a_match_that_nobody_wins_by_the_rules_is_a_draw(reason: EndReason) -> None:
+def test_a_match_without_a_winner_is_a_draw(reason: EndReason) -> None:
     assert get_rated_outcome(Result(None, reason), "maxie") == (RatedOutcome.DRAW, False)
 
 
-def test_a_fault_of_the_server_counts_for_nobody_and_neither_coming_is_forfeited_by_both() -> None:
+def test_a_server_fault_counts_for_nobody_and_both_bots_forfeit_if_both_are_absent() -> None:
     assert get_rating_effect(EndReason.SERVER_FAULT) is RatingEffect.VOID
     assert get_rated_outcome(Result(None, EndReason.SERVER_FAULT), "maxie") == (RatedOutcome.NONE, False)
     assert get_rated_outcome(Result(None, EndReason.NO_SHOW), "minnie") == (RatedOutcome.NONE, True)
@@ -93,14 +93,14 @@ def test_both_ratings_are_updated_from_their_values_before_the_match() -> None:
     assert maxie.rating - 1500 == pytest.approx(1500 - minnie.rating)
 
 
-def test_games_are_rated_apart() -> None:
+def test_each_game_has_its_own_ratings() -> None:
     rater = Rater()
     rater.rate_match(make_record(EndReason.LINE, "maxie"), day(1))
     riskless, _ = rater.rate_match(make_record(EndReason.ARMIES, "minnie", game="riskless"), day(2))
     assert riskless.to_rating() == update_rating(Rating(), [(Rating(), 0.0)], periods=0)
 
 
-def test_days_without_a_match_make_less_certain() -> None:
+def test_days_without_a_match_increase_the_deviation() -> None:
     soon, late = Rater(), Rater()
     for _ in range(20):
         for rater in (soon, late):
@@ -111,7 +111,7 @@ def test_days_without_a_match_make_less_certain() -> None:
     assert after_a_day.rating < after_a_month.rating
 
 
-def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
+def test_a_void_match_leaves_the_rating_and_its_days_count_once() -> None:
     straight, voided = Rater(), Rater()
     for rater in (straight, voided):
         rater.rate_match(make_record(EndReason.LINE, "maxie"), day(1))
@@ -123,7 +123,7 @@ def test_a_void_match_changes_no_rating_but_the_days_still_pass_once() -> None:
         void.rating == straight.current_ratings[RatingCategory("tictactoe"), "anna"].rating
         or one.rating != void.rating
     )
-    # the deviation comes out the same, but for the hair's breadth by which the volatility has moved
+    # The results are equal except for the small change of the volatility.
     assert other.rating == pytest.approx(one.rating, abs=0.01)
     assert other.deviation == pytest.approx(one.deviation, abs=0.01)
 
@@ -135,7 +135,7 @@ def test_periods_are_days_and_never_negative(earlier: int, later: int, passed: f
 
 
 @given(st.lists(st.sampled_from(["maxie", "minnie", None]), max_size=30))
-def test_counting_in_two_goes_is_counting_in_one(winners: list[Seat | None]) -> None:
+def test_rating_matches_in_two_batches_equals_rating_them_at_once(winners: list[Seat | None]) -> None:
     matches = [make_record(EndReason.RESIGNATION, winner) for winner in winners]
     matches = [
         replace(each, result=Result(None, EndReason.BOARD_FULL)) if each.result.winner is None else each

@@ -1,7 +1,7 @@
 """Simulated sequential tests and ladders keep their stated error rates.
 
-The rate of wrong verdicts is held against alpha and beta, the share of 95 % intervals that hold the true rating against
-95 %, both within the sampling error (three standard errors).
+The rate of wrong verdicts must not exceed alpha or beta, and 95 % of the 95 % intervals must contain the true rating. Both
+may differ by three standard errors of the sample.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from arena.rating.sprt import LOGISTIC, NORMALIZED, Sprt, Verdict
 DRAWS = 0.4
 """Share of draws between two equal bots."""
 
-EVERY = 8
-"""Pairs from one look at the test to the next."""
+PAIRS_PER_CHECK = 8
+"""Number of pairs between two checks of the test's state."""
 
 MAX_PAIRS = 20_000
 
@@ -40,7 +40,7 @@ def pair_shares(score: float, draws: float = DRAWS) -> list[float]:
 
 
 def score_of(elo: float, model: str) -> float:
-    """Return the score a match at which `elo` holds exactly."""
+    """Return the score per match of a bot that is stronger by exactly `elo`, on the scale of `model`."""
     if model == LOGISTIC:
         return compute_expected_score(elo)
     low, high = 0.0, 1.0
@@ -56,10 +56,10 @@ def score_of(elo: float, model: str) -> float:
 
 
 def verdict(test: Sprt, score: float, dice: random.Random) -> Verdict:
-    """Return the final verdict of the test about a bot that scores `score`."""
+    """Return the verdict of the test on pairs of a bot that scores `score` per match, at the end of the test."""
     shares, counts = pair_shares(score), [0] * 5
-    for _ in range(MAX_PAIRS // EVERY):
-        for drawn in dice.choices(range(5), shares, k=EVERY):
+    for _ in range(MAX_PAIRS // PAIRS_PER_CHECK):
+        for drawn in dice.choices(range(5), shares, k=PAIRS_PER_CHECK):
             counts[drawn] += 1
         said = test.decide(counts)
         if said is not Verdict.OPEN:
@@ -67,8 +67,8 @@ def verdict(test: Sprt, score: float, dice: random.Random) -> Verdict:
     return Verdict.OPEN
 
 
-def wrong(test: Sprt, tests: int, dice: random.Random) -> tuple[float, float]:
-    """Return the rates of accepting H1 although elo0 holds, and H0 although elo1 holds."""
+def measure_error_rates(test: Sprt, tests: int, dice: random.Random) -> tuple[float, float]:
+    """Return the share of tests that accept H1 although elo0 is true, and of tests that accept H0 although elo1 is."""
     counts = []
     for elo, error in ((test.elo0, Verdict.H1), (test.elo1, Verdict.H0)):
         score = score_of(elo, test.model)
@@ -77,7 +77,7 @@ def wrong(test: Sprt, tests: int, dice: random.Random) -> tuple[float, float]:
 
 
 def covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int, int]:
-    """Return the number of 95 % intervals that contain the true rating, and of all intervals, in so many round-robins."""
+    """Return the number of 95 % intervals that contain the true rating, and of all intervals, in `ladders` round-robins."""
     inside = 0
     for _ in range(ladders):
         true = [dice.gauss(0, 80) for _ in range(bots)]
@@ -98,28 +98,28 @@ def _tally(score: float, matches: int, dice: random.Random) -> HeadToHead:
     return HeadToHead(drawn.count(0), drawn.count(1), drawn.count(2))
 
 
-def within(share: float, expected: float, number: int) -> float:
+def compute_deviation(share: float, expected: float, number: int) -> float:
     """Return the difference between a share and its expected value, in standard errors of `number` tries."""
     return (share - expected) / math.sqrt(expected * (1 - expected) / number)
 
 
-def findings(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
-    """Yield each thing that was found out, and whether it is as it should be."""
+def check_claims(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, bool]]:
+    """Yield a sentence for each measured rate, and whether the rate is as stated."""
     dice = random.Random(seed)
     for model in (LOGISTIC, NORMALIZED):
         test = Sprt(0, 40, 0.05, 0.05, model)
-        alpha, beta = wrong(test, tests, dice)
+        alpha, beta = measure_error_rates(test, tests, dice)
         for name, rate, bound in (("alpha", alpha, test.alpha), ("beta", beta, test.beta)):
-            said = f"SPRT, {model}: {name} is {rate:.4f} of {tests} tests, and may be {bound:g}"
-            yield said, within(rate, bound, tests) < 3
+            said = f"SPRT, {model}: {name} is {rate:.4f} of {tests} tests, at most {bound:g} is stated"
+            yield said, compute_deviation(rate, bound, tests) < 3
     inside, intervals = covered_intervals(ladders, 6, 30, dice)
     share = inside / intervals
     said = f"ladders: {share:.4f} of {intervals} intervals of 95 % hold the true rating"
-    yield said, abs(within(share, 0.95, intervals)) < 3
+    yield said, abs(compute_deviation(share, 0.95, intervals)) < 3
 
 
 @pytest.mark.slow
-def test_error_rates_and_intervals_are_what_they_say() -> None:
-    found = list(findings(tests=150, ladders=150, seed=1))
+def test_error_rates_and_intervals_are_as_stated() -> None:
+    found = list(check_claims(tests=150, ladders=150, seed=1))
     assert len(found) == 5
     assert all(right for _, right in found), found

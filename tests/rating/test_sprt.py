@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 
-def test_bounds_are_walds() -> None:
+def test_the_bounds_are_those_of_wald() -> None:
     test = Sprt(0, 10, alpha=0.05, beta=0.10)
     assert test.upper == pytest.approx(math.log(0.90 / 0.05))
     assert test.lower == pytest.approx(math.log(0.10 / 0.95))
@@ -18,14 +18,14 @@ COUNTS = st.lists(st.integers(0, 300), min_size=5, max_size=5).map(tuple)
 
 
 @given(COUNTS)
-def test_turned_round_it_says_the_opposite(counts: tuple[int, ...]) -> None:
+def test_swapped_players_negate_the_ratio(counts: tuple[int, ...]) -> None:
     assert Sprt(-5, 20).compute_llr(counts) == pytest.approx(
         -Sprt(-20, 5).compute_llr(counts[::-1]), abs=1e-6
     )
 
 
 @given(COUNTS)
-def test_the_verdict_is_where_the_ratio_lies(counts: tuple[int, ...]) -> None:
+def test_the_verdict_follows_from_the_ratio_and_the_bounds(counts: tuple[int, ...]) -> None:
     test = Sprt(0, 30)
     llr = test.compute_llr(counts)
     assert math.isfinite(llr)
@@ -33,12 +33,12 @@ def test_the_verdict_is_where_the_ratio_lies(counts: tuple[int, ...]) -> None:
     assert test.decide(counts) is expected
 
 
-def test_nothing_settles_nothing() -> None:
+def test_without_pairs_the_test_is_open() -> None:
     assert Sprt(0, 10).compute_llr((0, 0, 0, 0, 0)) == 0
     assert Sprt(0, 10).decide((0, 0, 0, 0, 0)) is Verdict.OPEN
 
 
-def test_a_test_is_written_as_match_runners_write_it() -> None:
+def test_a_test_is_parsed_from_the_text_that_match_runners_use() -> None:
     assert Sprt.parse("elo0=0,elo1=10,alpha=0.1,beta=0.2") == Sprt(0, 10, 0.1, 0.2)
     assert Sprt.parse(" elo1=5, elo0=-5 ") == Sprt(-5, 5, 0.05, 0.05)
 
@@ -63,7 +63,7 @@ def test_invalid_tests(text: str, why: str) -> None:
         Sprt.parse(text)
 
 
-def test_normalised_elo_is_asked_for_by_its_name() -> None:
+def test_the_model_is_chosen_by_its_name() -> None:
     assert Sprt.parse("elo0=0,elo1=5,model=normalized") == Sprt(0, 5, model="normalized")
     assert Sprt.parse("elo0=0,elo1=5").model == "logistic"
     with pytest.raises(BadSprt, match="model=bayesian"):

@@ -93,7 +93,7 @@ def test_losers_of_a_match() -> None:
         (EndReason.LINE, None),
     ],
 )
-def test_faults_are_told_apart_and_are_the_losers(reason: EndReason, column: str | None) -> None:
+def test_each_kind_of_forfeit_has_its_column_in_the_losers_row(reason: EndReason, column: str | None) -> None:
     rows = {row.bot: row for row in make_standings(BOTS, [record("a", "b", "minnie", reason)])}
     columns = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
     assert [getattr(rows["a"], name) for name in columns] == [int(name == column) for name in columns]
@@ -101,7 +101,7 @@ def test_faults_are_told_apart_and_are_the_losers(reason: EndReason, column: str
     assert (rows["a"].losses, rows["b"].wins) == (1, 1)
 
 
-def test_a_match_nobody_came_to_is_lost_by_both_and_says_nothing_of_strength() -> None:
+def test_a_match_without_players_is_lost_by_both_and_not_rated() -> None:
     rows = make_standings(BOTS, [record("a", "b", None, EndReason.NO_SHOW)] * 4)
     by_name = {row.bot: row for row in rows}
     assert by_name["a"].losses == by_name["b"].losses == 4
@@ -115,16 +115,16 @@ def make_result(
     return Pairing(pair, leg, maxie, minnie), record(maxie, minnie, winner, reason)
 
 
-def test_pairs_score_when_both_matches_count() -> None:
+def test_pairs_have_a_score_if_both_matches_count() -> None:
     games = [
         make_result(0, 0, "a", "b", "maxie"),
         make_result(1, 0, "a", "b", None),
         make_result(0, 1, "b", "a", "minnie"),
         make_result(1, 1, "b", "a", "maxie"),
-        make_result(2, 0, "a", "b", "maxie"),  # its partner is void
+        make_result(2, 0, "a", "b", "maxie"),  # the other match of this pair is void
         make_result(2, 1, "b", "a", None, EndReason.SERVER_FAULT),
-        make_result(3, 0, "a", "b", "maxie"),  # its partner was never played
-        make_result(4, 0, "b", "c", "maxie"),  # others'
+        make_result(3, 0, "a", "b", "maxie"),  # the other match of this pair was never played
+        make_result(4, 0, "b", "c", "maxie"),  # a pair of other bots
         make_result(4, 1, "c", "b", "maxie"),
     ]
     assert compute_pair_scores("a", games) == [2, 0.5]
@@ -132,7 +132,7 @@ def test_pairs_score_when_both_matches_count() -> None:
 
 
 @pytest.mark.parametrize("pairs", [(3, 1, 4, 1, 5), (0, 0, 0, 0, 7), (2, 0, 0, 0, 2)])
-def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...]) -> None:
+def test_the_elo_of_two_bots_differs_as_in_their_pairs(pairs: tuple[int, ...]) -> None:
     found = estimate_elo_difference(pairs)
     rows = add_pair_elo(make_standings(["a", "b"], []), "a", found)
     elo = {row.bot: row.elo for row in rows}
@@ -143,12 +143,12 @@ def test_the_elo_of_two_is_as_far_apart_as_their_pairs_say(pairs: tuple[int, ...
     assert {row.elo_error for row in rows} == {found.error / 2}
 
 
-def test_without_a_whole_pair_the_table_stays_as_it_is() -> None:
+def test_without_an_elo_difference_the_table_is_unchanged() -> None:
     rows = make_standings(["a", "b"], [])
     assert add_pair_elo(rows, "a", None) == rows
 
 
-def test_a_walkover_counts_for_points_and_not_for_elo() -> None:
+def test_a_walkover_counts_for_points_but_not_for_elo() -> None:
     walkover = FinishedMatch("1", "tictactoe", Players("a", "b"), Result("maxie", EndReason.NO_SHOW))
     played = FinishedMatch("2", "tictactoe", Players("a", "b"), Result(None, EndReason.BOARD_FULL))
     rows = {row.bot: row for row in make_standings_from_counts(["a", "b"], [(walkover, 9), (played, 4)])}

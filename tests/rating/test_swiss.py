@@ -16,7 +16,7 @@ from arena.rating.swiss import SwissRound, pair_round
 from tests.properties import examples
 
 DATA = Path(__file__).parents[1] / "data" / "swiss_published.json"
-"""Cases with their pairings, and a tournament of 180 players, by bbpPairings 6.0, which pairs by the rules of FIDE."""
+"""Pairings by bbpPairings 6.0, which follows the rules of FIDE: single cases, and a tournament of 180 players."""
 PUBLISHED = json.loads(DATA.read_text(encoding="utf-8"))
 
 
@@ -32,7 +32,7 @@ def pairings(bots: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
 
 
 class History:
-    """Earlier pairings, points and rounds without a match."""
+    """Earlier opponents, points and number of idle rounds of each bot."""
 
     def __init__(self) -> None:
         self.points: dict[str, float] = defaultdict(float)
@@ -56,7 +56,7 @@ class History:
 
 @examples(60)
 @given(st.integers(2, 8), st.integers(0, 6), st.randoms(use_true_random=False))
-def test_nobody_meets_again_and_the_top_group_loses_as_few_as_can_be(
+def test_meetings_are_repeated_and_bots_leave_the_top_group_only_if_necessary(
     n: int, rounds: int, dice: Random
 ) -> None:
     bots, history = [f"b{i}" for i in range(n)], History()
@@ -85,14 +85,14 @@ def test_nobody_meets_again_and_the_top_group_loses_as_few_as_can_be(
 
 @examples(20)
 @given(st.integers(3, 12), st.randoms(use_true_random=False))
-def test_nobody_sits_out_again_as_long_as_others_can(n: int, dice: Random) -> None:
+def test_no_bot_has_a_second_bye_before_all_others_have_one(n: int, dice: Random) -> None:
     bots, history = [f"b{i}" for i in range(2 * n + 1)], History()
     for _ in range(n):
         history.play(history.pair(bots), dice)
     assert sorted(history.idle[bot] for bot in bots) == [0] * (n + 1) + [1] * n
 
 
-def test_the_first_half_meets_the_second_and_who_comes_down_the_first() -> None:
+def test_the_first_half_of_a_group_meets_the_second_and_floaters_meet_the_first_bots() -> None:
     history = History()
     bots = [f"b{i}" for i in range(8)]
     assert history.pair(bots).meetings == [("b0", "b4"), ("b1", "b5"), ("b2", "b6"), ("b3", "b7")]
@@ -112,7 +112,7 @@ def between_groups(found: Levels) -> int:
 
 
 @pytest.mark.parametrize("name", sorted(PUBLISHED["pairings"]))
-def test_a_published_case_has_no_pairing_again_and_as_many_between_groups(name: str) -> None:
+def test_a_published_case_has_no_repeats_and_as_many_pairs_between_groups(name: str) -> None:
     players, expected, out = PUBLISHED["pairings"][name]
     points = {str(number): score for number, score, _, _ in players}
     met = {str(number): list(map(str, opponents)) for number, _, opponents, _ in players}
@@ -134,7 +134,7 @@ def test_each_round_of_a_published_tournament_pairs_the_same_groups() -> None:
     bots = [str(number) for number in range(1, len(tournament) + 1)]
     for round in range(len(tournament[0])):
         games = {bot: tournament[int(bot) - 1][round] for bot in bots}
-        if round != 1:  # which its organiser accelerated
+        if round != 1:  # the organiser accelerated this round
             paired = history.pair(bots)
             theirs = {tuple(sorted((bot, str(game[0])))) for bot, game in games.items()}
             assert levels(paired.meetings, history.points) == levels(sorted(theirs), history.points), round
