@@ -1,4 +1,4 @@
-"""TimeSource for tests with threads of a store, which have no virtual time: a sleep advances the clock and does not wait."""
+"""Clock whose sleeps end at once, for tests of a store, whose threads cannot run on virtual time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from arena.clock import TimeSource
 
 
 class HurriedClock(TimeSource):
-    """A clock that goes on by as much as somebody sleeps, at once. `then` is called after each sleep."""
+    """Clock that a sleep advances without waiting. `then` is called after each sleep."""
 
     def __init__(self, then: Callable[[], Awaitable[None]] = checkpoint) -> None:
         super().__init__(lambda: round(self.time * 1e9))
         self.time = 0.0
-        """Seconds that were slept."""
+        """Sum of all sleeps so far, in seconds."""
         self.slept: list[float] = []
         self.then = then
 

@@ -1,4 +1,4 @@
-"""Effects of the core and holders of a lease, as helpers for tests."""
+"""Effects of the core for a journal to commit, and leases of other processes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from tests.server.matches import terms
 MATCH = "m" * 32
 STARTED = "2026-11-20T12:00:00Z"
 ELSEWHERE = replace(identify_this_process(), host="elsewhere", place="another machine")
-"""A process of another machine: nobody can see from here whether it has ended."""
+"""Identity of a process on another machine, so that nobody here knows whether the process has ended."""
 
 
 def opens(
     match: str = MATCH, given: Terms | None = None, *, event: str = "test", rated: bool = False
 ) -> OpenMatch:
+    """Return the effect that starts a match."""
     return OpenMatch(replace(given or terms(), match=match, event=event, rated=rated), STARTED)
 
 
@@ -35,21 +36,23 @@ def happens(
     at: int | None = None,
     turn: tuple[int, TurnStarted] | None = None,
 ) -> AppendEvent:
+    """Return the effect that appends an event to a match, by default MatchOpened at the time `seq`."""
     return AppendEvent(match, seq, seq if at is None else at, event or MatchOpened(), turn)
 
 
 def ends(record: Record, *, rated: bool = False) -> CloseMatch:
+    """Return the effect that ends a match."""
     return CloseMatch(record, rated)
 
 
 async def take_lease(engine: AsyncEngine, name: str = "", process: ProcessIdentity = ELSEWHERE) -> Lease:
-    """Take a name for a process that will never renew its lease."""
+    """Acquire the lease on a name for a process that never renews it."""
     async with engine.begin() as connection:
         return await connection.run_sync(lambda each: lease.try_acquire(each, name=name, process=process))
 
 
 async def run_out(engine: AsyncEngine) -> None:
-    """Let as much time pass for all leases as they last."""
+    """Let all leases expire, as if LEASE_SECONDS had passed."""
     async with engine.begin() as connection:
         column = schema.servers.c.until
         await connection.execute(sa.update(schema.servers).values(until=column - LEASE_SECONDS))

@@ -1,4 +1,4 @@
-"""Matches to play in tests of the server."""
+"""Terms and records of matches for tests of the server."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def record(
     reason: EndReason = EndReason.RESIGNATION,
     game: str = "tictactoe",
 ) -> Record:
-    """Return a finished match; as it is given here, one that Maxie resigned."""
+    """Return the record of a finished match; by default, Maxie has resigned."""
     return Record(
         format=FORMAT,
         match=match or uuid.uuid4().hex,

@@ -1,4 +1,4 @@
-"""Finished matches in a store, put there by its own parts: referee, journal, record."""
+"""Finished matches for tests, played by a referee and stored by a journal."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from tests.server.journals import STARTED
 from tests.server.matches import terms
 
 MAXIE_WINS, MINNIE_WINS, NOBODY_WINS = (0, 3, 1, 4, 2), (0, 2, 3, 4, 8, 6), (0, 4, 8, 1, 7, 6, 2, 5, 3)
-"""Moves of tic-tac-toe that end in a line, a line, and a full board."""
+"""Moves of tic-tac-toe: Maxie wins, Minnie wins, and the board is full without a winner."""
 
 SECOND = 1_000_000_000
 
 
 def events(moves: Sequence[int] = (), last: RefereeEvent | None = None) -> list[tuple[int, RefereeEvent]]:
-    """Return the events of a match: both get ready, these moves follow at 0.1 s each, then an event that ends it."""
+    """Return the events of a match: both players get ready, the moves follow after 0.1 s each, and `last` ends the match."""
     at = 5 * SECOND
     happened: list[tuple[int, RefereeEvent]] = [(at, MatchOpened())]
     if not isinstance(last, DeadlinePassed):
@@ -68,7 +68,7 @@ KINDS = (
     events((), NO_SHOW),
     events((4,), FAILS),
 )
-"""The events of a match of each kind of end."""
+"""Events of six matches, each with another kind of end."""
 
 
 async def keep(
@@ -85,9 +85,10 @@ async def keep(
     journaled: bool = True,
     once: bool = False,
 ) -> Record:
-    """Referee these events, and store the match as a host does, with the given end time.
+    """Play a match with these events, and store it with the end time `finished`. Return its record.
 
-    once: leave a match unrated that repeats an earlier one, as the journal does; else it is rated all the same
+    journaled: False to store no events, as for an imported match
+    once: True to let the journal decide whether a repeated match is rated; False to store `rated` as it is
     """
     agreed = replace(terms(time_control), match=match or uuid.uuid4().hex, players=Players(maxie, minnie))
     referee = Referee(agreed)
@@ -111,7 +112,7 @@ async def keep(
         if result
         else Result(None, EndReason.SERVER_FAULT, "the server stopped"),
     )
-    # Under a name of its own: the server of the test may have another.
+    # The server of the test may hold the lease on another name.
     async with open_journal(engine, "played") as journal:
         await journal.commit([*effects, CloseMatch(record, rated)])
     async with engine.begin() as connection:
@@ -122,12 +123,12 @@ async def keep(
 
 
 def day(number: int, second: int = 0) -> str:
-    """Return a time on some day of December 2025, as the store keeps it."""
+    """Return noon plus `second` on a day of December 2025, in the format of the store."""
     return f"2025-12-{number:02}T12:00:{second:02}.000Z"
 
 
 def keep_daily(database: str, *played: Sequence[tuple[int, RefereeEvent]], **how: Any) -> str:
-    """Add a match a day to a store, outside of any event loop. Return the URL of the store.
+    """Store a match per day, from a test without an event loop. Return the URL of the store.
 
     how   options of `keep` for all these matches
     """
@@ -142,7 +143,7 @@ def keep_daily(database: str, *played: Sequence[tuple[int, RefereeEvent]], **how
 
 
 async def keep_event(engine: AsyncEngine, state: EventState) -> None:
-    """Add an event of the server without a name to a store."""
+    """Store an event (a tournament) of the server without a name."""
     row = make_event_row(state) | {"kind": EVENT_KIND, "server": "", "named": True}
     async with engine.begin() as connection:
         await connection.execute(sa.insert(schema.ladders).values(**row))

@@ -17,7 +17,7 @@ from tests.bots.command_line import arena
 from tests.server.commands.test_owners import play
 from tests.server.peer import dial
 from tests.server.played import MAXIE_WINS, RESIGNS, events, keep_daily
-from tests.server.store.test_personal_data import everything
+from tests.server.store.test_personal_data import read_store_as_text
 
 
 def test_suspicious_results_are_listed(database: str) -> None:
@@ -55,7 +55,7 @@ async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not
                 if await connection.scalar(count) == len(peers):
                     break
             await anyio.sleep(0.01)
-        stored = await everything(host.engine)
+        stored = await read_store_as_text(host.engine)
         assert "2001:db8" not in stored
         assert "192.0.2.1" not in stored
     code, out, err = await anyio.to_thread.run_sync(lambda: arena("audit", "--json", "-", "--db", database))

@@ -13,7 +13,7 @@ from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-async def test_one_query_reads_the_accounts_of_a_crowd(engine: AsyncEngine) -> None:
+async def test_one_query_reads_the_accounts_of_many_names(engine: AsyncEngine) -> None:
     crowd = [f"bot {number}" for number in range(600)]
     async with open_journal(engine, "north") as journal:
         opened = await tokens.create_token(engine, "anna", "bot", "class")

@@ -1,5 +1,3 @@
-"""Days on which bots of different owners played from the same address."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
@@ -31,7 +29,7 @@ def days_ago(days: int) -> str:
     return format_timestamp(datetime.now(UTC) - timedelta(days=days))[:10]
 
 
-async def test_rows_of_bots_with_a_token_are_kept_for_some_days(engine: AsyncEngine) -> None:
+async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: AsyncEngine) -> None:
     for name in ("anna", "bert", "carl"):
         await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
     await tokens.revoke_token(engine, "bert")
@@ -53,7 +51,7 @@ async def test_rows_of_bots_with_a_token_are_kept_for_some_days(engine: AsyncEng
 
 
 @given(st.sets(st.tuples(st.sampled_from("123"), st.sampled_from("xy"), st.sampled_from(sorted(OWNERS)))))
-def test_pairs_are_those_of_an_address_with_few_owners(rows: set[tuple[str, str, str]]) -> None:
+def test_shared_days_are_found_for_addresses_with_few_owners(rows: set[tuple[str, str, str]]) -> None:
     found = address_uses._group_days_by_pair((*row, OWNERS[row[2]]) for row in rows)
     for one, other in combinations(sorted(OWNERS), 2):
         days = {

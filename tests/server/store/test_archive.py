@@ -58,7 +58,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         assert (await recompute_ratings(other)).imported_count == 3
 
 
-async def test_an_event_can_be_exported_alone_and_matches_in_progress_are_left_out(
+async def test_matches_of_one_event_are_exported_without_those_in_progress(
     engine: AsyncEngine,
 ) -> None:
     records = await fill(engine)
@@ -91,13 +91,13 @@ async def test_importing_twice_changes_nothing(engine: AsyncEngine) -> None:
     assert await exported(engine) == before
 
 
-async def test_a_file_longer_than_a_chunk_goes_in_whole(engine: AsyncEngine) -> None:
+async def test_lines_of_several_transactions_are_all_imported(engine: AsyncEngine) -> None:
     lines = [line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)]
     counts = await import_lines(engine, [*lines, lines[0]])
     assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
 
 
-async def test_bad_lines_are_named_and_the_others_go_in(engine: AsyncEngine) -> None:
+async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngine) -> None:
     await import_lines(engine, [line(record("known"))])
     running = await keep(engine, day(1), events((4,)), match="running")
     async with engine.begin() as connection:
@@ -123,7 +123,7 @@ async def test_bad_lines_are_named_and_the_others_go_in(engine: AsyncEngine) -> 
     assert counts.rejected[1].startswith("not a record: ")
 
 
-def test_a_record_that_says_not_when_it_finished_finished_no_earlier_than_its_moves_take() -> None:
+def test_a_missing_end_time_is_computed_from_the_moves() -> None:
     slow = replace(record(), moves=[RecordedMove(4, 61_500.0)], started="2026-11-20T12:00:00Z")
     assert parse_line(line(slow)).finished == "2026-11-20T12:01:01.500Z"
     assert parse_line(line(slow)).rated is False
@@ -177,7 +177,7 @@ def test_records_that_cannot_be_stored_or_break_the_rules_are_refused(
 
 
 @pytest.mark.parametrize("junk", [b"\xff\xfe", b"[" * 100_000, b'{"match": "\\ud800"}', b"null"])
-def test_a_line_that_is_no_json_record_is_refused(junk: bytes) -> None:
+def test_a_line_that_is_not_a_json_record_is_refused(junk: bytes) -> None:
     with pytest.raises(BadRecord, match="not a record"):
         parse_line(junk)
 

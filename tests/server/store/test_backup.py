@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import TurnStarted
-from arena.server.store import backup as backing
+from arena.server.store import backup as backup_module
 from arena.server.store import database, migrations, schema, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.backup import StoreCounts, backup, restore
@@ -36,7 +36,7 @@ async def fill(engine: AsyncEngine) -> None:
     await count_new_matches(engine)
 
 
-async def everything(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:
+async def read_all_rows(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:
     async with engine.connect() as connection:
         return {
             table.name: [
@@ -44,24 +44,24 @@ async def everything(engine: AsyncEngine) -> dict[str, list[tuple[Any, ...]]]:
                 for row in await connection.execute(sa.select(table).order_by(*table.primary_key.columns))
             ]
             for table in schema.metadata.sorted_tables
-            if table is not schema.servers  # who holds a name holds it in one store
+            if table is not schema.servers  # a backup leaves out the leases
         }
 
 
-def names_in(folder: Path) -> set[str]:
+def list_file_names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-async def test_a_backup_holds_everything_and_can_be_served_from(database: str, tmp_path: Path) -> None:
+async def test_a_backup_contains_all_data_and_opens_as_a_store(database: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     async with open_store(database) as engine:
         await fill(engine)
         assert await backup(database, file) == StoreCounts(matches=2, finished=2, tokens=2)
-        before = await everything(engine)
-    assert names_in(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
+        before = await read_all_rows(engine)
+    assert list_file_names(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
     assert stat.S_IMODE((await anyio.Path(file).stat()).st_mode) == 0o600
     async with open_store(f"sqlite:///{file}") as engine:
-        assert await everything(engine) == before
+        assert await read_all_rows(engine) == before
 
 
 async def test_a_backup_can_be_restored_into_either_kind_of_store(
@@ -70,22 +70,22 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
     file = tmp_path / "backup.db"
     async with open_store(database) as engine:
         await fill(engine)
-        before = await everything(engine)
+        before = await read_all_rows(engine)
         await backup(database, file)
     contents = await anyio.Path(file).read_bytes()
     for url in (other_database, f"sqlite:///{tmp_path / 'restored.db'}"):
         async with open_store(url) as engine:
             assert (await restore(url, file)).matches == 2
-            assert await everything(engine) == before
+            assert await read_all_rows(engine) == before
             with pytest.raises(StoreError, match="the store already has 2 matches and 2 tokens"):
                 await restore(url, file)
-            assert await everything(engine) == before
+            assert await read_all_rows(engine) == before
             async with open_journal(engine) as journal:
                 await journal.commit([opens()])
     assert await anyio.Path(file).read_bytes() == contents
 
 
-async def test_a_backup_of_a_store_in_use_is_of_one_moment(database: str, tmp_path: Path) -> None:
+async def test_a_backup_of_a_store_in_use_is_a_consistent_snapshot(database: str, tmp_path: Path) -> None:
     appended = 0
     async with (
         open_store(database) as engine,
@@ -111,27 +111,25 @@ async def test_a_backup_of_a_store_in_use_is_of_one_moment(database: str, tmp_pa
             async with open_store(f"sqlite:///{file}") as copied:
                 times = [at for at, _ in await load_events_of_match(copied, "m" * 32)]
             assert times == list(range(len(times)))
-            # one may be committed whose writer has not been told yet
+            # One event may be committed before the count of the confirmed ones grows.
             assert before <= len(times) <= after + 1
         tasks.cancel_scope.cancel()
 
 
-async def test_more_rows_than_are_held_at_once_are_all_copied(
-    postgresql_database: str, tmp_path: Path
-) -> None:
+async def test_rows_of_several_chunks_are_all_copied(postgresql_database: str, tmp_path: Path) -> None:
     async with open_store(postgresql_database) as engine:
         rows = [
             {"server": "", "name": f"bot {number}", "hash": "x", "since": 0}
-            for number in range(2 * backing.ROWS_PER_COPY + 1)
+            for number in range(2 * backup_module.ROWS_PER_COPY + 1)
         ]
         async with engine.begin() as connection:
             await connection.execute(sa.insert(schema.sessions), rows)
         await backup(postgresql_database, tmp_path / "backup.db")
         async with open_store(f"sqlite:///{tmp_path / 'backup.db'}") as copied:
-            assert await everything(copied) == await everything(engine)
+            assert await read_all_rows(copied) == await read_all_rows(engine)
 
 
-async def test_a_file_that_is_there_is_never_written_over(database: str, tmp_path: Path) -> None:
+async def test_an_existing_file_is_not_overwritten(database: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     file.write_text("precious")
     async with open_store(database):
@@ -144,10 +142,10 @@ async def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "no.db").write_text("not a database, whatever its name says" * 50)
     with pytest.raises(StoreError, match="not a database"):
         await backup(f"sqlite:///{tmp_path / 'no.db'}", tmp_path / "backup.db")
-    assert names_in(tmp_path) == {"no.db"}
+    assert list_file_names(tmp_path) == {"no.db"}
 
 
-async def test_a_store_of_a_later_version_is_backed_up_by_sqlite_as_it_is_and_not_from_postgresql(
+async def test_a_store_of_a_later_version_is_copied_by_sqlite_and_refused_by_postgresql(
     database: str, tmp_path: Path
 ) -> None:
     async with open_store(database) as engine, engine.begin() as connection:
@@ -163,19 +161,19 @@ async def test_a_store_of_a_later_version_is_backed_up_by_sqlite_as_it_is_and_no
 
 
 @pytest.mark.parametrize("content", [b"not a database, whatever its name says" * 50, b""])
-async def test_a_file_that_is_no_backup_is_not_restored(tmp_path: Path, content: bytes) -> None:
+async def test_a_file_that_is_not_a_backup_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "backup.db").write_bytes(content)
     with pytest.raises(StoreError, match=rf"^(cannot use )?{tmp_path / 'backup.db'}(:| is) .*not a "):
         await restore(f"sqlite:///{tmp_path / 'arena.db'}", tmp_path / "backup.db")
-    assert names_in(tmp_path) == {"backup.db"}, "no store may appear"
+    assert list_file_names(tmp_path) == {"backup.db"}, "no store may be created"
 
 
-async def tables_in(engine: AsyncEngine) -> list[str]:
+async def list_tables(engine: AsyncEngine) -> list[str]:
     async with engine.connect() as connection:
         return await connection.run_sync(lambda each: sorted(sa.inspect(each).get_table_names()))
 
 
-async def test_of_a_damaged_backup_nothing_is_restored(other_database: str, tmp_path: Path) -> None:
+async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tmp_path: Path) -> None:
     backup_folder, target_folder = tmp_path / "backups", tmp_path / "targets"
     backup_folder.mkdir()
     target_folder.mkdir()
@@ -197,16 +195,16 @@ async def test_of_a_damaged_backup_nothing_is_restored(other_database: str, tmp_
         for url in (new_url, other_database):
             with pytest.raises(StoreError, match=rf"{file}( is|: the file is) damaged: .*restore an"):
                 await restore(url, file)
-        assert names_in(target_folder) == set()
-        assert await tables_in(empty) == []
+        assert list_file_names(target_folder) == set()
+        assert await list_tables(empty) == []
     file.write_bytes(whole)
     with closing(sqlite3.connect(file)) as found:
         found.execute("DROP TABLE sessions")
     for url in (new_url, other_database):
         with pytest.raises(StoreError, match=f"cannot use {file}: no such table: sessions"):
             await restore(url, file)
-    assert names_in(target_folder) == set()
-    assert await tables_in(empty) == []
+    assert list_file_names(target_folder) == set()
+    assert await list_tables(empty) == []
     await database.close_engine(empty)
 
 
@@ -226,14 +224,14 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
         async with open_store(url) as engine:
             await fill(engine)
 
-    monkeypatch.setattr(backing, "_require_intact", create_store_during_check)
+    monkeypatch.setattr(backup_module, "_require_intact", create_store_during_check)
     with pytest.raises(StoreError, match="already has 2 matches"):
         await restore(url, file)
     async with open_store(url) as engine:
-        assert (await everything(engine))["matches"]
+        assert (await read_all_rows(engine))["matches"]
 
 
-async def test_the_file_of_a_store_in_use_is_no_backup(tmp_path: Path) -> None:
+async def test_the_file_of_a_store_in_use_is_refused_as_a_backup(tmp_path: Path) -> None:
     url, new_url = f"sqlite:///{tmp_path / 'arena.db'}", f"sqlite:///{tmp_path / 'new.db'}"
     async with open_store(url) as engine:
         await fill(engine)
@@ -245,10 +243,10 @@ async def test_the_file_of_a_store_in_use_is_no_backup(tmp_path: Path) -> None:
         link.symlink_to("arena.db")
         with pytest.raises(StoreError, match=r"some of its data are in arena\.db-wal"):
             await restore(new_url, link)
-    assert names_in(tmp_path) == {"arena.db", "link.db"}
+    assert list_file_names(tmp_path) == {"arena.db", "link.db"}
 
 
-async def test_a_copy_of_a_store_in_use_can_be_served_from_at_once(database: str, tmp_path: Path) -> None:
+async def test_a_backup_of_a_store_in_use_has_no_lease(database: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     async with open_store(database) as engine, open_journal(engine, "north") as journal:
         await journal.commit([opens()])
@@ -259,7 +257,7 @@ async def test_a_copy_of_a_store_in_use_can_be_served_from_at_once(database: str
         assert CHECK_SECONDS not in clock.slept
 
 
-async def test_nothing_is_restored_into_the_store_of_a_server_that_runs(
+async def test_nothing_is_restored_into_the_store_of_a_running_server(
     database: str, other_database: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "backup.db"

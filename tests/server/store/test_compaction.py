@@ -28,7 +28,7 @@ async def count(connection: AsyncConnection, table: sa.Table) -> int:
 async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: AsyncEngine) -> None:
     kinds = [*KINDS, events((4, 4))]
 
-    async def told(engine: AsyncEngine) -> list[object]:
+    async def read_everything(engine: AsyncEngine) -> list[object]:
         return [
             (
                 await load_events_of_match(engine, match.match),
@@ -41,29 +41,29 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
 
     matches = [await keep(engine, day(1), kind) for kind in kinds]
     await count_new_matches(engine)
-    before = await told(engine)
+    before = await read_everything(engine)
     assert await pack_finished_matches(engine) == len(kinds)
     async with engine.connect() as connection:
         assert await count(connection, schema.events) == 0
         terms = (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all()
         assert terms == [""] * len(kinds)
-    assert await told(engine) == before
+    assert await read_everything(engine) == before
     assert (await recompute_ratings(engine)).imported_count == 0
     assert await pack_finished_matches(engine) == 0
 
 
-async def test_matches_in_progress_are_left_as_they_are(engine: AsyncEngine) -> None:
-    going_on = await keep(engine, day(1), events((4,)))
+async def test_matches_in_progress_are_not_packed(engine: AsyncEngine) -> None:
+    unfinished = await keep(engine, day(1), events((4,)))
     async with engine.begin() as connection:
         await connection.execute(sa.delete(schema.records))
         await connection.execute(sa.update(schema.matches).values(finished=None, arrival=None))
     await keep(engine, day(1), events(MAXIE_WINS))
-    before = await load_events_of_match(engine, going_on.match)
+    before = await load_events_of_match(engine, unfinished.match)
     assert await pack_finished_matches(engine) == 1
-    assert await load_events_of_match(engine, going_on.match) == before != []
+    assert await load_events_of_match(engine, unfinished.match) == before != []
 
 
-async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_journal(
+async def test_matches_are_packed_in_several_transactions(
     engine: AsyncEngine,
 ) -> None:
     for _ in range(compaction.MATCHES_PER_TRANSACTION + 2):
@@ -81,7 +81,7 @@ async def test_more_matches_than_one_transaction_takes_are_packed_beside_the_jou
     assert sizes[0] > sizes[1] == 0
 
 
-async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None:
+async def test_two_servers_that_pack_the_same_match_lose_nothing(database: str) -> None:
     async with open_store(database) as engine, open_store(database) as other:
         match = await keep(engine, day(1), events(MAXIE_WINS))
         before = await load_events_of_match(engine, match.match)
@@ -97,7 +97,7 @@ async def test_two_servers_that_pack_at_once_lose_nothing(database: str) -> None
 
 
 @pytest.mark.parametrize("change", [partial(rename_in_store, new_name="wolf", moves_ban=True), forget_name])
-async def test_a_name_that_changes_between_the_reading_and_the_writing_of_a_match_does_not_come_back(
+async def test_a_name_changed_while_a_match_is_packed_does_not_come_back(
     engine: AsyncEngine, change: Callable[[AsyncEngine, str], Awaitable[Any]]
 ) -> None:
     await keep(engine, day(1), events(MAXIE_WINS), maxie="anna")

@@ -45,7 +45,7 @@ from tests.server.databases import Postgresql
 
 @asynccontextmanager
 async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
-    """Dispose of engines however the test ends; gives the first."""
+    """Yield the first engine, and close all engines at the end of the block."""
     try:
         yield engines[0]
     finally:
@@ -53,21 +53,21 @@ async def closing(*engines: AsyncEngine) -> AsyncIterator[AsyncEngine]:
             await engine.dispose()
 
 
-async def version_of(engine: AsyncEngine) -> int:
-    """Return the version of the schema that the one row about a store names."""
+async def read_version(engine: AsyncEngine) -> int:
+    """Return the schema version that a store says it has."""
     async with engine.connect() as connection:
         version: int = (await connection.execute(sa.select(schema.about.c.schema_version))).scalar_one()
     return version
 
 
-async def token_columns(engine: AsyncEngine) -> list[str]:
-    """Return the names of the columns of the table of tokens."""
+async def list_token_columns(engine: AsyncEngine) -> list[str]:
+    """Return the names of the columns of the table `tokens`."""
     async with engine.connect() as connection:
         columns = await connection.run_sync(lambda each: sa.inspect(each).get_columns("tokens"))
     return [each["name"] for each in columns]
 
 
-async def test_an_empty_database_gets_the_tables_that_the_program_knows(engine: AsyncEngine) -> None:
+async def test_an_empty_database_gets_all_tables_and_indices(engine: AsyncEngine) -> None:
     async with engine.connect() as connection:
         found = sa.MetaData()
         await connection.run_sync(found.reflect)
@@ -78,7 +78,7 @@ async def test_an_empty_database_gets_the_tables_that_the_program_knows(engine: 
         assert tuple(row) == (migrations.SCHEMA_VERSION, PROGRAM)
 
 
-async def test_a_store_of_an_older_version_is_brought_to_this_one_step_by_step(
+async def test_a_store_of_an_older_version_is_migrated_step_by_step(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with closing(make_engine(database)) as engine:
@@ -93,17 +93,15 @@ async def test_a_store_of_an_older_version_is_brought_to_this_one_step_by_step(
                 await prepare_store(engine)
         for _ in range(2):
             await prepare_store(engine)
-        assert (await token_columns(engine))[-2:] == [f"new_{then - 2}", f"new_{then - 1}"]
-        assert await version_of(engine) == then
+        assert (await list_token_columns(engine))[-2:] == [f"new_{then - 2}", f"new_{then - 1}"]
+        assert await read_version(engine) == then
 
 
 def _add_column(connection: Connection, name: str) -> None:
     connection.exec_driver_sql(f"ALTER TABLE tokens ADD COLUMN {name} INTEGER")
 
 
-async def test_a_step_that_fails_leaves_the_store_as_it_was(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_migration_changes_nothing(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(connection: Connection) -> None:
         _add_column(connection, "half")
         connection.exec_driver_sql("ALTER TABLE nothing ADD COLUMN more INTEGER")
@@ -115,21 +113,21 @@ async def test_a_step_that_fails_leaves_the_store_as_it_was(
         monkeypatch.setitem(migrations.MIGRATIONS, before, fails)
         with pytest.raises(StoreError):
             await prepare_store(engine)
-        assert "half" not in await token_columns(engine)
-        assert await version_of(engine) == before
+        assert "half" not in await list_token_columns(engine)
+        assert await read_version(engine) == before
 
 
-async def test_servers_that_start_at_once_on_an_empty_database_all_get_it(database: str) -> None:
+async def test_servers_that_start_at_once_on_an_empty_database_all_open_it(database: str) -> None:
     engines = [make_engine(database) for _ in range(4)]
     async with closing(*engines):
         async with anyio.create_task_group() as tasks:
             for engine in engines:
                 tasks.start_soon(prepare_store, engine)
         for engine in engines:
-            assert await version_of(engine) == migrations.SCHEMA_VERSION
+            assert await read_version(engine) == migrations.SCHEMA_VERSION
 
 
-async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commits(
+async def test_the_creation_of_tables_has_a_longer_time_limit_than_other_transactions(
     postgresql_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def timeout(connection: Connection) -> str:
@@ -144,12 +142,12 @@ async def test_tables_of_a_core_with_standbys_have_a_longer_limit_than_its_commi
     assert seen == ["10s", "1500ms"]
 
 
-def test_a_post_on_an_edge_may_wait_for_another_change_as_long_as_its_route_allows() -> None:
+def test_commands_of_an_edge_have_the_time_limit_of_the_post_routes() -> None:
     assert {route.max_seconds for route in ROUTES.values() if route.is_post} == {EDGE_TIMEOUTS.command}
 
 
 @pytest.mark.parametrize("version", [0, migrations.SCHEMA_VERSION + 1, 99])
-async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
+async def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(
     database: str, version: int
 ) -> None:
     async with closing(make_engine(database)) as engine:
@@ -163,10 +161,10 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_left_alone(
         )
         assert f": it has schema {version}, written by arena 99, but {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
-        assert await version_of(engine) == version
+        assert await read_version(engine) == version
 
 
-async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: str) -> None:
+async def test_a_database_of_another_program_is_refused_and_unchanged(database: str) -> None:
     async with closing(make_engine(database)) as engine:
         async with engine.begin() as connection:
             await connection.execute(sa.text("CREATE TABLE cats (name VARCHAR(9))"))
@@ -177,7 +175,7 @@ async def test_a_database_of_somebody_else_is_refused_and_left_alone(database: s
             assert names == ["cats"]
 
 
-async def test_exclusive_transactions_follow_each_other(database: str) -> None:
+async def test_exclusive_transactions_run_one_after_another(database: str) -> None:
     engines = [make_engine(database) for _ in range(3)]
     async with closing(*engines):
         await prepare_store(engines[0])
@@ -191,36 +189,34 @@ async def test_exclusive_transactions_follow_each_other(database: str) -> None:
         async with anyio.create_task_group() as tasks:
             for engine in engines:
                 tasks.start_soon(count, engine)
-        assert await version_of(engines[0]) == migrations.SCHEMA_VERSION + 15
+        assert await read_version(engines[0]) == migrations.SCHEMA_VERSION + 15
 
 
 @pytest.mark.parametrize("turns", range(0, 24, 3))
-async def test_a_query_whose_task_is_cancelled_ends_and_leaves_nothing(
-    engine: AsyncEngine, turns: int
-) -> None:
-    for work in (tokens.find_token(engine, "anna"), count_new_matches(engine), _journal(engine)):
-        await engine.dispose()  # so that each begins with a new connection
+async def test_a_cancelled_query_leaves_no_task_or_connection(engine: AsyncEngine, turns: int) -> None:
+    for work in (tokens.find_token(engine, "anna"), count_new_matches(engine), _commit_nothing(engine)):
+        await engine.dispose()  # each operation begins with a new connection
         before = asyncio.all_tasks()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_awaited, work)
+            tasks.start_soon(_await, work)
             for _ in range(turns):
                 await checkpoint()
             tasks.cancel_scope.cancel()
-        # Else somebody closes the connection in the background, or nobody does.
+        # A further task would close the connection in the background; without one, nobody would close it.
         assert asyncio.all_tasks() == before
     assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
 
 
-async def _journal(engine: AsyncEngine) -> None:
+async def _commit_nothing(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
         await journal.commit([])
 
 
-async def _awaited(work: Awaitable[object]) -> None:
+async def _await(work: Awaitable[object]) -> None:
     await work
 
 
-async def test_insert_or_update_changes_the_rows_that_are_there(engine: AsyncEngine) -> None:
+async def test_an_upsert_inserts_new_rows_and_updates_existing_ones(engine: AsyncEngine) -> None:
     change = make_upsert(engine.dialect.name, schema.sessions)
     for rows in (["a"], ["b", "a"]):
         async with engine.begin() as connection:
@@ -251,7 +247,7 @@ async def test_insert_or_update_changes_the_rows_that_are_there(engine: AsyncEng
         ("sqlite:///:memory:", "the store cannot be in memory"),
     ],
 )
-async def test_a_store_that_cannot_be_reached_is_said_in_one_line(url: str, why: str) -> None:
+async def test_an_invalid_or_unreachable_url_is_reported_in_one_line(url: str, why: str) -> None:
     with pytest.raises(StoreError, match=why) as refused:
         async with open_store(url):
             pass
@@ -259,29 +255,31 @@ async def test_a_store_that_cannot_be_reached_is_said_in_one_line(url: str, why:
     assert "secret" not in str(refused.value)
 
 
-async def test_a_database_that_is_not_there_is_said_in_one_line(postgresql: Postgresql) -> None:
+async def test_a_missing_database_is_reported_in_one_line(postgresql: Postgresql) -> None:
     with pytest.raises(StoreError, match=': database "nothere" does not exist: create it with `createdb`'):
         async with open_store(f"postgresql://arena@/nothere?host={postgresql.folder}"):
             pass
 
 
-async def test_an_error_of_postgresql_is_told_without_the_names_of_drivers(postgresql_database: str) -> None:
+async def test_an_error_of_postgresql_is_described_without_driver_names(postgresql_database: str) -> None:
     async with open_store(postgresql_database) as engine:
         async with engine.connect() as connection:
             await connection.exec_driver_sql("SET default_transaction_read_only = on")
             await connection.commit()
             with pytest.raises(sa.exc.DBAPIError) as refused:
                 await connection.execute(sa.delete(schema.tokens))
-        told = describe_database_error(refused.value)
-        assert told is not None
-        assert re.fullmatch(r"cannot execute DELETE in a read-only transaction: name the primary .*", told)
+        description = describe_database_error(refused.value)
+        assert description is not None
+        assert re.fullmatch(
+            r"cannot execute DELETE in a read-only transaction: name the primary .*", description
+        )
         async with engine.connect() as connection:
             with pytest.raises(sa.exc.DBAPIError) as mistaken:
                 await connection.exec_driver_sql("SELECT nothing")
         assert describe_database_error(mistaken.value) == 'column "nothing" does not exist'
 
 
-async def test_an_error_names_the_url_as_the_host_wrote_it(tmp_path: Path) -> None:
+async def test_an_error_shows_the_url_as_it_was_given(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/arena.db"
     (tmp_path / "arena.db").write_text("no database " * 100)
     with pytest.raises(
@@ -291,7 +289,7 @@ async def test_an_error_names_the_url_as_the_host_wrote_it(tmp_path: Path) -> No
             pass
 
 
-async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_reported_with_the_remedy(tmp_path: Path) -> None:
     file = tmp_path / "arena.db"
     async with open_store(f"sqlite:///{file}"):
         pass
@@ -306,7 +304,7 @@ async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "description"),
     [
         (socket.gaierror(-2, "Name or service not known"), "the host in the URL is unknown: check its name"),
         (TimeoutError(), "the database does not answer in time: check that it runs"),
@@ -320,8 +318,8 @@ async def test_a_damaged_file_is_told_with_what_to_do(tmp_path: Path) -> None:
         (sqlite3.ProgrammingError("two\nlines"), "two"),
     ],
 )
-def test_the_reason_for_an_error_is_one_line(error: Exception, told: str) -> None:
-    assert str(describe_database_error(error)).startswith(told)
+def test_the_reason_for_an_error_is_one_line(error: Exception, description: str) -> None:
+    assert str(describe_database_error(error)).startswith(description)
 
 
 def test_the_password_of_a_url_without_one_comes_from_a_file(
@@ -337,7 +335,7 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
         make_engine("postgresql://arena@db/arena")
 
 
-async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning(
+async def test_a_blocking_transaction_locks_the_file_from_its_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite, "BUSY_WAIT", sqlite.NO_BUSY_WAIT)
@@ -353,19 +351,19 @@ async def test_a_blocking_transaction_has_the_file_for_itself_from_its_beginning
             other.dispose()
 
 
-def modes(folder: Path) -> dict[str, int]:
+def read_modes(folder: Path) -> dict[str, int]:
     return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
 
 
-async def test_nobody_else_may_read_a_store_and_its_logs(tmp_path: Path) -> None:
+async def test_only_the_owner_may_read_a_new_store_and_its_logs(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
             await tokens.create_token(engine, "anna", "bot")
-            assert modes(tmp_path) == {"arena.db": 0o600, "arena.db-wal": 0o600, "arena.db-shm": 0o600}
+            assert read_modes(tmp_path) == {"arena.db": 0o600, "arena.db-wal": 0o600, "arena.db-shm": 0o600}
     finally:
         os.umask(before)
-    assert modes(tmp_path) == {"arena.db": 0o600}
+    assert read_modes(tmp_path) == {"arena.db": 0o600}
 
 
 async def test_the_permissions_of_an_existing_store_are_kept(tmp_path: Path) -> None:
@@ -374,10 +372,10 @@ async def test_the_permissions_of_an_existing_store_are_kept(tmp_path: Path) -> 
     (tmp_path / "arena.db").chmod(0o640)
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await tokens.create_token(engine, "anna", "bot")
-        assert set(modes(tmp_path).values()) == {0o640}
+        assert set(read_modes(tmp_path).values()) == {0o640}
 
 
-async def test_a_job_is_repeated_and_each_outage_is_told_once(
+async def test_a_job_is_repeated_and_each_outage_is_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     outcomes = iter(
@@ -397,7 +395,7 @@ async def test_a_job_is_repeated_and_each_outage_is_told_once(
     assert clock.slept == [7.0, 2.0, 2.0, 7.0, 2.0]
 
 
-async def test_a_job_waits_for_a_postgresql_that_is_away(
+async def test_a_job_waits_for_a_stopped_postgresql(
     own_postgresql: Postgresql, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = await anyio.to_thread.run_sync(own_postgresql.new_database)

@@ -20,14 +20,14 @@ def url(folder: Path) -> str:
     return f"sqlite:///{folder / 'arena.db'}"
 
 
-async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Path) -> None:
+async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", None, "ladder-1", PLAN) as first:
             assert first.event == "ladder-1"
         async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as again:
             assert (again.event, again.uid) == ("ladder-1", first.uid)
         async with claim_ladder(engine, "match", None, "match-1", PLAN) as other:
-            assert other.uid != first.uid, "another command has events of its own"
+            assert other.uid != first.uid, "another command does not resume this ladder"
         await finish_ladder(engine, "ladder-1")
         async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as new:
             assert new.event == "ladder-2"
@@ -37,7 +37,7 @@ async def test_the_last_one_without_a_name_goes_on_until_it_is_over(tmp_path: Pa
         assert await find_plan(engine, "none") is None
 
 
-async def test_nobody_else_plays_it_meanwhile(tmp_path: Path) -> None:
+async def test_a_ladder_in_play_is_refused_to_others(tmp_path: Path) -> None:
     async with open_store(url(tmp_path)) as engine, open_store(url(tmp_path)) as another:
         async with claim_ladder(engine, "ladder", "spring", "x", PLAN):
             with pytest.raises(CannotResume, match="event spring is being played by another process"):
@@ -50,7 +50,7 @@ async def test_nobody_else_plays_it_meanwhile(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.lock")) == []
 
 
-async def test_a_lock_that_its_holder_deletes_while_it_is_taken_is_taken_anew(
+async def test_a_lock_file_deleted_while_it_is_locked_is_locked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[int] = []
@@ -98,7 +98,7 @@ async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
                 raise AssertionError
 
 
-async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -> None:
+async def test_bots_that_connect_later_are_stored_in_the_plan(tmp_path: Path) -> None:
     plan = {"rounds": 2, "bots": {}}
     async with open_store(url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", "spring", "x", plan):
@@ -107,7 +107,7 @@ async def test_bots_that_dial_in_are_noted_when_they_are_there(tmp_path: Path) -
             assert list(kept.plan["bots"]) == ["a", "b"]
 
 
-async def test_unfinished_matches_of_a_killed_ladder_are_removed_when_they_are_replayed(
+async def test_unfinished_matches_of_a_killed_ladder_are_removed(
     engine: AsyncEngine,
 ) -> None:
     for number in (1, 2):

@@ -1,5 +1,3 @@
-"""The lease of a server on its name: one process writes at a time, and a late one changes nothing."""
-
 from __future__ import annotations
 
 import re
@@ -29,23 +27,23 @@ from tests.server.journals import ELSEWHERE, MATCH, ends, happens, opens, run_ou
 from tests.server.matches import record
 
 
-async def row_of(engine: AsyncEngine, name: str) -> sa.Row[object]:
+async def read_row(engine: AsyncEngine, name: str) -> sa.Row[object]:
     async with engine.connect() as connection:
         return (
             await connection.execute(sa.select(schema.servers).where(schema.servers.c.name == name))
         ).one()
 
 
-async def renewed(engine: AsyncEngine) -> None:
-    """Have the holder renew its lease."""
+async def renew_all_leases(engine: AsyncEngine) -> None:
+    """Change the times of all leases as a renewal does."""
     async with engine.begin() as connection:
         values = {"renewed": schema.servers.c.renewed + 1, "until": schema.servers.c.until + 1}
         await connection.execute(sa.update(schema.servers).values(values))
 
 
 @asynccontextmanager
-async def overtaken(engine: AsyncEngine) -> AsyncIterator[Journal]:
-    """Yield a journal with a match in progress, whose name another has taken meanwhile, but without ending its sessions."""
+async def open_overtaken_journal(engine: AsyncEngine) -> AsyncIterator[Journal]:
+    """Yield a journal with a match in progress that has lost its lease without knowing it. Its sessions stay open."""
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         await run_out(engine)
@@ -55,20 +53,20 @@ async def overtaken(engine: AsyncEngine) -> AsyncIterator[Journal]:
         yield journal
 
 
-async def test_numbers_grow_and_a_stopped_server_leaves_its_name_at_once(engine: AsyncEngine) -> None:
+async def test_tokens_increase_and_a_stopped_server_releases_its_name_at_once(engine: AsyncEngine) -> None:
     clock = HurriedClock()
     for number in (1, 2, 3):
         async with open_journal(engine, "north", clock=clock) as journal:
             assert journal.lease[:2] == ("north", number)
-            row = await row_of(engine, "north")
+            row = await read_row(engine, "north")
             assert (row.number, row.pid) == (number, identify_this_process().pid)
     assert CHECK_SECONDS not in clock.slept
 
 
-async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(engine: AsyncEngine) -> None:
+async def test_a_held_name_is_refused_with_its_holder_in_one_line(engine: AsyncEngine) -> None:
     clock = HurriedClock()
     async with open_journal(engine, "north"):
-        clock.then = partial(renewed, engine)
+        clock.then = partial(renew_all_leases, engine)
         me = identify_this_process()
         with pytest.raises(LeaseHeld) as refused:
             async with open_journal(engine, "north", clock=clock):
@@ -77,11 +75,11 @@ async def test_a_name_that_is_held_is_refused_in_one_line_that_says_by_whom(engi
         assert re.match(known, str(refused.value))
         assert "\n" not in str(refused.value)
         assert clock.time <= 2 * CHECK_SECONDS
-        async with open_journal(engine, "south") as south:  # another name is free
+        async with open_journal(engine, "south") as south:  # no process holds this name
             await south.commit([SaveSession("anna", b"another")])
 
 
-async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(engine: AsyncEngine) -> None:
+async def test_the_name_of_an_ended_process_is_acquired_at_once(engine: AsyncEngine) -> None:
     clock = HurriedClock()
     await take_lease(engine, process=replace(identify_this_process(), started="1"))
     async with open_journal(engine, clock=clock) as journal:
@@ -89,7 +87,7 @@ async def test_the_name_of_a_process_that_is_gone_is_taken_over_at_once(engine: 
     assert CHECK_SECONDS not in clock.slept
 
 
-async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(engine: AsyncEngine) -> None:
+async def test_a_lease_that_is_not_renewed_is_acquired_after_it_expires(engine: AsyncEngine) -> None:
     clock, wanted = HurriedClock(), 3
     await take_lease(engine)
 
@@ -104,7 +102,7 @@ async def test_a_name_that_nobody_renews_is_taken_when_the_lease_has_run_out(eng
 
 
 @pytest.mark.parametrize("wait", [True, False])
-async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(
+async def test_a_lease_that_ends_far_ahead_after_a_clock_jump_is_acquired(
     engine: AsyncEngine, *, wait: bool
 ) -> None:
     clock = HurriedClock()
@@ -117,27 +115,27 @@ async def test_a_lease_of_a_clock_that_has_jumped_is_not_waited_for(
         assert LEASE_SECONDS <= clock.time <= LEASE_SECONDS + 2 * CHECK_SECONDS + LEASE_SECONDS / 3
 
 
-async def test_a_standby_waits_for_as_long_as_the_lease_is_renewed_and_takes_over_when_it_is_not(
+async def test_a_standby_waits_while_the_lease_is_renewed_and_then_takes_over(
     engine: AsyncEngine,
 ) -> None:
-    clock, looks = HurriedClock(), 30
+    clock, checks = HurriedClock(), 30
     old = await take_lease(engine, "north")
 
     async def renew_for_a_while() -> None:
-        if len(clock.slept) < looks:
-            await renewed(engine)
-        elif len(clock.slept) == looks:
+        if len(clock.slept) < checks:
+            await renew_all_leases(engine)
+        elif len(clock.slept) == checks:
             async with engine.begin() as connection:
                 await connection.execute(sa.update(schema.servers).values(until=0.0))
 
     clock.then = renew_for_a_while
     async with open_journal(engine, "north", wait=True, clock=clock, lease_seconds=2.4) as journal:
         assert journal.lease[:3] == ("north", old.number + 1, 2.4)
-        assert len(clock.slept) >= looks
-    assert clock.time >= looks * CHECK_SECONDS - 1
+        assert len(clock.slept) >= checks
+    assert clock.time >= checks * CHECK_SECONDS - 1
 
 
-async def test_a_standby_takes_the_name_that_is_given_back_within_two_looks(engine: AsyncEngine) -> None:
+async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -> None:
     clock = HurriedClock()
     async with anyio.create_task_group() as tasks:
         stop = anyio.Event()
@@ -164,12 +162,12 @@ async def test_a_standby_takes_the_name_that_is_given_back_within_two_looks(engi
             await journal.commit([happens(2)])
 
 
-async def test_a_lease_is_renewed_three_times_in_the_time_for_which_it_is_held(engine: AsyncEngine) -> None:
+async def test_a_lease_is_renewed_three_times_within_its_duration(engine: AsyncEngine) -> None:
     clock, seen = HurriedClock(), list[float]()
     enough = anyio.Event()
 
     async def look() -> None:
-        seen.append((await row_of(engine, "north")).renewed)
+        seen.append((await read_row(engine, "north")).renewed)
         if len(seen) == 4:
             enough.set()
             await anyio.sleep_forever()
@@ -188,10 +186,10 @@ ALL: list[DurableEffect] = [opens("another"), SaveSession("anna", b"1"), happens
 
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
-async def test_a_holder_declared_dead_cannot_write_and_learns_it(
+async def test_a_journal_that_lost_its_lease_cannot_commit(
     engine: AsyncEngine, effects: list[DurableEffect], caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with overtaken(engine) as journal:
+    async with open_overtaken_journal(engine) as journal:
         with pytest.raises(LeaseLost) as lost:
             await journal.commit(effects)
         assert str(lost.value) == str(LeaseLost(Lease("", 1)))
@@ -205,11 +203,11 @@ async def test_a_holder_declared_dead_cannot_write_and_learns_it(
             assert [(row.match, row.finished) for row in rows] == [(MATCH, None)]
             assert not (await connection.execute(sa.select(schema.records))).all()
         assert (await load_restart_state(engine, "", None)).sessions == {}
-    assert "not released" not in caplog.text, "there is nothing to release"
+    assert "not released" not in caplog.text, "a lost lease need not be released"
 
 
-async def test_other_work_of_the_journal_is_refused_too(engine: AsyncEngine) -> None:
-    async with overtaken(engine) as journal:
+async def test_a_journal_that_lost_its_lease_cannot_write(engine: AsyncEngine) -> None:
+    async with open_overtaken_journal(engine) as journal:
         with pytest.raises(LeaseLost):
             await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
         assert journal.lease_lost.is_set()
@@ -217,7 +215,7 @@ async def test_other_work_of_the_journal_is_refused_too(engine: AsyncEngine) -> 
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(engine: AsyncEngine) -> None:
+async def test_a_renewal_notices_that_the_lease_is_lost(engine: AsyncEngine) -> None:
     clock = HurriedClock()
     async with open_journal(engine, clock=clock) as journal:
         async with engine.begin() as connection:
@@ -226,8 +224,10 @@ async def test_an_idle_holder_learns_from_the_renewal_that_its_name_is_lost(engi
             await journal.lease_lost.wait()
 
 
-async def cut_off(journal: Journal, effects: list[DurableEffect], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commit effects over a line that is cut before the database answers."""
+async def break_commit(
+    journal: Journal, effects: list[DurableEffect], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let a commit fail as if the connection broke before anything was sent."""
 
     async def cut(*_given: object) -> None:
         raise ConnectionError("the line is cut")
@@ -238,31 +238,33 @@ async def cut_off(journal: Journal, effects: list[DurableEffect], monkeypatch: p
 
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
-async def test_a_commit_of_unknown_outcome_that_comes_late_is_refused_once_the_store_was_loaded(
+async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, effects: list[DurableEffect]
 ) -> None:
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         before, commit = journal.lease, journal._writer.commit
-        await cut_off(journal, effects, monkeypatch)
+        await break_commit(journal, effects, monkeypatch)
         (found,) = (await journal.load("test")).matches
         assert found.events == [(1, MatchOpened())]
         assert journal.lease.number == before.number + 1
         with pytest.raises(LeaseLost):
             await commit(collect_changes(effects, before.name), before)
-        # So it is also where the number was taken, and nobody was told.
+        # The same holds if the new token was stored, but its answer was lost.
         again = await journal._writer.write(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease
         await journal.commit([happens(2, at=7)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
         await journal.load("test")
-        assert journal.lease.number == before.number + 1  # nothing is in doubt any more
+        assert (
+            journal.lease.number == before.number + 1
+        )  # no outcome is unknown any more, so no new token is needed
 
 
-async def test_a_renewal_while_the_number_is_taken_again_does_not_lose_the_lease(
+async def test_a_renewal_during_load_does_not_lose_the_lease(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A renewal under the number before would find it replaced, by this process itself."""
+    """A renewal with the old token would fail, although this process itself has replaced the token."""
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
         write, taken, answered = journal._writer.write, anyio.Event(), anyio.Event()
@@ -273,7 +275,7 @@ async def test_a_renewal_while_the_number_is_taken_again_does_not_lose_the_lease
             await answered.wait()
             return found
 
-        await cut_off(journal, [happens(2)], monkeypatch)
+        await break_commit(journal, [happens(2)], monkeypatch)
         async with anyio.create_task_group() as tasks:
             with monkeypatch.context() as patched:
                 patched.setattr(journal._writer, "write", answer_late)
@@ -287,10 +289,10 @@ async def test_a_renewal_while_the_number_is_taken_again_does_not_lose_the_lease
 
 
 @pytest.mark.parametrize("is_mid_statement", [False, True])
-async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_longer_than_the_lease(
+async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_expires(
     postgresql_database: str, is_mid_statement: bool
 ) -> None:
-    """PostgreSQL counts a session as idle or, between the messages of one statement, as active."""
+    """A session may be frozen between statements, or between the messages of one statement."""
     async with open_store(postgresql_database) as engine:
         old = await take_lease(engine)
         await run_out(engine)
@@ -311,10 +313,12 @@ async def test_a_holder_that_stands_still_in_a_transaction_keeps_its_name_no_lon
             with pytest.raises(sa.exc.DBAPIError):
                 await still.run_sync(lease.require_lease, old)
             await still.invalidate()
-            assert (await bystander.execute(sa.text("SELECT 1"))).scalar_one() == 1, "others go on"
+            assert (await bystander.execute(sa.text("SELECT 1"))).scalar_one() == 1, (
+                "other sessions stay open"
+            )
 
 
-async def test_a_name_is_taken_where_sessions_cannot_be_ended(
+async def test_a_name_is_acquired_even_if_sessions_cannot_be_ended(
     postgresql_database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(lease, "_END_SESSIONS", sa.text("SELECT forbidden()"))
@@ -328,7 +332,7 @@ async def test_a_name_is_taken_where_sessions_cannot_be_ended(
 async def test_the_time_of_the_database_is_in_seconds_since_1970(engine: AsyncEngine) -> None:
     async with engine.connect() as connection:
         before = time.time()
-        told = (
+        now = (
             await connection.execute(sa.select(lease.make_database_time(engine.dialect.name)))
         ).scalar_one()
-        assert before - 1 < told < time.time() + 1
+        assert before - 1 < now < time.time() + 1

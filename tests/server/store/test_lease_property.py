@@ -1,4 +1,4 @@
-"""Servers on one store, started, stopped, killed, frozen and cut off in any order: acknowledged data stays."""
+"""Servers on one store are started, stopped, killed and disconnected in any order: acknowledged data stay."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from tests.server.journals import ends, happens, opens
 from tests.server.matches import record
 
 DEAD = replace(identify_this_process(), started="1")
-"""A process that counts as dead, so that its name is taken at once, whatever it still does."""
+"""Identity of a process that counts as ended, so that others acquire its name at once, even if it still writes."""
 
 
 @dataclass
-class CutOff:
-    """A writer whose commits are durable or not, and fail in any case."""
+class BrokenWriter:
+    """Writer whose commits always raise an exception; they are stored nevertheless if `durable` is True."""
 
     writer: JournalWriter
     durable: bool
@@ -55,28 +55,28 @@ class Run:
     journal: Journal
     writer: JournalWriter
     open: dict[str, int] = field(default_factory=dict)
-    """Its matches in progress, and how many events each has."""
+    """Number of events of each match in progress, by match."""
 
 
 @dataclass
-class World:
-    """Any number of processes on one store, and what somebody was told."""
+class ServerWorld:
+    """Processes on one store, and the data whose commit was acknowledged."""
 
     engine: AsyncEngine
     stack: AsyncExitStack
     runs: list[Run] = field(default_factory=list)
-    told: dict[str, dict[int, int]] = field(default_factory=dict)
-    """Time of each acknowledged event, by its match and number."""
+    acknowledged_events: dict[str, dict[int, int]] = field(default_factory=dict)
+    """Time of each acknowledged event, by match and number of the event."""
     time: int = 0
-    """No two events happen at the same time."""
+    """Time of the last event; each event has its own."""
     acknowledged: dict[str, str] = field(default_factory=dict)
-    """The record of each match whose end was acknowledged."""
+    """Record of each match whose end was acknowledged."""
     seen: dict[str, str] = field(default_factory=dict)
-    """The first record of each match that was in the store, acknowledged or not."""
+    """Records of finished matches that the last check has found in the store, acknowledged or not."""
     matches: int = 0
 
     async def start(self, name: str, process: ProcessIdentity) -> None:
-        """Let a process take the name if it is free, and continue its matches."""
+        """Start a process that acquires the name, if it is free, and continues its matches."""
         writer: JournalWriter = await self.stack.enter_async_context(
             open_sqlite_writer(self.engine)
             if self.engine.dialect.name == "sqlite"
@@ -95,7 +95,7 @@ class World:
         run.open = {each.terms.match: len(each.events) for each in found}
 
     async def stop(self, number: int) -> None:
-        """Stop a process, which gives its name back if it still has it."""
+        """Stop a process, which releases its name if it still holds it."""
         if self.runs:
             await self.runs.pop(number % len(self.runs)).journal.release()
 
@@ -104,18 +104,18 @@ class World:
         if self.runs:
             self.runs.pop(number % len(self.runs))
 
-    async def run_out(self) -> None:
-        """Let all leases expire; their holders continue."""
+    async def expire_leases(self) -> None:
+        """Let all leases expire. Their holders keep running."""
         async with self.engine.begin() as connection:
             await connection.execute(sa.update(schema.servers).values(until=0.0))
 
     async def play(self, number: int, which: int, what: str, how: str) -> None:
-        """Commit a new match, an event of one, or the end of one, in a process. It may fail."""
+        """Commit the start, an event or the end of a match in a process. The commit may fail."""
         if self.runs:
             await self._play(self.runs[number % len(self.runs)], which, what, how)
 
     async def play_at_once(self, first: int, second: int, which: int, what: str) -> None:
-        """Commit from two processes at the same time, perhaps the same match."""
+        """Commit in two processes at the same time, perhaps to the same match."""
         both = {
             id(run): run
             for run in (self.runs[each % len(self.runs)] for each in (first, second) if self.runs)
@@ -141,26 +141,26 @@ class World:
             effects.append(ends(ended))
         try:
             if how.startswith("is cut off"):
-                await self._cut_off(run, effects, how)
+                await self._break_commit(run, effects, how)
             await run.journal.commit(effects)
         except LeaseLost:
-            self._remove(run)  # it ends, and tells nobody
+            self._remove(run)  # the process ends without an acknowledgement
             return
         except StoreUnavailable:
-            # Patience is over: a new core goes on with what is in the store, which may be what nobody was told.
+            # The process continues from the store, which may have events that were never acknowledged.
             before = run.journal.lease
             with suppress(LeaseLost):
                 await self._load(run)
                 if "late" in how:
                     await run.writer.commit(
                         collect_changes(effects, before.name), before
-                    )  # it must be refused
+                    )  # this late commit must be refused
             return
         if how == "is killed after the commit":
             self._remove(run)
             return
         run.open[match] = number
-        acknowledged = self.told.setdefault(match, {})
+        acknowledged = self.acknowledged_events.setdefault(match, {})
         assert number not in acknowledged
         acknowledged[number] = at
         if what == "end":
@@ -169,9 +169,9 @@ class World:
             self.acknowledged[match] = to_line(ended)
 
     @staticmethod
-    async def _cut_off(run: Run, effects: list[DurableEffect], how: str) -> None:
-        """Fail to commit, perhaps only as far as can be seen. Raises StoreUnavailable where it is not tried again."""
-        run.journal._writer = CutOff(run.writer, "but durable" in how)  # type: ignore[assignment]
+    async def _break_commit(run: Run, effects: list[DurableEffect], how: str) -> None:
+        """Let a commit raise an exception, though it may be durable. Raises StoreUnavailable if it is not to be repeated."""
+        run.journal._writer = BrokenWriter(run.writer, "but durable" in how)  # type: ignore[assignment]
         try:
             await run.journal.commit(effects)
         except StoreUnavailable:
@@ -186,13 +186,13 @@ class World:
     async def check(self) -> None:
         """Check that the store has all acknowledged data unchanged."""
         async with self.engine.connect() as connection:
-            found = await load_events_by_match(connection, list(self.told))
+            found = await load_events_by_match(connection, list(self.acknowledged_events))
             kept = await connection.execute(
                 sa.select(schema.matches.c.match).where(schema.matches.c.finished.is_not(None))
             )
             over = set(kept.scalars())
         records = {each.match: to_line(each) for each in await load_records(self.engine, "test")}
-        for match, acknowledged in self.told.items():
+        for match, acknowledged in self.acknowledged_events.items():
             kept_at = {number: at for number, (at, _) in enumerate(found[match], 1)}
             assert acknowledged.items() <= kept_at.items(), match
             assert [type(event) for _, event in found[match]] == [MatchOpened] * len(found[match])
@@ -210,13 +210,11 @@ hows = st.sampled_from(
     + [f"is cut off{durable}{long}" for durable in ("", ", but durable") for long in ("", ", for long")]
     + ["is cut off for long, and comes late"]
 )
-all_names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+server_names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 
 
 def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
-    """Generate steps of servers of these names on one store: they play most of the time, and are taken over
-    often.
-    """
+    """Generate steps of servers with these names: mostly commits, and often another process acquires a name."""
     start = st.tuples(
         st.just("start"), st.sampled_from(names), st.sampled_from([DEAD, DEAD, identify_this_process()])
     )
@@ -225,10 +223,10 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
     rest = st.one_of(
         st.tuples(st.just("stop"), numbers),
         st.tuples(st.just("kill"), numbers),
-        st.tuples(st.just("run_out")),
+        st.tuples(st.just("expire_leases")),
         st.tuples(st.just("check")),
     )
-    # Two processes with one match begin, of which the second has taken the name over, and the first one does not know.
+    # At first, two processes play the same match, because the first does not know that the second has its name.
     taken, first_plays = ("start", names[0], DEAD), ("play", 0, 0, "event", "goes well")
     first = [
         taken,
@@ -241,11 +239,11 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
     return more.map(lambda then: [*first, *then])
 
 
-@given(st.lists(all_names, min_size=1, max_size=2, unique=True).flatmap(steps))
+@given(st.lists(server_names, min_size=1, max_size=2, unique=True).flatmap(steps))
 @settings(
     max_examples=examples(33, 3).max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-async def test_whatever_servers_do_what_was_acknowledged_stays(
+async def test_acknowledged_data_stay_whatever_the_servers_do(
     database: str, todo: list[tuple[object, ...]]
 ) -> None:
     engine = make_engine(database, durable=False)
@@ -256,7 +254,7 @@ async def test_whatever_servers_do_what_was_acknowledged_stays(
                 if table is not schema.about:
                     await connection.execute(sa.delete(table))
         async with AsyncExitStack() as stack:
-            world = World(engine, stack)
+            world = ServerWorld(engine, stack)
             for what, *arguments in todo:
                 with anyio.fail_after(500):
                     await getattr(world, str(what))(*arguments)
@@ -265,6 +263,6 @@ async def test_whatever_servers_do_what_was_acknowledged_stays(
         await close_engine(engine)
 
 
-def test_a_record_of_another_winner_is_another_line() -> None:
-    """The test above relies on this: two processes that end one match would end it differently."""
+def test_records_with_different_winners_differ() -> None:
+    """The test above relies on this: two processes that end the same match store different records."""
     assert to_line(record("m", winner="maxie")) != to_line(record("m", winner="minnie"))

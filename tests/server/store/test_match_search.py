@@ -1,4 +1,4 @@
-"""Searches against an oracle: every match looked at by hand, in every combination of what can be asked for."""
+"""Searches with every combination of terms, compared with a test of each match."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNT = 120
 
 @pytest.fixture
 async def stored_rows(engine: Engine) -> list[dict[str, object]]:
-    """Return finished matches of a few bots, and one in progress."""
+    """Store finished matches of a few bots, and one match in progress. Return their rows."""
     chance = Random(5)
     rows: list[dict[str, object]] = []
     for number in range(1, COUNT + 1):
@@ -44,7 +44,7 @@ async def stored_rows(engine: Engine) -> list[dict[str, object]]:
                 "minnie": minnie,
                 "terms": "",
                 "started": "2026-11-20T12:00:00.000Z",
-                # Some finish at the same moment: they are told apart by their numbers.
+                # Some end at the same time, so that their numbers decide the order.
                 "finished": None if number == COUNT else f"2026-11-20T13:00:{number // 3:02}.000Z",
                 "arrival": number,
                 "map": chance.choice(MAPS) if game == "riskless" else "",
@@ -66,7 +66,7 @@ def fits(row: dict[str, object], wanted: SearchFilter) -> bool:
         return False
     players = {row["maxie"], row["minnie"]}
     if wanted.opponent:
-        # Whoever plays itself is its own opponent.
+        # A bot that plays itself is its own opponent.
         if sorted((wanted.bot, wanted.opponent)) != sorted((str(row["maxie"]), str(row["minnie"]))):
             return False
     elif wanted.bot and wanted.bot not in players:
@@ -101,23 +101,21 @@ def combinations() -> Iterator[SearchFilter]:
             yield SearchFilter(bot, opponent, map, game, event, opening, result)
 
 
-async def find_all(
-    engine: Engine, wanted: SearchFilter, limit: int, looked_through: int
-) -> list[MatchSummary]:
-    """Return all that fit, page by page."""
-    shown: list[MatchSummary] = []
-    place = None
+async def find_all(engine: Engine, wanted: SearchFilter, limit: int, max_examined: int) -> list[MatchSummary]:
+    """Return all matches that fit, from all pages."""
+    found: list[MatchSummary] = []
+    cursor = None
     while True:
-        page = await search_matches(engine, wanted, limit, place, looked_through)
+        page = await search_matches(engine, wanted, limit, cursor, max_examined)
         assert len(page.matches) <= limit
-        shown += page.matches
+        found += page.matches
         if page.next is None:
-            return shown
+            return found
         time, _, match = page.next.partition("|")
-        place = time, match
+        cursor = time, match
 
 
-async def test_every_combination_finds_what_fits_the_newest_first(
+async def test_every_combination_of_terms_finds_the_matches_that_fit_newest_first(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
     newest = sorted(stored_rows, key=lambda row: (str(row["finished"]), row["number"]), reverse=True)
@@ -127,7 +125,7 @@ async def test_every_combination_finds_what_fits_the_newest_first(
         assert [each.match for each in await find_all(engine, wanted, 20, 50)] == expected, wanted
 
 
-async def test_one_answer_looks_through_no_more_than_it_may(
+async def test_a_search_examines_no_more_matches_than_allowed(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
     page = await search_matches(engine, SearchFilter(result=EndReason.CRASH.value), 5, max_examined=10)
@@ -155,7 +153,7 @@ async def test_the_score_of_one_bot_against_another_is_listed_by_game(engine: En
     assert await load_head_to_head_scores(engine, "bert", "dora") == []
 
 
-async def test_a_match_says_which_opening_it_had(
+async def test_the_opening_key_of_a_match_is_found(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
     for row in stored_rows[:5]:
@@ -163,7 +161,7 @@ async def test_a_match_says_which_opening_it_had(
     assert await find_opening_key(engine, "none") is None
 
 
-async def test_every_list_is_read_from_an_index_in_its_order(
+async def test_every_search_reads_an_index_in_order(
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
     if engine.dialect.name != "sqlite":
@@ -192,7 +190,7 @@ async def test_every_list_is_read_from_an_index_in_its_order(
                 async with engine.connect() as connection:
                     plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given)).all()
                 reads += [row.detail for row in plan if " matches " in f"{row.detail} "]
-            # The data of the chosen matches is read by their numbers.
-            by_place = [line for line in reads if "INTEGER PRIMARY KEY" not in line]
-            assert all("INDEX ix_matches_" in line for line in by_place), (wanted, reads)
-            assert any(f"INDEX ix_matches_{index}" in line for line in by_place), (wanted, reads)
+            # The chosen matches are then read by their numbers, the primary key.
+            index_reads = [line for line in reads if "INTEGER PRIMARY KEY" not in line]
+            assert all("INDEX ix_matches_" in line for line in index_reads), (wanted, reads)
+            assert any(f"INDEX ix_matches_{index}" in line for line in index_reads), (wanted, reads)

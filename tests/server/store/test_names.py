@@ -18,7 +18,7 @@ from arena.server.store.names import find_unavailability_reason, make_lookalike_
         ("\u1112\u1161\u11ab", "\ud55c"),
     ],
 )
-def test_a_lookalike_of_a_name_that_exists_is_refused(name: str, like: str) -> None:
+def test_a_lookalike_of_an_existing_name_is_refused(name: str, like: str) -> None:
     assert (
         find_unavailability_reason(name, ["carl", like])
         == f"{name!r} looks like {like!r}, which exists: choose another name"
@@ -31,11 +31,11 @@ def test_reserved_names_and_their_lookalikes_are_refused(name: str) -> None:
 
 
 @given(st.text(max_size=20))
-def test_a_skeleton_is_its_own_and_a_name_may_be_taken_again(name: str) -> None:
+def test_a_lookalike_key_is_its_own_key_and_an_equal_name_is_ignored(name: str) -> None:
     assert make_lookalike_key(make_lookalike_key(name)) == make_lookalike_key(name)
     assert find_unavailability_reason(f"x{name}", [f"x{name}"]) is None
 
 
 @pytest.mark.parametrize("name", ["bot-1", "bot-2", "Ёж", "дракон", "housekeeper", "機械"])
-def test_other_names_are_free(name: str) -> None:
+def test_other_names_are_available(name: str) -> None:
     assert find_unavailability_reason(name, ["anna", "bot", "bot-i", "bot-3", "ёлка"]) is None

@@ -1,4 +1,4 @@
-"""The opening explorer against an oracle: every match played through by hand."""
+"""Opening explorer, compared with a count over all positions of all matches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENDINGS = (
 
 
 def random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
-    """Return matches by chance, each with its positions: a quarter is drawn, and the others end a ply before in the three ways."""
+    """Return random matches, each with its positions. A quarter are drawn, and the others end one ply earlier as in ENDINGS."""
     records = []
     for seed in range(count):
         drawn = seed % 4 == 0
@@ -46,7 +46,7 @@ async def keep(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
     assert await import_lines(engine, lines, counts_rated_matches=True) == ImportResult(added=len(lines))
 
 
-def by_hand(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Continuation]:
+def count_continuations(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Continuation]:
     moves: dict[str, list[int]] = {}
     for record, positions in found:
         if record.result.reason is EndReason.SERVER_FAULT:
@@ -66,22 +66,22 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
     assert len(positions) > 20
     for position in positions:
         answer = await find_continuations(engine, GAME, position)
-        assert answer.examined == 30, "a void match counts for nothing, nor one on another map"
+        assert answer.examined == 30, "void matches and matches on another map do not count"
         assert len(answer.moves) <= MAX_CONTINUATIONS
-        assert set(answer.moves) == by_hand(found, position)
+        assert set(answer.moves) == count_continuations(found, position)
         counts = [each.maxie + each.drawn + each.minnie for each in answer.moves]
         assert counts == sorted(counts, reverse=True)
 
 
-async def test_the_newest_matches_are_examined_and_no_more(engine: Engine) -> None:
+async def test_only_the_newest_matches_are_examined(engine: Engine) -> None:
     found = random_matches(GAME, 12)
     await keep(engine, *found)
     answer = await find_continuations(engine, GAME, GAME.start(), max_matches=4)
     assert answer.examined == 3, "one of the four is void"
-    assert set(answer.moves) == by_hand(found[-4:], GAME.start())
+    assert set(answer.moves) == count_continuations(found[-4:], GAME.start())
 
 
-async def test_a_match_on_another_version_of_the_map_counts_for_nothing(engine: Engine) -> None:
+async def test_a_match_on_another_version_of_the_map_is_ignored(engine: Engine) -> None:
     ((record, positions),) = random_matches(GAME, 1)
     await keep(engine, (record, positions))
     older: Any = make_game("riskless", SETUP | {"ply_limit": 7})

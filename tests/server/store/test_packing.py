@@ -46,7 +46,7 @@ else:
 
 @st.composite
 def matches(draw: st.DrawFn) -> MatchData:
-    """Return a record and a journal that have most in common, and sometimes not."""
+    """Generate a record and a journal whose moves mostly agree."""
     kept = record("m" * 32)
     made = draw(st.lists(moves, max_size=8))
     kept = msgspec.structs.replace(kept, moves=made)
@@ -79,13 +79,13 @@ def test_unpacking_restores_every_byte(whole: MatchData) -> None:
     assert unpack_record(pack_record(whole.record)) == whole.record
 
 
-def test_a_match_of_which_only_the_record_is_packed_has_no_journal() -> None:
+def test_a_match_with_only_a_packed_record_has_no_journal() -> None:
     with pytest.raises(UnpackError, match="only a record"):
         unpack_match(pack_record(to_line(record())))
 
 
 @pytest.mark.parametrize("imported", [[], ['[[1,{"type":"opened"}]]']])
-def test_a_match_that_was_imported_has_no_events(imported: list[str]) -> None:
+def test_packed_events_are_restored_also_if_there_are_none(imported: list[str]) -> None:
     assert unpack_match(pack_match(MatchData(to_line(record()), "{}", imported))).events == imported
 
 
@@ -106,15 +106,15 @@ def test_corrupt_packed_data_is_reported_in_one_line(damaged: bytes) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_small_piece_that_unpacks_to_more_than_any_match_is_refused() -> None:
+def test_packed_data_that_unpack_to_too_much_are_refused() -> None:
     bomb = packing.FORMAT_VERSION + zstd.compress(bytes(packing.MAX_UNPACKED_BYTES + 1))
     assert len(bomb) < 100_000
     with pytest.raises(UnpackError, match="unpack to more than"):
         unpack_record(bomb)
 
 
-def test_the_shared_text_is_the_one_that_every_store_was_written_with() -> None:
-    """With any other, nothing that is packed can be read again: a new text is a new version."""
+def test_the_dictionary_never_changes() -> None:
+    """Data packed with it cannot be read with any other: a new dictionary needs a new format version."""
     digest = hashlib.sha256(packing.DICTIONARY_FILE.read_bytes()).hexdigest()
     assert digest == "d64d78834e52e7cb9ee91206aa2a78860f237d0255f031b63d7e5696c135a67e"
 

@@ -1,5 +1,3 @@
-"""Data of people: a name that is deleted leaves no trace, and an owner is given all that is kept."""
-
 from __future__ import annotations
 
 import json
@@ -49,29 +47,29 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
 ADA = "ada lovelace"
 
 
-async def contents(engine: AsyncEngine, *without: str) -> list[str]:
-    """Return every row of the store but of these tables, as text; packed pieces unpacked."""
+async def read_rows_as_text(engine: AsyncEngine, *without: str) -> list[str]:
+    """Return the rows of all tables except `without` as texts, with unpacked records."""
     found = []
     async with engine.connect() as connection:
         for table in metadata.sorted_tables:
             if table.name in without:
                 continue
             for row in (await connection.execute(sa.select(table))).mappings():
-                told = dict(row)
+                row_values = dict(row)
                 if table.name == "records":
-                    told["packed"] = (
+                    row_values["packed"] = (
                         unpack_match(row["packed"]) if row["whole"] else unpack_record(row["packed"])
                     )
-                found.append(repr((table.name, told)))
+                found.append(repr((table.name, row_values)))
     return sorted(found)
 
 
-async def everything(engine: AsyncEngine) -> str:
-    return "\n".join(await contents(engine))
+async def read_store_as_text(engine: AsyncEngine) -> str:
+    return "\n".join(await read_rows_as_text(engine))
 
 
 async def fill(engine: AsyncEngine) -> None:
-    """Store everything that a name can leave behind, some of it packed and some not."""
+    """Store data of every kind that contain a name; some matches are packed."""
     engines = Engines(EngineInfo("from lovelace.toml"), EngineInfo("greedy"))
     for number, maxie in enumerate((ADA, "bert", ADA)):
         minnie = "bert" if maxie == ADA else ADA
@@ -108,23 +106,23 @@ async def fill(engine: AsyncEngine) -> None:
         await connection.execute(sa.insert(metadata.tables["requests"]).values(**asked))
 
 
-async def lines(engine: AsyncEngine) -> list[Record]:
+async def load_exported_records(engine: AsyncEngine) -> list[Record]:
     return [from_line(line) async for line in export_lines(engine)]
 
 
-async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
+async def test_a_deleted_name_leaves_no_trace_and_its_matches_stay(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
     await fill(engine)
-    before = await lines(engine)
+    before = await load_exported_records(engine)
     other, count = await forget_name(engine, ADA)
     assert count == 6
     assert other.startswith("deleted-")
-    told = await everything(engine)
-    assert "lovelace" not in told
-    assert "byron" not in told
-    after = await lines(engine)
+    row_values = await read_store_as_text(engine)
+    assert "lovelace" not in row_values
+    assert "byron" not in row_values
+    after = await load_exported_records(engine)
     assert [each.moves for each in after] == [each.moves for each in before]
     assert [each.result.winner for each in after] == [each.result.winner for each in before]
     assert [each.players for each in after] == [
@@ -134,22 +132,22 @@ async def test_a_name_that_is_deleted_leaves_no_trace_and_its_matches_stay(
     for each in after:
         verify_record(each)
     await pack_finished_matches(engine)
-    assert await lines(engine) == after
+    assert await load_exported_records(engine) == after
     assert await recompute_ratings(engine) is not None
-    assert "lovelace" not in await everything(engine)
-    assert "deleted-" in await everything(engine)
+    assert "lovelace" not in await read_store_as_text(engine)
+    assert "deleted-" in await read_store_as_text(engine)
 
 
-async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
+async def test_a_rename_changes_nothing_but_the_name(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
     await fill(engine)
     await count_new_matches(engine)
     gone = "requests", "sessions", "tokens"
-    before = await contents(engine, *gone)
+    before = await read_rows_as_text(engine, *gone)
     assert await rename_in_store(engine, ADA, "wolf", moves_ban=True) == 6
-    after = await contents(engine, *gone)
+    after = await read_rows_as_text(engine, *gone)
     assert after == sorted(each.replace(ADA, "wolf") for each in before)
     found = {each.name: each for each in await tokens.list_tokens(engine)}
     assert found[ADA].revoked is not None
@@ -159,11 +157,11 @@ async def test_a_name_that_becomes_another_one_leaves_nothing_else_changed(
     with pytest.raises(TokenError, match=f"'{ADA}' is taken"):
         await rename_in_store(engine, "bert", ADA, moves_ban=True)
     assert await rename_in_store(engine, "wolf", ADA, moves_ban=True) == 6
-    assert await contents(engine, *gone) == before
+    assert await read_rows_as_text(engine, *gone) == before
 
 
 @pytest.mark.parametrize(("moves_ban", "banned"), [(True, "wolf"), (False, ADA)])
-async def test_only_a_ban_by_the_host_moves_to_the_new_name(
+async def test_a_ban_moves_to_the_new_name_only_on_request(
     engine: AsyncEngine, moves_ban: bool, banned: str
 ) -> None:
     await fill(engine)
@@ -172,7 +170,7 @@ async def test_only_a_ban_by_the_host_moves_to_the_new_name(
     assert bans == [banned]
 
 
-async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
+async def test_a_repeatedly_interrupted_rename_is_resumed(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 1)
@@ -195,14 +193,14 @@ async def test_a_rename_that_is_interrupted_again_and_again_goes_on(
         break
     left = 0
     assert step > 5
-    assert ADA not in "".join(await contents(engine, "tokens"))
+    assert ADA not in "".join(await read_rows_as_text(engine, "tokens"))
     assert await recompute_ratings(engine) is not None
 
 
-async def test_a_name_that_cannot_be_had_changes_nothing(engine: AsyncEngine) -> None:
+async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:
     await fill(engine)
     await count_new_matches(engine)
-    before = await everything(engine)
+    before = await read_store_as_text(engine)
     for name, other, why in (
         ("nobody", "wolf", "'nobody' is not a bot with an owner"),
         (ADA, "bert", "'bert' is taken"),
@@ -213,28 +211,28 @@ async def test_a_name_that_cannot_be_had_changes_nothing(engine: AsyncEngine) ->
     ):
         with pytest.raises(TokenError, match=why):
             await rename_in_store(engine, name, other, moves_ban=True)
-        assert await everything(engine) == before, other
+        assert await read_store_as_text(engine) == before, other
 
 
-async def test_a_name_in_play_or_in_an_event_that_is_not_over_is_left_as_it_is(engine: AsyncEngine) -> None:
+async def test_a_name_in_a_match_or_in_an_unfinished_event_is_not_deleted(engine: AsyncEngine) -> None:
     await fill(engine)
     await count_new_matches(engine)
     ladders = metadata.tables["ladders"]
 
-    async def stays(why: str) -> None:
-        before = await everything(engine)
+    async def assert_not_deleted(why: str) -> None:
+        before = await read_store_as_text(engine)
         with pytest.raises(NameInUse, match=why):
             await forget_name(engine, ADA)
-        assert await everything(engine) == before
+        assert await read_store_as_text(engine) == before
 
     async with engine.begin() as connection:
         await connection.execute(sa.update(ladders).values(finished=None))
-    await stays("in the event 'a ladder'")
+    await assert_not_deleted("in the event 'a ladder'")
     async with engine.begin() as connection:
         await connection.execute(sa.update(ladders).values(finished=day(2)))
     async with open_journal(engine, "north") as journal:
         await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
-    await stays("has a match in progress")
+    await assert_not_deleted("has a match in progress")
 
 
 async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(engine: AsyncEngine) -> None:
@@ -243,14 +241,16 @@ async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(engine: Asy
         await register_name(engine, "ada byron", name)
     await issue_directive(engine, "owner", "ada byron", "a ban", 3600)
     await forget_name(engine, "wolf")
-    assert await find_invited_owner(engine, codes["ada byron"]) == "ada byron", "lynx is left"
+    assert await find_invited_owner(engine, codes["ada byron"]) == "ada byron", (
+        "the owner still has the bot lynx"
+    )
     await forget_name(engine, "lynx")
     assert await find_invited_owner(engine, codes["ada byron"]) is None
     await forget_name(engine, "bob")
-    assert not re.search("ada byron|bob|wolf|lynx", await everything(engine))
+    assert not re.search("ada byron|bob|wolf|lynx", await read_store_as_text(engine))
 
 
-async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(engine: AsyncEngine) -> None:
+async def test_the_stored_data_of_an_owner_are_complete_and_contain_no_secret(engine: AsyncEngine) -> None:
     await fill(engine)
     await create_invitations(engine, ["byron"], 2, 3600)
     names = await load_names_of_owner(engine, "byron")
@@ -260,7 +260,7 @@ async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(eng
         table: [row.get("name") or row.get("subject") or row.get("bot") or row["owner"] for row in rows]
         for table, rows in kept.items()
     }
-    both = [ADA, ADA]  # in its game, and in its game with this time control
+    both = [ADA, ADA]  # ratings of the game, and of the game with this time control
     same = {
         "tokens": [ADA],
         "sessions": [ADA],
@@ -275,7 +275,7 @@ async def test_an_owner_is_given_all_that_is_kept_of_its_names_and_no_secret(eng
     assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)
 
 
-async def test_a_name_is_stored_if_it_has_played_even_if_nothing_else_is_kept_of_it(
+async def test_a_name_with_only_matches_counts_as_stored(
     engine: AsyncEngine,
 ) -> None:
     await keep(engine, day(1), events(MAXIE_WINS), maxie="anna", minnie="bert")
@@ -286,7 +286,7 @@ async def test_a_name_is_stored_if_it_has_played_even_if_nothing_else_is_kept_of
     ]
 
 
-async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already(engine: AsyncEngine) -> None:
+async def test_all_bots_of_an_owner_are_hidden_except_hidden_ones(engine: AsyncEngine) -> None:
     for name in ("wolf", "lynx", "bear"):
         await tokens.create_token(engine, name, "bot", "byron")
     await tokens.revoke_token(engine, "lynx")
@@ -294,5 +294,5 @@ async def test_all_bots_of_an_owner_are_hidden_but_those_that_are_hidden_already
     hidden = personal_data.make_hidden_name()
     await rename_in_store(engine, "bear", hidden, moves_ban=True)
     changes = {each.name: each.new_name for each in await make_hiding_renames(engine, "byron")}
-    assert changes.keys() == {"lynx", "wolf"}, "a bot whose token was revoked is hidden too"
+    assert changes.keys() == {"lynx", "wolf"}, "a bot with a revoked token that has played is hidden too"
     assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())

@@ -37,20 +37,22 @@ KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
         ("0", Retention(max_matches=0)),
     ],
 )
-def test_retention_is_given_in_days_or_in_matches(text: str, found: Retention) -> None:
+def test_a_retention_rule_is_parsed(text: str, found: Retention) -> None:
     assert Retention.parse(text) == found
 
 
 @pytest.mark.parametrize(
     "text", ["", "d", "-1", "0d", "1.5d", "90 d", "90h", "1e6", "9" * 20, "99999d", "\u096fd"]
 )
-def test_any_other_text_is_refused_in_one_line(text: str) -> None:
+def test_an_invalid_retention_rule_is_refused(text: str) -> None:
     with pytest.raises(BadRetention, match="90d"):
         Retention.parse(text)
 
 
 @pytest.mark.parametrize("packed", [False, True])
-async def test_the_oldest_go_and_ratings_and_tables_stay_right(engine: AsyncEngine, *, packed: bool) -> None:
+async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
+    engine: AsyncEngine, *, packed: bool
+) -> None:
     matches = [
         await keep(engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2])
         for number in range(8)
@@ -82,7 +84,7 @@ async def test_the_oldest_go_and_ratings_and_tables_stay_right(engine: AsyncEngi
             assert not (await connection.execute(sa.select(table))).all()
 
 
-async def test_a_store_that_was_pruned_rates_on_like_one_that_was_not(
+async def test_later_ratings_do_not_depend_on_removed_matches(
     engine: AsyncEngine, other_database: str
 ) -> None:
     async with open_store(other_database) as other:
@@ -105,7 +107,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(
     assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
 
-async def test_a_prune_that_was_cut_short_loses_nothing(
+async def test_an_interrupted_prune_loses_nothing(
     engine: AsyncEngine, other_database: str, tmp_path: Path
 ) -> None:
     matches = [
@@ -141,7 +143,7 @@ async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(e
     assert await prune(engine, Retention(days=1)) == 0
 
 
-async def test_uncounted_matches_and_matches_of_a_ladder_stay(engine: AsyncEngine) -> None:
+async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(engine: AsyncEngine) -> None:
     async with claim_ladder(engine, "ladder", "cup", "auto", {"bots": []}):
         cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
     await keep(engine, day(2), events(MAXIE_WINS))
@@ -157,9 +159,7 @@ async def test_uncounted_matches_and_matches_of_a_ladder_stay(engine: AsyncEngin
         assert await prune(engine, Retention(max_matches=0)) == 1
 
 
-async def test_old_matches_are_removed_and_told_in_the_log(
-    engine: AsyncEngine, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_removed_matches_are_logged(engine: AsyncEngine, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     for number in range(3):
         await keep(engine, day(1 + number), events(MAXIE_WINS))
@@ -171,7 +171,7 @@ async def test_old_matches_are_removed_and_told_in_the_log(
     assert "2 finished matches were removed from the store" in caplog.text
 
 
-async def test_an_archive_that_cannot_be_written_is_told_in_the_log_and_nothing_is_lost(
+async def test_an_unwritable_archive_is_logged_and_nothing_is_removed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").touch()

@@ -1,5 +1,3 @@
-"""server.store.sqlite: the switch of a file to a write-ahead log."""
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,10 +8,10 @@ import pytest
 from arena.server.store.sqlite import _change_to_wal
 
 switch: Any = _change_to_wal
-"""The driver's own connections and cursors have all that it uses, though SQLAlchemy's types ask for more."""
+"""Function under test, as Any: the driver's connections and cursors suffice, but its types are SQLAlchemy's."""
 
 
-def test_a_file_that_another_connection_uses_is_switched_as_soon_as_it_is_free(tmp_path: Path) -> None:
+def test_the_switch_to_wal_is_repeated_until_the_file_is_free(tmp_path: Path) -> None:
     path = tmp_path / "arena.db"
     with closing(sqlite3.connect(path)) as holder, closing(sqlite3.connect(path, timeout=0)) as connection:
         holder.execute("BEGIN EXCLUSIVE")
@@ -34,7 +32,7 @@ def test_a_file_that_another_connection_uses_is_switched_as_soon_as_it_is_free(t
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_a_file_that_cannot_be_switched_is_an_error_at_once(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_switched_raises_at_once(tmp_path: Path) -> None:
     path = tmp_path / "arena.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE one (name)")

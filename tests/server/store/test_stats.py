@@ -10,7 +10,7 @@ from arena.server.store.stats import load_stats, vacuum
 from tests.server.played import MAXIE_WINS, day, events, keep
 
 
-async def test_an_empty_store_has_no_oldest_match_and_no_bytes_for_each(engine: AsyncEngine) -> None:
+async def test_an_empty_store_has_no_oldest_match_and_no_bytes_per_match(engine: AsyncEngine) -> None:
     counts = await load_stats(engine)
     assert (counts.matches, counts.in_progress, counts.packed) == (0, 0, 0)
     assert (counts.oldest, counts.newest, counts.bytes_a_match) == (None, None, None)
@@ -28,7 +28,7 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(engine: AsyncEngine) 
     assert after.tables is not None
     assert after.tables["records"] > 0
     if engine.dialect.name == "sqlite":
-        # The schema's own pages are in no table.
+        # Pages of the database's own tables are not reported.
         assert 0 < after.bytes - sum(after.tables.values()) <= 5 * 4096
     assert await pack_finished_matches(engine) == 0
 

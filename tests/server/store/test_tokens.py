@@ -11,7 +11,7 @@ from arena.server.store import schema, tokens
 from arena.server.store.tokens import TokenError
 
 
-async def test_a_token_is_kept_as_its_hash_only(engine: AsyncEngine) -> None:
+async def test_only_the_hash_of_a_token_is_stored(engine: AsyncEngine) -> None:
     token = await tokens.create_token(engine, "anna", "bot")
     async with engine.connect() as connection:
         row = (await connection.execute(sa.select(schema.tokens))).one()
@@ -54,7 +54,7 @@ async def test_an_invalid_name_gets_no_token(engine: AsyncEngine, name: str) -> 
     assert await tokens.list_tokens(engine) == []
 
 
-async def test_all_tokens_come_by_name(engine: AsyncEngine) -> None:
+async def test_tokens_are_listed_by_name(engine: AsyncEngine) -> None:
     for name in ("carl", "anna", "Bert", "müller"):
         await tokens.create_token(engine, name, "bot")
     await tokens.revoke_token(engine, "carl")

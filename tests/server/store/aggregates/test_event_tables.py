@@ -31,7 +31,7 @@ from tests.server.store.test_archive import line
 
 
 @pytest.mark.parametrize("seed", seeds(2))
-async def test_the_kept_table_is_that_of_all_records(engine: AsyncEngine, seed: int) -> None:
+async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEngine, seed: int) -> None:
     chance = random.Random(seed)
     played: dict[str, list[Record]] = {"one": [], "two": []}
     for _ in range(25):
@@ -67,7 +67,7 @@ async def test_the_kept_table_is_that_of_all_records(engine: AsyncEngine, seed: 
     assert await load_event_table(engine, "three") is None
 
 
-async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(engine: AsyncEngine) -> None:
+async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncEngine) -> None:
     names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 2)]
     pairs = list(zip(names[::2], names[1::2], strict=True))
     lines = [line(record(f"{maxie} wins", maxie=maxie, minnie=minnie)) for maxie, minnie in pairs]
@@ -92,7 +92,7 @@ async def test_an_event_with_a_plan_has_a_table_of_all_its_bots_and_points(engin
 
 
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet", "knockout"])
-async def test_the_table_of_an_event_has_the_ranks_and_points_that_its_bots_are_told(
+async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
     event, chance = begin_event(format, 4, rounds=1), random.Random(5)
@@ -108,7 +108,7 @@ async def test_the_table_of_an_event_has_the_ranks_and_points_that_its_bots_are_
         event.record_result(kept.match, kept.result)
     assert (await import_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
-    if format == "round-robin":  # it has too many matches to read them for each table
+    if format == "round-robin":  # its table must be made without the results of single matches
         monkeypatch.delattr(queries, "load_results")
     table = await load_event_table(engine, "cup")
     assert table is not None
@@ -118,7 +118,7 @@ async def test_the_table_of_an_event_has_the_ranks_and_points_that_its_bots_are_
     assert [row.rank for row in table.rows] == sorted(row.rank for row in table.rows)
 
 
-async def test_of_very_many_bots_those_are_told_that_have_played_most(engine: AsyncEngine) -> None:
+async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: AsyncEngine) -> None:
     names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 20)]
     lines = [
         line(record(f"{name} {n}", maxie="anna", minnie=name))

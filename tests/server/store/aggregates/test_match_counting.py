@@ -30,7 +30,7 @@ from tests.server.played import KINDS, MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day
 FAR, LONG_AGO = "9999-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z"
 
 
-async def steps_in(engine: AsyncEngine) -> list[RatingStep]:
+async def load_steps(engine: AsyncEngine) -> list[RatingStep]:
     query = sa.select(rating_steps).order_by(
         rating_steps.c.arrival, rating_steps.c.time_control, rating_steps.c.seat
     )
@@ -38,8 +38,8 @@ async def steps_in(engine: AsyncEngine) -> list[RatingStep]:
         return [make_rating_step_from_row(row) for row in (await connection.execute(query)).all()]
 
 
-def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
-    """Return the result of counting all matches at once, in order of arrival, as the oracle."""
+def compute_steps(played: list[tuple[str, Record]]) -> list[RatingStep]:
+    """Return the rating steps of these matches, rated at once in order of arrival."""
     rater = Rater()
     return [
         step
@@ -50,7 +50,7 @@ def steps_of(played: list[tuple[str, Record]]) -> list[RatingStep]:
 
 
 @pytest.mark.parametrize("seed", seeds(3))
-async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_which_they_came_in(
+async def test_matches_are_rated_in_the_order_of_arrival_whatever_their_times(
     engine: AsyncEngine, seed: int
 ) -> None:
     chance = random.Random(seed)
@@ -58,7 +58,7 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
     for number in range(24):
         maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
         how = chance.choice(KINDS)
-        # some finish at the very same time, and clocks may be wrong by thousands of years
+        # Some end times are equal, and some are wrong by thousands of years.
         at = chance.choice([day(1 + chance.randrange(5), second=chance.randrange(3)), FAR, LONG_AGO])
         match: dict[str, Any] = {"maxie": maxie, "minnie": minnie, "match": f"{number:032x}"}
         time_control = chance.choice(["1+0.1", "0.1/move"])
@@ -69,22 +69,22 @@ async def test_whatever_times_matches_tell_the_steps_are_those_of_the_order_in_w
         matches.append((at, await keep(engine, at, **match)))
         if chance.random() < 0.2:
             await count_new_matches(engine)
-            assert await steps_in(engine) == steps_of(matches)
+            assert await load_steps(engine) == compute_steps(matches)
     await count_new_matches(engine)
-    assert await steps_in(engine) == steps_of(matches)
+    assert await load_steps(engine) == compute_steps(matches)
     assert await count_new_matches(engine) == 0
 
 
-async def test_more_matches_than_one_transaction_takes_are_all_counted(engine: AsyncEngine) -> None:
+async def test_all_matches_of_several_transactions_are_counted(engine: AsyncEngine) -> None:
     matches = [
         (day(1), await keep(engine, day(1), events(MAXIE_WINS)))
         for _ in range(match_counting.MATCHES_PER_TRANSACTION + 3)
     ]
     assert await count_new_matches(engine) == len(matches)
-    assert await steps_in(engine) == steps_of(matches)
+    assert await load_steps(engine) == compute_steps(matches)
 
 
-async def test_servers_that_count_at_once_count_each_match_once(database: str) -> None:
+async def test_servers_that_count_concurrently_count_each_match_once(database: str) -> None:
     counts: list[int] = []
 
     async def count() -> None:
@@ -97,10 +97,10 @@ async def test_servers_that_count_at_once_count_each_match_once(database: str) -
             for _ in range(3):
                 tasks.start_soon(count)
         assert sum(counts) == 10
-        assert await steps_in(engine) == steps_of(matches)
+        assert await load_steps(engine) == compute_steps(matches)
 
 
-async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
+async def test_the_search_for_uncounted_matches_uses_their_index(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         text = str(match_counting.SELECT_UNCOUNTED.compile(dialect=engine.dialect))
         async with engine.connect() as connection:
@@ -109,7 +109,7 @@ async def test_matches_counted_long_ago_are_not_scanned(tmp_path: Path) -> None:
         assert details == ["SCAN matches USING INDEX ix_matches_uncounted"]
 
 
-async def test_a_time_that_is_yet_to_come_does_not_keep_the_count_from_ending(engine: AsyncEngine) -> None:
+async def test_a_match_with_a_time_in_the_future_is_counted_once(engine: AsyncEngine) -> None:
     await keep(engine, FAR, events(MAXIE_WINS))
     assert await count_new_matches(engine) == 1
     for number in range(match_counting.MATCHES_PER_TRANSACTION + 1):
@@ -135,7 +135,7 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
     assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
 
 
-async def test_a_rating_by_time_control_is_that_of_a_store_with_no_other_matches(
+async def test_ratings_by_time_control_equal_those_of_a_store_without_other_matches(
     engine: AsyncEngine, other_database: str
 ) -> None:
     chance = random.Random(1)

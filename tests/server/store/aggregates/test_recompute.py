@@ -16,8 +16,8 @@ from tests.server.played import KINDS, MAXIE_WINS, day, events, keep
 
 
 async def fill(engine: AsyncEngine) -> list[Record]:
-    """Return matches of every kind, one a day, counted."""
-    # Of the last one the server stopped, and the record says so.
+    """Store and count a match with each kind of end, one per day, and return their records."""
+    # The server stopped during the last match, so its journal has no end, and its record says that it is void.
     kinds = [*KINDS, events((4, 4)), events((4,))]
     records = [
         await keep(engine, day(1 + number), kind, match=f"{number:032}") for number, kind in enumerate(kinds)
@@ -26,7 +26,7 @@ async def fill(engine: AsyncEngine) -> list[Record]:
     return records
 
 
-async def test_a_match_that_finished_after_the_count_is_left_out(engine: AsyncEngine) -> None:
+async def test_an_uncounted_match_is_left_out(engine: AsyncEngine) -> None:
     records = await fill(engine)
     await keep(engine, day(2, second=5), events(MAXIE_WINS))
     assert (await recompute_ratings(engine)).match_count == len(records)
@@ -34,7 +34,7 @@ async def test_a_match_that_finished_after_the_count_is_left_out(engine: AsyncEn
     assert (await recompute_ratings(engine)).match_count == len(records) + 1
 
 
-async def test_more_matches_than_are_read_at_once_are_all_recomputed(engine: AsyncEngine) -> None:
+async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine) -> None:
     for number in range(10):
         await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
     await count_new_matches(engine)
@@ -61,9 +61,9 @@ async def _write_record(engine: AsyncEngine, record: Record) -> None:
         await connection.execute(change.values(packed=pack_record(to_line(record))))
 
 
-async def test_a_false_record_is_named(engine: AsyncEngine) -> None:
+async def test_a_record_that_contradicts_its_journal_is_named(engine: AsyncEngine) -> None:
     records = await fill(engine)
-    # the first of two that were tampered with
+    # Only the earlier of two changed records is named.
     for record in (records[3], records[1]):
         await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
     with pytest.raises(
@@ -72,7 +72,7 @@ async def test_a_false_record_is_named(engine: AsyncEngine) -> None:
         await recompute_ratings(engine)
 
 
-async def test_a_changed_event_is_named(engine: AsyncEngine) -> None:
+async def test_a_match_with_a_changed_event_is_named(engine: AsyncEngine) -> None:
     record = (await fill(engine))[2]
     mine = sa.select(schema.matches.c.number).where(schema.matches.c.match == record.match)
     which = schema.events.c.number == mine.scalar_subquery()

@@ -1,5 +1,3 @@
-"""Seasons: contents of a closed one, and independence of the next one from earlier matches."""
-
 from __future__ import annotations
 
 import random
@@ -40,7 +38,7 @@ async def close(engine: AsyncEngine, name: str, game: str | None = None) -> list
 
 
 async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
-    """Add a match a day to each store, the same ones to all."""
+    """Store a random match for each day in `days`, the same matches in all stores."""
     for number in days:
         maxie, minnie = chance.sample(NAMES, 2)
         how = events(chance.choice([MAXIE_WINS, MINNIE_WINS, NOBODY_WINS]))
@@ -48,15 +46,15 @@ async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> Non
             await keep(engine, day(number), how, maxie=maxie, minnie=minnie, match=f"{number:032}")
 
 
-async def keep_riskless(engine: AsyncEngine) -> None:
-    """Give a bot a row in the table of Riskless."""
+async def store_riskless_rating(engine: AsyncEngine) -> None:
+    """Store a rating of anna for Riskless, without a match."""
     row = RatingRow("riskless", "anna", 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1))
     named = {name: getattr(row, name) for name in RatingRow.__struct_fields__}
     async with engine.begin() as connection:
         await connection.execute(sa.insert(standings_table).values(**named))
 
 
-async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_last(
+async def test_a_new_season_starts_without_ratings_and_the_closed_one_keeps_its_tables(
     engine: AsyncEngine, other_database: str
 ) -> None:
     chance = random.Random(1)
@@ -103,7 +101,7 @@ async def test_a_season_begins_like_an_empty_store_and_keeps_the_tables_of_the_l
         )
 
 
-async def test_matches_that_wait_to_be_counted_belong_to_the_season_that_is_closed(
+async def test_uncounted_matches_belong_to_the_closed_season(
     engine: AsyncEngine,
 ) -> None:
     for number in range(3):
@@ -113,7 +111,7 @@ async def test_matches_that_wait_to_be_counted_belong_to_the_season_that_is_clos
     assert await count_new_matches(engine) == 0
 
 
-async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_matches(
+async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_removed(
     engine: AsyncEngine,
 ) -> None:
     chance = random.Random(2)
@@ -132,17 +130,17 @@ async def test_the_ratings_of_all_seasons_are_recomputed_with_and_without_their_
     assert (await recompute_ratings(engine)).match_count == 4
 
 
-async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(engine: AsyncEngine) -> None:
+async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine: AsyncEngine) -> None:
     with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
         await close(engine, "spring")
     await keep(engine, day(1), events(MAXIE_WINS))
     await count_new_matches(engine)
-    await keep_riskless(engine)
+    await store_riskless_rating(engine)
     assert await close(engine, "spring", "riskless") == ["riskless"]
     assert [row.game for row in await load_standings(engine)] == ["tictactoe"] * 2
     with pytest.raises(CannotCloseSeason, match="no match of riskless was rated in this season"):
         await close(engine, "summer", "riskless")
-    assert await close(engine, "spring") == ["tictactoe"], "riskless has no match in its season"
+    assert await close(engine, "spring") == ["tictactoe"], "no match of riskless was rated in its new season"
     assert {row.game for row in await load_standings(engine, season="spring")} == {
         "riskless",
         "tictactoe",
@@ -156,11 +154,11 @@ async def test_a_season_is_of_one_game_or_of_all_and_its_name_is_given_once(engi
     ]
 
 
-async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path) -> None:
+async def test_a_season_that_cannot_be_stored_for_all_games_is_not_closed(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         for number in range(3):
             await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
-        await keep_riskless(engine)
+        await store_riskless_rating(engine)
         async with engine.begin() as connection:
             await connection.exec_driver_sql(
                 "CREATE TRIGGER broken BEFORE INSERT ON seasons WHEN NEW.game = 'tictactoe'"
@@ -171,12 +169,12 @@ async def test_a_season_that_cannot_be_stored_whole_is_not_closed(tmp_path: Path
         assert (await load_seasons(engine)).list_latest_first() == []
         async with engine.connect() as connection:
             counted = sa.select(sa.func.count()).where(matches.c.counted)
-            assert await connection.scalar(counted) == 0, "neither are the matches counted"
+            assert await connection.scalar(counted) == 0, "the matches must not be counted either"
         await count_new_matches(engine)
         assert [row.matches for row in await load_standings(engine, "tictactoe")] == [3, 3]
 
 
-KILLED = """
+CLOSE_AND_KILL = """
 import itertools, os, shutil, signal, sys
 from functools import partial
 from pathlib import Path
@@ -210,17 +208,17 @@ for last in itertools.count(1):
     if code != -9:
         sys.exit(code)
 """
-"""Program that closes a season of copies of a store, and is killed before the first statement or commit, the second, and so on."""
+"""Program that closes a season in copies of a store, and is killed before a later statement or commit in each copy."""
 
 
 @pytest.mark.slow
-async def test_a_kill_at_any_step_of_the_closing_leaves_the_old_season_or_the_new_one(tmp_path: Path) -> None:
+async def test_a_kill_during_the_closing_leaves_the_season_open_or_closed(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         await keep(engine, day(1), events(MAXIE_WINS), match=f"{1:032}")
         await count_new_matches(engine)
-        await keep_riskless(engine)
+        await store_riskless_rating(engine)
         await keep(engine, day(2), events(MINNIE_WINS), match=f"{2:032}")
-    await anyio.run_process([sys.executable, "-c", KILLED, str(tmp_path)])
+    await anyio.run_process([sys.executable, "-c", CLOSE_AND_KILL, str(tmp_path)])
     files = sorted(tmp_path.glob("*[0-9].db"), key=lambda file: int(file.stem))
     assert len(files) > 10
     async with open_store(f"sqlite:///{files[-1]}") as engine:

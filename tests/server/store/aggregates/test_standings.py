@@ -39,7 +39,7 @@ OUTCOMES = {
     "draw": ("draw", "draw"),
     "illegal move": ("win", "loss"),
 }
-"""Outcomes for Maxie and for Minnie of the matches that are scored."""
+"""Outcomes for Maxie and for Minnie of each kind of match that counts."""
 
 
 async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngine) -> None:
@@ -78,7 +78,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
         assert (row.forfeits, row.last) == (forfeits[row.bot], last[row.bot])
 
 
-async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(engine: AsyncEngine) -> None:
+async def test_base_ratings_of_many_bots_are_stored_and_replaced(engine: AsyncEngine) -> None:
     keys = [(RatingCategory("tictactoe"), f"bot {number}") for number in range(MAX_BOTS_PER_QUERY + 5)]
     table = {key: CurrentRating(1500.0 + number, 60.0, 0.06, day(1)) for number, key in enumerate(keys)}
     async with open_exclusive_transaction(engine) as connection:
@@ -90,14 +90,14 @@ async def test_the_last_ratings_of_more_bots_than_one_query_asks_for(engine: Asy
     assert kept[keys[0]].to_rating() == Rating(1700.0, 50.0, 0.06)
 
 
-def test_equal_ratings_stand_by_name() -> None:
+def test_equal_ratings_are_sorted_by_name() -> None:
     rows = [
         RatingRow("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
     ]
     assert [row.bot for row in sort_standings(rows)] == ["anna", "bert"]
 
 
-async def test_a_match_is_added_with_the_steps_of_both_bots_or_not_at_all(engine: AsyncEngine) -> None:
+async def test_a_rating_step_without_that_of_the_opponent_is_refused(engine: AsyncEngine) -> None:
     async with open_exclusive_transaction(engine) as connection:
         maxie, _ = Rater().rate_match(record(), day(1))
         with pytest.raises(ValueError, match="shorter"):

@@ -1,5 +1,3 @@
-"""A journal makes durable what the core decides: all of a commit or nothing of it, once, and without blocking anybody."""
-
 from __future__ import annotations
 
 import asyncio
@@ -62,7 +60,7 @@ async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
                 assert await load_events_of_match(other, MATCH) == happened[: seq + 1]
 
 
-async def test_a_commit_of_many_matches_is_one_transaction(engine: AsyncEngine) -> None:
+async def test_events_of_many_matches_are_committed_together(engine: AsyncEngine) -> None:
     matches = [f"match {number}" for number in range(20)]
     async with open_journal(engine) as journal:
         await journal.commit([effect for each in matches for effect in (opens(each), happens(1, match=each))])
@@ -77,7 +75,7 @@ async def test_a_commit_of_many_matches_is_one_transaction(engine: AsyncEngine) 
         ]
 
 
-async def test_nothing_of_a_commit_that_fails_is_there_and_the_next_one_goes_well(
+async def test_a_failed_commit_stores_nothing_and_the_next_one_succeeds(
     engine: AsyncEngine,
 ) -> None:
     async with open_journal(engine) as journal:
@@ -87,15 +85,15 @@ async def test_nothing_of_a_commit_that_fails_is_there_and_the_next_one_goes_wel
         with pytest.raises(Exception, match="records"):
             await journal.commit([happens(2), SaveSession("anna", b"1"), ends(record(MATCH))])
         assert "records" in journal.describe_outage()
-        assert await events_of_open(engine) == [(1, MatchOpened())]
+        assert await load_stored_events(engine) == [(1, MatchOpened())]
         assert (await journal.load(None)).sessions == {}
         await journal.commit([happens(2, ServerRecovered())])
         assert journal.describe_outage() == ""
-        assert await events_of_open(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
+        assert await load_stored_events(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
 
 
-class Silent:
-    """A writer of a store that does not answer."""
+class SilentWriter:
+    """Writer whose commits wait until `answer` is set."""
 
     def __init__(self) -> None:
         self.answer = anyio.Event()
@@ -104,12 +102,12 @@ class Silent:
         await self.answer.wait()
 
 
-async def test_a_store_that_does_not_answer_is_told_after_a_while(tmp_path: Path) -> None:
+async def test_an_unanswered_commit_is_reported_as_an_outage(tmp_path: Path) -> None:
     passed = 0.0
-    silent = Silent()
+    writer = SilentWriter()
     journal = Journal(
         make_engine(f"sqlite:///{tmp_path / 'arena.db'}"),
-        silent,  # type: ignore[arg-type]
+        writer,  # type: ignore[arg-type]
         Lease("north", 1),
         TimeSource(lambda: round(passed * 1e9)),
         lambda _seconds: None,
@@ -121,11 +119,11 @@ async def test_a_store_that_does_not_answer_is_told_after_a_while(tmp_path: Path
         assert journal.describe_outage() == ""
         passed = SLOW_SECONDS + 4
         assert journal.describe_outage() == "the store has not answered for 7 s"
-        silent.answer.set()
+        writer.answer.set()
     assert journal.describe_outage() == ""
 
 
-async def events_of_open(engine: AsyncEngine) -> list[tuple[int, RefereeEvent]]:
+async def load_stored_events(engine: AsyncEngine) -> list[tuple[int, RefereeEvent]]:
     async with engine.connect() as connection:
         rows = (
             await connection.execute(sa.select(schema.events.c.event).order_by(schema.events.c.seq))
@@ -133,8 +131,8 @@ async def events_of_open(engine: AsyncEngine) -> list[tuple[int, RefereeEvent]]:
         return [timed for text in rows for timed in decode_from_journal(text)]
 
 
-async def test_a_commit_that_is_tried_again_changes_nothing(engine: AsyncEngine) -> None:
-    """The first attempt was durable but appeared to fail."""
+async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:
+    """A commit is repeated if its first attempt raised an exception, but was durable."""
     first: list[DurableEffect] = [
         opens("a"),
         opens("b"),
@@ -160,7 +158,7 @@ async def test_a_commit_that_is_tried_again_changes_nothing(engine: AsyncEngine)
         assert (await journal.load("test")).sessions == {}
 
 
-async def test_a_turn_and_the_event_that_ends_it_are_one_row(engine: AsyncEngine) -> None:
+async def test_a_turn_and_its_move_are_stored_in_one_row(engine: AsyncEngine) -> None:
     moved = MoveReceived(Player.MAXIE, 0, [1, 2])
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1)])
@@ -176,7 +174,7 @@ async def test_a_turn_and_the_event_that_ends_it_are_one_row(engine: AsyncEngine
         ]
 
 
-async def test_two_names_on_one_store_do_not_touch_each_others_matches(database: str) -> None:
+async def test_two_servers_on_one_store_do_not_change_each_others_matches(database: str) -> None:
     async with open_store(database) as engine, open_store(database) as other:
         async with open_journal(engine, "north") as north, open_journal(other, "south") as south:
             both = {"n" * 32: north, "s" * 32: south}
@@ -185,14 +183,16 @@ async def test_two_names_on_one_store_do_not_touch_each_others_matches(database:
             for seq in range(1, 20):
                 for match, journal in both.items():
                     await journal.commit([happens(seq, match=match)])
-            await south.commit([happens(20, match="n" * 32), ends(record("n" * 32))])  # it is none of its own
+            await south.commit(
+                [happens(20, match="n" * 32), ends(record("n" * 32))]
+            )  # the match of another server
             await north.commit([ends(record("n" * 32))])
             await south.commit([happens(20, match="s" * 32)])
         assert [at for at, _ in await load_events_of_match(engine, "n" * 32)] == list(range(1, 20))
         assert [at for at, _ in await load_events_of_match(engine, "s" * 32)] == list(range(1, 21))
 
 
-async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(engine: AsyncEngine) -> None:
+async def test_a_match_deleted_from_the_store_does_not_delay_others(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
         await journal.commit([opens("a"), opens("b"), happens(1, match="a"), happens(1, match="b")])
         async with engine.begin() as connection:
@@ -209,14 +209,14 @@ async def test_a_match_that_is_taken_out_of_the_store_holds_up_no_other(engine: 
         assert await load_records(engine, "test") == [record("b")]
 
 
-async def test_a_match_that_is_over_gets_no_event_any_more(engine: AsyncEngine) -> None:
+async def test_a_finished_match_gets_no_more_events(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
         await journal.commit([opens(), happens(1), ends(record(MATCH))])
         await journal.commit([happens(2)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened())]
 
 
-async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: AsyncEngine) -> None:
+async def test_the_end_of_a_match_stores_its_record_and_time(engine: AsyncEngine) -> None:
     before = format_current_time()
     async with open_journal(engine) as journal:
         finished = record(MATCH, moves=[4, 0])
@@ -228,7 +228,7 @@ async def test_the_end_of_a_match_keeps_its_record_and_when_it_was(engine: Async
         assert before <= row.finished <= format_current_time()
 
 
-async def test_each_match_that_finishes_gets_the_next_number_of_arrival(engine: AsyncEngine) -> None:
+async def test_finished_matches_get_consecutive_arrival_numbers(engine: AsyncEngine) -> None:
     names = [f"match {number}" for number in range(6)]
     async with open_journal(engine) as journal:
         await journal.commit([opens(each) for each in names])
@@ -253,10 +253,10 @@ async def test_the_duration_of_each_commit_is_observed(engine: AsyncEngine) -> N
     assert min(durations) > 0
 
 
-MAX_BATCH = 200
+WRITE_COUNT = 200
 
 
-async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_up(
+async def test_queued_writes_run_between_commits_and_do_not_delay_them(
     engine: AsyncEngine,
 ) -> None:
     done: list[object] = []
@@ -273,18 +273,18 @@ async def test_other_work_is_done_between_commits_and_a_crowd_of_it_holds_none_u
     async with open_journal(engine) as journal:
         await journal.commit([opens()])
         async with anyio.create_task_group() as tasks:
-            for number in range(MAX_BATCH):
+            for number in range(WRITE_COUNT):
                 tasks.start_soon(write, number)
             await checkpoint()
             for seq in (1, 2, 3):
                 await journal.commit([happens(seq)])
                 done.append("commit")
-    assert [each for each in done if each != "commit"] == list(range(MAX_BATCH))
-    # Of the crowd one at a time is before a commit on SQLite, and beside it on PostgreSQL.
-    assert done.index("commit") < MAX_BATCH / 2
+    assert [each for each in done if each != "commit"] == list(range(WRITE_COUNT))
+    # A commit waits for at most one of the writes.
+    assert done.index("commit") < WRITE_COUNT / 2
 
 
-async def test_other_work_that_fails_changes_nothing(engine: AsyncEngine) -> None:
+async def test_a_failed_write_changes_nothing(engine: AsyncEngine) -> None:
     def fails(connection: sa.Connection) -> None:
         connection.execute(sa.update(schema.matches).values(event="changed"))
         raise ValueError("no")
@@ -298,7 +298,7 @@ async def test_other_work_that_fails_changes_nothing(engine: AsyncEngine) -> Non
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
-async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(engine: AsyncEngine) -> None:
+async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
         await journal.commit([opens()])
         for seq in range(1, 6):
@@ -310,11 +310,11 @@ async def test_a_commit_whose_task_is_cancelled_is_whole_or_not_there(engine: As
         assert (await load_events_of_match(engine, MATCH))[-1] == (6, MatchOpened())
 
 
-# SQLite: what is done where
+# SQLite: thread or event loop
 
 
 @asynccontextmanager
-async def stored(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
+async def open_sqlite_store(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
     engine = make_engine(f"sqlite:///{file}", durable=durable)
     try:
         await prepare_store(engine)
@@ -324,11 +324,14 @@ async def stored(file: Path, *, durable: bool) -> AsyncIterator[AsyncEngine]:
 
 
 @pytest.mark.parametrize("durable", [True, False])
-async def test_the_event_loop_never_waits_for_the_disk_and_a_store_that_is_thrown_away_needs_no_thread(
+async def test_durable_commits_run_in_the_thread_and_temporary_ones_in_the_event_loop(
     tmp_path: Path, *, durable: bool
 ) -> None:
     threads: set[str] = set()
-    async with stored(tmp_path / "a.db", durable=durable) as engine, open_journal(engine) as journal:
+    async with (
+        open_sqlite_store(tmp_path / "a.db", durable=durable) as engine,
+        open_journal(engine) as journal,
+    ):
 
         def trace(connection: sa.Connection) -> None:
             driver = connection.connection.driver_connection
@@ -344,9 +347,9 @@ async def test_the_event_loop_never_waits_for_the_disk_and_a_store_that_is_throw
     assert threads == {"arena-writer"} if durable else here in threads
 
 
-async def test_the_event_loop_waits_for_nobody_who_writes_the_same_file(tmp_path: Path) -> None:
+async def test_the_event_loop_does_not_wait_for_another_writer_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
-    async with stored(file, durable=False) as engine, open_journal(engine) as journal:
+    async with open_sqlite_store(file, durable=False) as engine, open_journal(engine) as journal:
         await journal.commit([opens()])
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             both: list[list[DurableEffect]] = [[happens(1)], [happens(2), ends(record(MATCH))]]
@@ -354,13 +357,13 @@ async def test_the_event_loop_waits_for_nobody_who_writes_the_same_file(tmp_path
                 async with anyio.create_task_group() as tasks:
                     other.execute("BEGIN IMMEDIATE")
                     tasks.start_soon(journal.commit, effects)
-                    # The other one goes on by the event loop alone: it could not, were it waited for there.
+                    # The other connection commits in the event loop, so a commit that blocked the loop would never end.
                     await anyio.sleep(0.01)
                     other.execute("COMMIT")
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
-async def test_calls_are_done_in_order_in_one_thread_and_raise_where_they_are_waited_for() -> None:
+async def test_calls_run_in_order_in_one_thread_and_raise_in_the_waiting_task() -> None:
     done: list[tuple[int, str]] = []
 
     def call(number: int) -> int:
@@ -371,7 +374,7 @@ async def test_calls_are_done_in_order_in_one_thread_and_raise_where_they_are_wa
 
     worker = WriterThread("a-worker")
     calls = [worker.call(lambda number=number: call(number)) for number in range(20)]  # type: ignore[misc]
-    calls[3].cancel()  # it is done all the same, and nobody is told
+    calls[3].cancel()  # it runs nevertheless, and its result is dropped
     results = await asyncio.gather(*calls, return_exceptions=True)
     assert worker.undelivered_count == 0
     worker.close()
@@ -384,13 +387,13 @@ async def test_calls_are_done_in_order_in_one_thread_and_raise_where_they_are_wa
     assert "a-worker" not in {each.name for each in threading.enumerate()}
 
 
-# PostgreSQL: nobody counts while a number is given
+# PostgreSQL: arrival numbers
 
 
-async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_there_yet(
+async def test_counting_waits_for_transactions_that_assign_arrival_numbers(
     postgresql: Postgresql, postgresql_database: str
 ) -> None:
-    """Else a match could come in with a lower number than one that is counted already."""
+    """Otherwise a match could appear with a lower arrival number than matches that are already counted."""
     counts: list[int] = []
 
     async def count() -> None:
@@ -399,18 +402,18 @@ async def test_nobody_counts_while_a_number_of_arrival_is_given_that_is_not_ther
     async with open_store(postgresql_database) as engine:
         await keep(engine, day(1), events(MAXIE_WINS))
         async with anyio.create_task_group() as tasks, engine.begin() as one, engine.begin() as other:
-            for connection in (one, other):  # beside each other they may well do so
+            for connection in (one, other):  # both may hold this lock at the same time
                 await connection.exec_driver_sql(LOCK_OUT_COUNTING)
             tasks.start_soon(count)
             with anyio.fail_after(500):
-                while not await somebody_waits(one):
+                while not await is_anyone_waiting_for_lock(one):
                     await anyio.sleep(0.01)
             assert counts == []
         assert counts == [1]
 
 
-async def somebody_waits(connection: AsyncConnection) -> bool:
-    """Return True if a transaction of this database waits for a lock."""
+async def is_anyone_waiting_for_lock(connection: AsyncConnection) -> bool:
+    """Return True if any transaction in the database of `connection` waits for a lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     await connection.execute(sa.text("SELECT pg_stat_clear_snapshot()"))
     return bool((await connection.execute(sa.text(waiting))).scalar_one())

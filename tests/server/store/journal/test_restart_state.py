@@ -16,7 +16,7 @@ from tests.server.journals import ends, happens, opens
 from tests.server.matches import record, terms
 
 
-async def test_unfinished_matches_come_back_with_all_that_happened(engine: AsyncEngine) -> None:
+async def test_unfinished_matches_are_loaded_with_all_their_events(engine: AsyncEngine) -> None:
     asked = replace(terms(game="riskless"), match="open")
     async with open_journal(engine) as journal:
         for match, event in (("open", "serve"), ("over", "serve"), ("other", "ladder")):
@@ -36,7 +36,7 @@ async def test_unfinished_matches_come_back_with_all_that_happened(engine: Async
     assert found.events == [(5, MatchOpened()), (7, PlayerReady(Player.MINNIE))]
 
 
-async def test_a_server_goes_on_with_its_own_matches_only_and_knows_its_own_sessions(
+async def test_a_server_loads_only_its_own_matches_and_sessions(
     engine: AsyncEngine,
 ) -> None:
     for server in ("north", "south"):

@@ -1,4 +1,4 @@
-"""A store that is away for a while: a commit may be tried again, and `outage` says why nothing is durable without asking."""
+"""Outages of the store: commits can be repeated, and `Journal.describe_outage` gives the reason without a query."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SLOW = "the store has not answered for 1 s"
 
 
 @pytest.fixture(autouse=True)
-def told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make an outage be reported after a second."""
+def shorten_slow_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report an unanswered commit as an outage after a second, not three."""
     monkeypatch.setattr(journal_module, "SLOW_SECONDS", 1.0)
 
 
 @asynccontextmanager
-async def playing(engine: AsyncEngine, lease_seconds: float = 10.0) -> AsyncIterator[Journal]:
+async def open_playing_journal(engine: AsyncEngine, lease_seconds: float = 10.0) -> AsyncIterator[Journal]:
     """Yield a journal with a match in progress."""
     async with open_journal(engine, lease_seconds=lease_seconds) as journal:
         await journal.commit([opens(), happens(1)])
@@ -41,25 +41,25 @@ async def playing(engine: AsyncEngine, lease_seconds: float = 10.0) -> AsyncIter
         yield journal
 
 
-async def at_last(journal: Journal, effects: Sequence[DurableEffect]) -> int:
-    """Try a commit until it goes well, as the shell does; return the number of tries."""
-    tries = 1
+async def commit_until_success(journal: Journal, effects: Sequence[DurableEffect]) -> int:
+    """Repeat a commit until it succeeds, as the shell does, and return the number of attempts."""
+    attempts = 1
     with anyio.fail_after(500):
         while True:
             try:
                 await journal.commit(effects)
             except StoreUnavailable as error:
-                away = str(error)
-                tries += 1
+                reason = str(error)
+                attempts += 1
             else:
-                return tries
-            assert "\n" not in away
-            assert journal.describe_outage() == f"the store fails: {away}"
+                return attempts
+            assert "\n" not in reason
+            assert journal.describe_outage() == f"the store fails: {reason}"
             await anyio.sleep(0.05)
 
 
-async def trouble(journal: Journal) -> str:
-    """Return the store's problem as soon as it is known."""
+async def wait_for_outage(journal: Journal) -> str:
+    """Wait for an outage, and return its reason."""
     with anyio.fail_after(500):
         while not journal.describe_outage():
             await anyio.sleep(0.05)
@@ -70,13 +70,13 @@ async def test_commits_retried_while_the_database_was_down_become_durable(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, playing(engine) as journal:
+    async with open_store(url) as engine, open_playing_journal(engine) as journal:
         await asyncio.to_thread(own_postgresql.stop)
         for _ in range(2):
             with pytest.raises(StoreUnavailable):
                 await journal.commit([happens(2)])
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(at_last, journal, [happens(2)])
+            tasks.start_soon(commit_until_success, journal, [happens(2)])
             await asyncio.to_thread(own_postgresql.start)
         assert journal.describe_outage() == ""
         await asyncio.to_thread(own_postgresql.stop)
@@ -84,12 +84,12 @@ async def test_commits_retried_while_the_database_was_down_become_durable(
             await journal.commit([happens(3), ends(record(MATCH))])
         await asyncio.to_thread(own_postgresql.start)
         for _ in range(2):
-            await at_last(journal, [happens(3), ends(record(MATCH))])
+            await commit_until_success(journal, [happens(3), ends(record(MATCH))])
         assert await load_events_of_match(engine, MATCH) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
 
 
-async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgresql_database: str) -> None:
-    async with open_store(postgresql_database) as engine, playing(engine) as journal:
+async def test_commits_continue_after_the_database_has_ended_all_sessions(postgresql_database: str) -> None:
+    async with open_store(postgresql_database) as engine, open_playing_journal(engine) as journal:
         async with open_store(postgresql_database) as other, other.connect() as connection:
             await connection.execute(
                 sa.text(
@@ -97,46 +97,56 @@ async def test_the_journal_goes_on_after_the_database_has_thrown_it_out(postgres
                     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
             )
-        assert await at_last(journal, [happens(2)]) <= 2
+        assert await commit_until_success(journal, [happens(2)]) <= 2
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
-async def test_nothing_that_was_told_is_lost_or_doubled_when_the_database_is_killed_again_and_again(
+async def test_no_confirmed_event_is_lost_or_doubled_if_the_database_is_killed_repeatedly(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    told = 1
-    async with open_store(url) as engine, playing(engine) as journal, anyio.create_task_group() as tasks:
+    confirmed = 1
+    async with (
+        open_store(url) as engine,
+        open_playing_journal(engine) as journal,
+        anyio.create_task_group() as tasks,
+    ):
 
         async def write() -> None:
-            nonlocal told
+            nonlocal confirmed
             while True:
-                await at_last(journal, [happens(told + 1)])
-                told += 1
+                await commit_until_success(journal, [happens(confirmed + 1)])
+                confirmed += 1
 
         tasks.start_soon(write)
         for _ in range(3):
-            before = told
+            before = confirmed
             with anyio.fail_after(500):
-                while told < before + 5:
+                while confirmed < before + 5:
                     await anyio.sleep(0.001)
             await asyncio.to_thread(own_postgresql.kill)
             await asyncio.to_thread(own_postgresql.start)
         tasks.cancel_scope.cancel()
     async with open_store(url) as engine:
         times = [at for at, _ in await load_events_of_match(engine, MATCH)]
-    assert times[:told] == list(range(1, told + 1))
-    assert len(times) - told in (0, 1), "the last one may be durable and not have been told yet"
+    assert times[:confirmed] == list(range(1, confirmed + 1))
+    assert len(times) - confirmed in (0, 1), (
+        "at most the last event may be durable without having been confirmed"
+    )
 
 
-async def test_a_commit_waits_for_a_database_that_stands_still_and_goes_on(
+async def test_a_commit_waits_for_a_frozen_database(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, playing(engine) as journal, anyio.create_task_group() as tasks:
+    async with (
+        open_store(url) as engine,
+        open_playing_journal(engine) as journal,
+        anyio.create_task_group() as tasks,
+    ):
         with own_postgresql.frozen():
             tasks.start_soon(journal.commit, [happens(2)])
-            assert await trouble(journal) == SLOW
+            assert await wait_for_outage(journal) == SLOW
     async with open_store(url) as engine:
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
@@ -145,21 +155,21 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
     own_postgresql: Postgresql,
 ) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, playing(engine, lease_seconds=0.9) as journal:
+    async with open_store(url) as engine, open_playing_journal(engine, lease_seconds=0.9) as journal:
         with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreUnavailable):
             await journal.commit([happens(2)])
         with anyio.fail_after(500):
             (found,) = (await journal.load("test")).matches
             seq = len(found.events) + 1
-            await at_last(journal, [happens(seq, at=77)])
+            await commit_until_success(journal, [happens(seq, at=77)])
         assert await load_events_of_match(engine, MATCH) == [*found.events, (77, MatchOpened())]
 
 
 async def test_an_unavailable_database_is_noticed_without_any_match(own_postgresql: Postgresql) -> None:
     url = await asyncio.to_thread(own_postgresql.new_database)
-    async with open_store(url) as engine, playing(engine, lease_seconds=0.9) as journal:
+    async with open_store(url) as engine, open_playing_journal(engine, lease_seconds=0.9) as journal:
         await asyncio.to_thread(own_postgresql.stop)
-        assert (await trouble(journal)).startswith("the store fails: ")
+        assert (await wait_for_outage(journal)).startswith("the store fails: ")
         await asyncio.to_thread(own_postgresql.start)
         with anyio.fail_after(500):
             while journal.describe_outage():
@@ -167,10 +177,13 @@ async def test_an_unavailable_database_is_noticed_without_any_match(own_postgres
 
 
 async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: Path) -> None:
-    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
+    async with (
+        open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        open_playing_journal(engine) as journal,
+    ):
         everything: list[DurableEffect] = [happens(2), ends(record(MATCH))]
         event: list[DurableEffect] = [happens(2)]
-        with no_space():
+        with limit_file_size():
             for effects in (event, everything):
                 with pytest.raises(StoreUnavailable):
                     await journal.commit(effects)
@@ -180,11 +193,14 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
-async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
+async def test_a_file_that_another_process_keeps_locked_is_only_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.server.store.sqlite.BUSY_WAIT", "PRAGMA busy_timeout=50")
-    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
+    async with (
+        open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        open_playing_journal(engine) as journal,
+    ):
         async with engine.connect() as connection:
             await connection.exec_driver_sql("BEGIN IMMEDIATE")
             event: list[DurableEffect] = [happens(2)]
@@ -196,8 +212,8 @@ async def test_a_file_that_another_process_keeps_locked_is_away_and_not_lost(
 
 
 @contextmanager
-def no_space() -> Iterator[None]:
-    """Limit the files of this process to a page."""
+def limit_file_size() -> Iterator[None]:
+    """Limit the files of this process to 4096 bytes during the block, as if the disk were full."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
@@ -206,11 +222,14 @@ def no_space() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-async def test_a_journal_that_ends_while_the_store_fails_says_that_its_lease_is_not_released(
+async def test_a_journal_closed_during_an_outage_logs_that_its_lease_is_not_released(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine, playing(engine) as journal:
-        with no_space(), pytest.raises(StoreUnavailable):
+    async with (
+        open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
+        open_playing_journal(engine) as journal,
+    ):
+        with limit_file_size(), pytest.raises(StoreUnavailable):
             await journal.commit([happens(2)])
         why = journal.describe_outage()
         assert why

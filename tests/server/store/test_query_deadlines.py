@@ -1,4 +1,4 @@
-"""A question to the store that takes too long is given up by the database itself."""
+"""Deadlines of queries: the database itself stops a query that takes too long."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ENDLESS = sa.text(
 )
 
 
-async def ask(engine: AsyncEngine, seconds: float) -> None:
+async def run_endless_query(engine: AsyncEngine, seconds: float) -> None:
     with anyio.fail_after(seconds):
         async with open_query_connection(engine) as connection:
             await connection.execute(ENDLESS)
 
 
-async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behind(
+async def test_a_query_is_cancelled_at_its_deadline_and_connections_stay_usable(
     engine: AsyncEngine,
 ) -> None:
     async with anyio.create_task_group() as tasks:
@@ -34,7 +34,7 @@ async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behin
         await expect_timeout(engine)
     assert threading.active_count() == threads
     assert engine.pool.status() == connections
-    # The connections are as good as before, and know nothing of the deadline of another.
+    # The connections stay usable, with no deadline left over from an earlier query.
     with anyio.fail_after(500):
         async with open_query_connection(engine) as connection:
             assert (await connection.execute(sa.text("SELECT 1"))).scalar_one() == 1
@@ -45,7 +45,7 @@ async def test_a_query_that_takes_too_long_is_cancelled_and_leaves_nothing_behin
 async def expect_timeout(engine: AsyncEngine) -> None:
     began = monotonic()
     with pytest.raises(TimeoutError):
-        await ask(engine, 0.05)
+        await run_endless_query(engine, 0.05)
     assert monotonic() - began < 150
 
 
