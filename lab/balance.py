@@ -1,8 +1,8 @@
 """Fair starting territories: a measure of how much the sides of two players differ.
 
 A start consists of two sides, the territories that Maxie holds and those that Minnie holds. The measure compares only
-the places of the two sides in the graph of roads, not their armies. In O(V E), V is the number of territories, and E is
-the number of roads.
+the places of the two sides in the graph of roads, not their armies. In the running times, such as O(V E), V is the number of
+territories, and E is the number of roads.
 """
 
 from __future__ import annotations

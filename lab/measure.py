@@ -47,9 +47,9 @@ from arena.rating.pentanomial import (
 )
 
 DEFAULT_STRENGTHS = (500, 4_000, 32_000)
-"""Nodes per move at which an engine plays against itself."""
+"""Numbers of nodes per move with which equal searchers play each other, one after another."""
 STRONG, WEAK = 4_000, 500
-"""Nodes per move of the strong and the weak engine, which play against each other."""
+"""Nodes per move of the strong and of the weak searcher, which play each other."""
 OPENING_PLIES = range(4, 10)
 """Numbers of random plies before a match, used in turn.
 
@@ -57,7 +57,7 @@ The player who moves first after the random plies is ahead: at 500 nodes on ital
 first move and 32 % of the others. So both players must have the first move equally often.
 """
 TABLE_MB = 4
-"""Size of a searcher's transposition table, in MB."""
+"""Size of a searcher's transposition table, in MiB."""
 OPENINGS_PER_TASK = 10
 """Number of openings per task: enough that creating the task's searchers takes less than a tenth of its time."""
 
@@ -73,7 +73,7 @@ class MatchStatistics:
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
     comeback      True if the player who was behind after half of the moves won; None if nobody won, or nobody was behind
-    recaptures    number of moves that take the same territory as the two moves before
+    recaptures    number of moves that take the same territory as each of the two moves before
     chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
     """
@@ -90,10 +90,10 @@ def measure_match(
 ) -> MatchStatistics:
     """Return the measured properties of a match.
 
-    searcher   searcher that measures how much the moves in the middle of the match differ
-    max_nodes  maximum number of nodes for each of these moves
+    searcher   searcher that values the moves of the position in the middle of the match
+    max_nodes  maximum number of nodes of the search for each of these moves
     """
-    # The last move of a line biases an estimate towards the player who makes it; the mean of two plies removes the bias.
+    # An estimate favours the player who made the last move; the mean of two successive reports has no such bias.
     chances = [
         compute_winning_chance(game, round((report.value + next_report.value) / 2))
         for report, next_report in pairwise(match.reports)
@@ -122,7 +122,7 @@ def measure_match(
 
 
 def _count_recaptures(match: PlayedMatch) -> int:
-    """Return the number of moves that take the same territory as the two moves before."""
+    """Return the number of moves that take the same territory as each of the two moves before."""
     captures = [  # for each ply, the captured territory or None
         report.move[1] if position.armies[report.move[0]] * position.armies[report.move[1]] < 0 else None
         for position, report in zip(match.positions, match.reports, strict=True)
@@ -141,10 +141,9 @@ class EstimatedMean(Struct, frozen=True):
 
 
 class EqualMatches(Struct, frozen=True):
-    """Results of matches in which both searchers have the same number of nodes per move."""
+    """Results of matches in which both searchers have the same number of nodes per move, `nodes`."""
 
     nodes: int
-    """Number of nodes per move, the same for both searchers."""
     matches: int
     drawn: EstimatedMean
     """Share of drawn matches."""
@@ -165,9 +164,9 @@ class EqualMatches(Struct, frozen=True):
     lead_changes: float
     """Mean number of lead changes in a match."""
     back_and_forth: float
-    """Share of moves that take the same territory as the two moves before."""
+    """Share of moves that take the same territory as each of the two moves before."""
     gap: float
-    """Mean difference in winning chance between the best and the median move; 0 without any move."""
+    """Mean difference in winning chance between the best and the median move of a match's middle position; 0 if no move was played."""
 
 
 class UnequalPairs(Struct, frozen=True):
@@ -394,14 +393,14 @@ def measure_maps(
 
 
 def list_strengths(games: Sequence[Riskless]) -> Sequence[int]:
-    """Return the nodes per move at which the engines of `games` play: DEFAULT_STRENGTHS.
+    """Return the numbers of nodes per move with which equal searchers play `games`: those in DEFAULT_STRENGTHS.
 
-    The last is left out if a game has no kernel, because its engines search in Python, which is slow.
+    If a game has no kernel, the last number is left out, because the game is searched in Python, which is slow.
     """
     return DEFAULT_STRENGTHS if all(map(has_compiled_search, games)) else DEFAULT_STRENGTHS[:-1]
 
 
-def count_matches(map_count: int, match_count: int, strength_count: int = len(DEFAULT_STRENGTHS)) -> int:
+def count_matches(map_count: int, match_count: int, strength_count: int) -> int:
     """Return the number of matches that `measure_maps` plays.
 
     map_count       number of maps

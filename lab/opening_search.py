@@ -37,7 +37,7 @@ from arena.match.openings import find_position_after, make_random_opening
 from arena.protocol.values import Opening
 
 TABLE_MB = 1
-"""Size of a searcher's transposition table, in MB."""
+"""Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
 """Divisor of `OpeningCriteria.nodes` for the search of each reply to an opening."""
 STRENGTH_QUARTERS = (3, 5)

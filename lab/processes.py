@@ -21,7 +21,7 @@ def map_in_processes(
 
     The generator takes at most two tuples per process in advance. With `process_count` = 1, the calls are made in the
     current process. Close the generator to cancel the remaining calls. Once the processes have started, Ctrl-C
-    ends them without a word.
+    ends them without an error message.
     """
     if process_count == 1:
         for arguments in argument_tuples:

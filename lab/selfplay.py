@@ -27,11 +27,11 @@ from arena.protocol.adjudication import DEFAULT_RULES, REPETITION_RULE
 RANDOM_PLIES = (4, 40)
 """Minimum and maximum number of random plies before a match from which weights are learned."""
 TICTACTOE_RANDOM_PLIES = (0, 3)
-"""Minimum and maximum number of random plies before such a match of tic-tac-toe, which is over after 9."""
+"""The same for tic-tac-toe, in which a match is over after 9 plies."""
 LEARNING_TABLE_MB = 2
-"""Size of the transposition table of a searcher from whose matches weights are learned, in MB."""
+"""Size of the transposition table of each searcher in matches from which weights are learned, in MiB."""
 MAX_ATTEMPTS = 20
-"""Number of random openings tried before a shorter opening is used."""
+"""Number of random openings of one length that are tried before openings of half that length are tried."""
 MAX_PLIES_REASON = "cut"
 """Reason for the end of a match that was stopped at its maximum number of plies."""
 
@@ -52,20 +52,16 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
 
 
 def make_weighted_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
-    """Return a compiled searcher with these weights, whose units are those of a weights file. The caller closes it."""
+    """Return a compiled searcher with these weights, in the units of a weights file. The caller closes it."""
     return Searcher(game, scale_weights(game, weights), Settings(table_mb=LEARNING_TABLE_MB))
-
-
-def search_with_node_limit(searcher: DeepeningSearcher, position: Any, max_nodes: int) -> Report[Any]:
-    """Search a position with `max_nodes` nodes, and return the last report."""
-    return list(searcher.deepen(position, max_depth=MAX_DEPTH, max_nodes=max_nodes))[-1]
 
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """A finished match: its winner (None for a draw), and each position in which a move was made, with its report."""
+    """A finished match, with each position in which a move was made, and the last report of the search for that move."""
 
     winner: Player | None
+    """Winner; None for a draw."""
     reason: str
     """Reason for the end: `Outcome.word` of the game, REPETITION_RULE or MAX_PLIES_REASON."""
     positions: tuple[Any, ...]
@@ -88,7 +84,7 @@ def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> A
 
 
 def draw_random_start(game: Game[Any, Any], rng: random.Random) -> Any:
-    """Return an unfinished position after a number of random plies that is random, too."""
+    """Return an unfinished position after random plies, whose number is also random."""
     plies = TICTACTOE_RANDOM_PLIES if isinstance(game, TicTacToe) else RANDOM_PLIES
     return make_random_start(game, rng, rng.randint(*plies))
 
@@ -121,7 +117,7 @@ def play_match(
         if repetitions.add(position) == DEFAULT_RULES.repetition:
             return PlayedMatch(None, REPETITION_RULE, tuple(positions), tuple(reports))
         player = game.player(position)
-        report = search_with_node_limit(seats[player], position, nodes_by_player[player])
+        *_, report = seats[player].deepen(position, max_nodes=nodes_by_player[player])
         positions.append(position)
         reports.append(report)
         position = game.successor(position, report.move)
@@ -166,9 +162,9 @@ def search_settled_value(
 def compute_reply_chances(
     game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
-    """Return the mover's winning chances after each move, the best first. Each move is searched by itself.
+    """Return the winning chance of the player to move after each move, the best first.
 
-    max_nodes  maximum number of nodes of each of these searches
+    max_nodes  maximum number of nodes of the search for each move
     depth      maximum depth, in plies
     """
     player = game.player(position)

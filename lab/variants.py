@@ -1,12 +1,12 @@
-"""Maps for learning and measuring: any map with another cap or goal, and random planar maps.
+"""Maps for learning and measuring weights: any map with another cap or goal, and random planar maps.
 
     world                   the map that `maps.loader` finds under this name
     world:cap=20            the same map with another cap; the goal stays the same share of the map's capacity
     world:cap=20,goal=150   the same map with another cap and another goal
     planar:24:7             the 7th random planar map of 24 territories; :cap=N,goal=N can follow
 
-`arena tune` learns from TRAINING_MAPS by default. Weights are measured on HELD_OUT_MAPS, from which none were learnt: half of the
-built-in maps, and rings, grids and planar maps of other sizes with three caps.
+`arena tune` learns weights from matches on TRAINING_MAPS by default. The strength of weights is measured on HELD_OUT_MAPS,
+which are not among the former: half of the built-in maps, and rings, grids and planar maps of other sizes with three caps.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, make_map
 from arena.maps.loader import MapError, load_map
 
 VARIANT_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
+"""Form of the name of a map with another cap or goal, for error messages."""
 PLANAR_PREFIX = "planar:"
 
 TRAINING_MAPS = (
@@ -145,7 +146,7 @@ def make_planar_map(size: int, number: int) -> RisklessMap:
 
 
 def _is_gabriel_edge(places: Sequence[tuple[float, float]], first: int, second: int) -> bool:
-    """Return True if the disc whose diameter is the line between the points v and w contains no other point."""
+    """Return True if the disc whose diameter is the line between the points `first` and `second` contains no other point."""
     (x, y), (a, b) = places[first], places[second]
     return all(
         (p - x) * (p - a) + (q - y) * (q - b) >= 0

@@ -1,6 +1,6 @@
 """Numbering of a map's boards, and the representative of symmetric boards.
 
-A board is a position without the name of the player to move: it lists a number n for each territory. If n > 0, the
+A board is a position as the player to move sees it. The board has a number n for each territory. If n > 0, the
 player to move has n armies there; if n < 0, the opponent has -n armies there; 0 is an empty territory. So a position and
 the same position with the players exchanged have the same board.
 
@@ -24,7 +24,7 @@ from arena.games.riskless_map import RisklessMap
 
 @dataclass(frozen=True)
 class Boards:
-    """All boards (positions as the player to move sees them) of a map, and of other maps with the same roads, cap and goal.
+    """Set of all boards (positions as the player to move sees them) of the maps with the same roads, cap and goal.
 
     neighbours   numbers of each territory's neighbours, in ascending order
     cap          maximum number of armies on a territory
@@ -47,7 +47,7 @@ class Boards:
 
     @property
     def base(self) -> int:
-        """Return the base in which a board is encoded as a number: 2 × cap + 1, one digit value for each number from -cap to cap."""
+        """Return the base of the numbers of boards: a digit has 2 × cap + 1 values, for the numbers of armies from -cap to cap."""
         return 2 * self.cap + 1
 
     @property

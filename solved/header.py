@@ -9,8 +9,8 @@
     blocks      Zstandard frames, one after another
 
 A block holds the codes (`solved.solved_value`) of `boards_in_block` boards in the order of their numbers, `width` bytes
-each; the last block may hold fewer. Only the codes of representatives of unfinished boards are meaningful; all others may
-have any value.
+each; the last block may hold fewer. Only the codes of unfinished boards that are representatives (`solved.board_numbers`) are
+meaningful; all other codes may have any value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FORMAT = "arena-solved/1"
 RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_TERRITORIES = 40
-"""Upper bound for maps that can be solved: on 40 territories the owners alone give 3^40 boards."""
+"""Maximum number of territories of a solved map: with 40, the owners of the territories alone give 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
 """Default number of boards in a block."""
 MAX_HEADER_BYTES = 1 << 16
@@ -45,7 +45,7 @@ CHECKSUM_BYTES = 32
 """Size of the SHA-256 checksum, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
-"""Number of boards or plies, or the number that identifies a board."""
+"""Number of boards, number of plies, or number of a board (`solved.board_numbers`)."""
 
 
 class BadTable(ValueError):
@@ -53,15 +53,13 @@ class BadTable(ValueError):
 
 
 class Totals(Struct, frozen=True):
-    """Number of unfinished boards, and how many of them are won, lost and drawn for the player to move.
+    """Number of unfinished boards (`open`), and how many of them are won, lost and drawn for the player to move.
 
     All boards count, including unreachable ones and symmetric images.
     """
 
     open: Count
-    """Number of unfinished boards."""
     won: Count
-    """Number of unfinished boards that are won for the player to move."""
     lost: Count
     drawn: Count
 
@@ -104,9 +102,9 @@ def compute_boards_digest(boards: Boards) -> str:
 
 
 def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
-    """Return the bytes of a file that precede its blocks.
+    """Return the bytes of a table's file before its blocks: header, index and checksum.
 
-    blocks: the compressed blocks, whose sizes and CRC-32 the index contains
+    blocks: the compressed blocks; the index contains their sizes and CRC-32
     """
     data = msgspec.json.encode(header)
     index = b"".join(

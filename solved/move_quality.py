@@ -24,7 +24,7 @@ class MoveQuality(StrEnum):
 
 @dataclass(frozen=True)
 class ClassifiedMove:
-    """Move compared with the best one in its position. Values are for the player of the move."""
+    """Comparison of a move with the best move in the same position. Values are for the player who makes the move."""
 
     before: SolvedValue
     """Value of the position before the move, with best play."""

@@ -14,7 +14,7 @@ from arena.solved.solved_value import SolvedValue, decode_value
 from arena.solved.zstandard import zstd
 
 MAX_CACHED_BLOCKS = 64
-"""Maximum number of unpacked blocks in the cache: 4 MB, if codes have one byte."""
+"""Maximum number of unpacked blocks in the cache: 4 MB if a code has one byte."""
 
 
 class SolvedTable:
@@ -97,8 +97,3 @@ def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
         file.write(encode_header(header, blocks))
         file.writelines(blocks)
     new_file.replace(path)
-
-
-def compress_codes(codes: bytes, level: int) -> bytes:
-    """Return the codes of a block of boards (see `decode_value`), compressed with Zstandard at `level`."""
-    return zstd.compress(codes, level)

@@ -1,1 +1,1 @@
-"""The commands `arena maps`, `arena openings`, `arena solve` and `arena tune`."""
+"""The commands `arena maps`, `arena openings make`, `arena solve` and `arena tune`."""

@@ -1,4 +1,4 @@
-"""Loading of the map that a command line names, for commands that search with the compiled engines."""
+"""Loading of the map that a command line names, for commands that use the compiled engines."""
 
 from __future__ import annotations
 

@@ -157,9 +157,9 @@ def measure_command(
 
 
 def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[Opening]:
-    """Return the openings of the file `name`, or for `shipped` those shipped with the map.
+    """Return the openings in the file `name`, or the map's shipped openings if `name` is `shipped`.
 
-    games    the game on each map to measure, of which there must be only one
+    games    the game on each map that is measured; more than one is an error
     matches  number of openings needed
 
     Raises UsageError for bad or too few openings, and for `shipped` if the game is not Riskless itself.
@@ -187,7 +187,10 @@ def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[O
 
 
 def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
-    """Return the table rows of a map, one for each strength (nodes per move). Only the first row fills the columns about the map itself."""
+    """Return the table rows of a map, one for each strength (number of nodes per move).
+
+    The columns that describe the map, and those about unequal searchers, are empty in all rows but the first.
+    """
     rows = []
     for equals in measured.equals:
         statistics = [

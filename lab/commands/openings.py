@@ -39,7 +39,7 @@ MAX_TRIES_PER_OPENING = 1_000
 
 DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS = "500,4000,32000"
-"""Default of --strengths: the nodes per move that `arena maps measure` uses, too."""
+"""Default of --strengths: the same numbers of nodes per move as in `arena maps measure`."""
 MAX_NODES_PER_MOVE = 10**9
 """Maximum of --nodes, and of each number in --strengths."""
 
@@ -179,8 +179,8 @@ def make(
             f"none of {tested_count:,} openings of {plies} plies on {board.name} passed the tests; try another number of "
             "--plies, or a wider --window"
         )
-    # Without the folder of a custom map's file, which differs between machines.
-    # After Ctrl-C, with the number of openings, because with it the same command makes the same file.
+    # The file names the command that makes the same file again. It names a custom map without its folder, which differs
+    # between machines, and after Ctrl-C it has the number of openings found.
     written_count = count if interrupt is None else len(kept_openings)
     options = {
         "map": Path(map).name,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.filesize import decimal
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from arena.console import CommandError, JsonOption, UsageError, err, get_progress_console, out, write_json
 from arena.cores import list_usable_cores
@@ -26,7 +26,6 @@ from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedValue
 
 if TYPE_CHECKING:
-    from arena.lab.solving.solver import Progress as Step
     from arena.lab.solving.verify import Verification
 
 
@@ -136,7 +135,12 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with Progress(*columns, console=get_progress_console(), transient=True) as bar:
-            Solver(boards, checkpoint, threads, _ProgressBar(bar).update).solve(path)
+            task = bar.add_task("start", total=None)
+
+            def report_progress(part: str, done: int, total: int) -> None:
+                bar.update(task, description=part, completed=done, total=total)
+
+            Solver(boards, checkpoint, threads, report_progress).solve(path)
     except BadCheckpoint as error:
         raise CommandError(
             f"{error}; delete it, and run the command again to start from the beginning"
@@ -154,17 +158,6 @@ def _format_count(count: int) -> str:
 
 def _format_bytes(size: int) -> str:
     return decimal(size) if size < 10**15 else f"10^{int(log10(size))} bytes"
-
-
-class _ProgressBar:
-    """Progress bar of the current part of the work."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task: TaskID = bar.add_task("start", total=None)
-
-    def update(self, step: Step) -> None:
-        self._bar.update(self._task, description=step.part, completed=step.done, total=step.total or None)
 
 
 def _verify(table: SolvedTable, threads: int) -> Verification:

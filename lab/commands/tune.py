@@ -36,7 +36,7 @@ WEIGHT_UNITS_COMMENTS = {
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
-"""Comment at the top of a weights file that explains the unit of the weights, by game."""
+"""Comment at the top of a game's weights file, which explains the unit of the weights; by the game's name."""
 OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
@@ -219,7 +219,7 @@ def tune_command(
                     f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
                     *steps,
                 ]
-                write_text(format_weights_file(feature_names, learned.weights, comments), output)
+                write_text(format_weights_file(learned.weights, comments), output)
                 with hide_progress(bar):
                     out.print(steps[-1])
     out.print(f"{'outcomes' if outcomes else 'weights'} in {output}")
@@ -268,7 +268,7 @@ def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str
 class LearnedWeights:
     """Weights after one step of `arena tune`: a generation, or the climb.
 
-    lines             lines about this step
+    lines             lines about this step, for the weights file
     generation_count  number of generations so far
     round_count       number of rounds of the climb so far
     """
@@ -311,7 +311,7 @@ def _learn_weights(
             seed=seed + generation - 1,
             progress=add_progress_bar(f"generation {generation}", match_count * len(games)),
         )
-        fit = fit_weights(samples, list(weights), weights, untrained_features)
+        fit = fit_weights(samples, weights, untrained_features)
         weights = fit.weights
         line = (
             f"generation {generation}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
@@ -344,13 +344,13 @@ def format_weights(weights: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {value}" for name, value in weights.items())
 
 
-def format_weights_file(names: Sequence[str], weights: Mapping[str, int], comments: Sequence[str]) -> str:
+def format_weights_file(weights: Mapping[str, int], comments: Sequence[str]) -> str:
     """Return the text of a weights file: `comments` at its top, and the weights."""
     return "\n".join(
         [
             *(f"# {line}" for line in comments),
             "[weights]",
-            *(f"{name} = {weights[name]}" for name in names),
+            *(f"{name} = {weight}" for name, weight in weights.items()),
             "",
         ]
     )

@@ -1,1 +1,1 @@
-"""Retrograde analysis in compiled code: every position of a small game is solved, from the finished ones backwards."""
+"""Retrograde analysis in compiled code: it computes the value of every position of a small game, from the finished ones backwards."""

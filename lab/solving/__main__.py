@@ -20,7 +20,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(
-            Boards.from_map(make_two_territory_game(2).map), path.with_suffix(".part"), 1, lambda _: None, 0
+            Boards.from_map(make_two_territory_game(2).map), path.with_suffix(".part"), 1, lambda *_: None, 0
         ).solve(path)
         verify_table(SolvedTable(path), 1, lambda _done, _total: None)
 

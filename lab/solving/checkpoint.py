@@ -22,12 +22,16 @@ class BadCheckpoint(ValueError):
 
 
 class _Header(Struct, frozen=True):
-    """First line of a checkpoint: the boards' digest, the solver's progress, and the number of codes (encoded values) that follow."""
+    """First line of a checkpoint file, before the compressed codes (encoded values) of the boards."""
 
     digest: str
+    """Digest of the boards, which identifies the map."""
     plies: int
+    """Number of plies up to which all results are known."""
     finished: bool
+    """True if all boards are solved."""
     codes: int
+    """Number of codes that follow."""
 
 
 _decode = msgspec.json.Decoder(_Header).decode

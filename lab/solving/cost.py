@@ -1,6 +1,6 @@
-"""Estimates for the solver: memory and time for a map, the available memory, and the largest cap that fits into it.
+"""Memory and time that the solver needs for a map, the available memory, and the largest cap for which it suffices.
 
-Of a set of boards that the map's symmetries turn into each other, the solver solves only one, the representative.
+The solver solves only one of the boards that the map's symmetries turn into each other. This board is the representative.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from pathlib import Path
 from arena.solved.board_numbers import Boards, Permutation
 
 CODE_BYTES = 2
+"""Bytes of memory per board for its code (encoded value)."""
 FIXED_BYTES = 400 << 20
 """Bytes of memory that do not depend on the map: Python, the compiled code, and blocks that are being written."""
 CHECKPOINT_BYTES = 8
 """Bytes of memory per representative board while a checkpoint is written: the code, compressed code, and a copy."""
 SURVEY_SECONDS_PER_BOARD = 50e-9
-"""CPU seconds per board in the survey of all boards. This time and those below were measured with the map `m1`."""
+"""CPU seconds per board for the survey of all boards. All three times were measured with the map `m1`."""
 PACK_SECONDS_PER_BOARD = 400e-9
+"""CPU seconds per board for packing the table."""
 STEP_SECONDS_PER_BOARD = 2e-6
 """CPU seconds per representative board, for all steps together."""
 
@@ -51,7 +53,7 @@ class SolvingCost:
 
 
 def count_bytes_per_number(count: int) -> int:
-    """Return the number of bytes that store the number of a board, if there are `count` boards."""
+    """Return the number of bytes in which the solver stores the number of one of `count` boards."""
     return 4 if count <= 1 << 32 else 8
 
 

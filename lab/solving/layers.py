@@ -1,4 +1,6 @@
-"""Step of retrograde analysis for any game: from the results within n - 1 plies, it finds those in n plies.
+"""Step of retrograde analysis for any game: it finds all positions that are won or lost in n plies.
+
+The step needs the results of all positions that are won or lost in at most n - 1 plies.
 
 A position is won in n plies if a move leads to a position that is lost for the opponent in n - 1 plies, and no move to
 one that is lost sooner. It is lost in n plies if all its moves lead to positions that the opponent wins, the slowest of
@@ -23,6 +25,7 @@ import numpy.typing as npt
 from arena.lab.solving.kernels import compile_solver_kernel
 
 MAX_CODE = 65_535
+"""Greatest code (encoded value) of a position: a code has two bytes."""
 
 
 class WinTooLong(ValueError):
@@ -89,7 +92,7 @@ class Layers:
     rules     rules of the game, as the functions of `space` read them
     codes     code of each position, by number (solved.solved_value); 0 or 1 if undecided
     live      numbers of the undecided representative positions, in `parts`
-    parts     ranges of `live` that are in use, as indices of the first number and after the last
+    parts     parts of `live` with undecided positions, each as the index of its first number and that after its last
     scratch   size of each thread's scratch array, in words
     """
 

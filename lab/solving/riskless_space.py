@@ -1,4 +1,4 @@
-"""Riskless for the solver: the successors of a board, and passes over all boards.
+"""Riskless for the solver: compiled functions that list the successors of a board, and that pass over all boards.
 
 A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit
 for each territory (solved.board_numbers), so a move changes two digits of the number of the board after training. The

@@ -19,7 +19,7 @@ TERRITORIES  V
 BASE         number of values of a digit, 2 × cap + 1
 CAP          maximum number of armies on a territory
 GOAL         number of armies with which a player wins
-TURNED       sum of the numbers of a board and of the same board with all signs changed
+TURNED       number of a board plus the number of the same board with all signs changed; the sum is the same for all boards
 SYMMETRIES   number of symmetries of the map
 ROADS        offset of V + 1 indices into the list of the roads' targets; that list follows the indices
 IMAGES       offset of V numbers per symmetry: the place value of each territory's digit in the image

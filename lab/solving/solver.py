@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,26 +28,21 @@ from arena.lab.solving.riskless_space import (
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import Boards
 from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, compute_boards_digest
-from arena.solved.solved_table import compress_codes, write_table
+from arena.solved.solved_table import write_table
+from arena.solved.zstandard import zstd
 
 BOARDS_PER_PART = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time; a multiple of the number in a block of the table."""
 COMPRESSION_LEVEL = 15
 """Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
 MAX_SMALL_TABLE_BLOCKS = 16
+"""Maximum number of blocks of a small table, which is compressed more."""
 SMALL_TABLE_COMPRESSION_LEVEL = 19
 """Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
 
 
-class Progress(NamedTuple):
-    """Progress of one part of the work: its name, the number of steps done, and their total number."""
-
-    part: str
-    done: int
-    total: int
-
-
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[str, int, int], None]
+"""Function that is called with the name of the current part of the work, its number of steps done, and their total number."""
 
 
 @dataclass
@@ -56,9 +51,9 @@ class Solver:
 
     checkpoint   file for intermediate results
     threads      number of threads that work
-    on_progress  called with the progress
-    interval     minimum number of seconds between checkpoints; the pause is also at least ten times as long as writing
-                 the last checkpoint took
+    on_progress  called after each step of a part of the work
+    interval     minimum number of seconds between checkpoints. The time between them is also at least ten times the time
+                 that the last one took to write
     """
 
     boards: Boards
@@ -101,7 +96,7 @@ class Solver:
     ) -> Iterator[Any]:
         """Yield the results of `function` for 0 to `total` - 1, in order, and report the progress."""
         for done, result in enumerate(workers.map(function, range(total)), 1):
-            self.on_progress(Progress(part, done, total))
+            self.on_progress(part, done, total)
             yield result
 
     def _survey(self, workers: Executor) -> None:
@@ -150,9 +145,8 @@ class Solver:
         def advance() -> None:
             nonlocal done
             done += 1
-            self.on_progress(
-                Progress(f"ply {layers.plies + 1}, {layers.undecided_count:,} boards undecided", done, total)
-            )
+            part = f"ply {layers.plies + 1}, {layers.undecided_count:,} boards undecided"
+            self.on_progress(part, done, total)
 
         return layers.decide_next_ply(workers, advance)
 
@@ -238,6 +232,6 @@ class Solver:
                 return b""
             # Other boards get the code of the representative before them, which compresses to almost nothing.
             representative_indexes = np.maximum.accumulate(np.where(mark_flags, np.arange(len(codes)), 0))
-            return compress_codes(codes[representative_indexes].tobytes(), level)
+            return zstd.compress(codes[representative_indexes].tobytes(), level)
 
         return list(self._map_with_progress(workers, "pack", pack_block, header.block_count))

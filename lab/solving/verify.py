@@ -1,9 +1,9 @@
 """Independent verifier of a solved table. It shares only the file format with the solver.
 
 The verifier expands the file to all boards of the map, plays every move of every unfinished board by the rules as
-written, and compares the value of each board with those of its successors. That proves the whole table: a win or a loss
-follows from values with fewer plies, down to finished boards. A draw is right because the player can move to another
-draw, and so can the opponent.
+written, and compares the value of each board with the values of its successors. That proves the whole table: a win or a loss
+follows from values with fewer plies, down to finished boards. A draw is right because each player can always move to
+another draw.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from arena.solved.solved_table import SolvedTable
 
 BOARDS_PER_PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
+"""Indices of an array of counts: of unfinished boards, of those won, lost and drawn, and the plies of the longest win."""
 
 
 @dataclass(frozen=True)
@@ -246,16 +247,16 @@ def make_check_kernel() -> Any:
                     else:
                         slowest_loss = max(slowest_loss, (code - 3) // 2 + 1)
             correct_code = 0
-            counts[0] += 1
+            counts[OPEN] += 1
             if quickest_win >= 0:
                 correct_code = 2 * quickest_win + 3
-                counts[1] += 1
-                counts[4] = max(counts[4], quickest_win)
+                counts[WON] += 1
+                counts[LONGEST_WIN] = max(counts[LONGEST_WIN], quickest_win)
             elif drawing_moves == 0:
                 correct_code = 2 * slowest_loss + 2
-                counts[2] += 1
+                counts[LOST] += 1
             else:
-                counts[3] += 1
+                counts[DRAWN] += 1
             if codes[number] != correct_code and fault < 0:
                 fault = number * 65536 + correct_code
         return fault

@@ -1,1 +1,1 @@
-"""Learning of an evaluator's weights: self-play, fits to its results and deeper searches, and hill climbing by matches."""
+"""Learning of an evaluator's weights: by a fit to the positions of self-play matches, and by hill climbing."""

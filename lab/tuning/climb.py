@@ -1,7 +1,7 @@
 """Hill climbing of an evaluator's weights by matches (SPSA: Spall 1992).
 
-A fit (`lab.tuning.fit`) measures how a feature correlates with the chance of winning, not how much it helps a search to win.
-In a climb the weights themselves play. Each round moves every weight by a step, up or down at random. On every map, these
+A fit (`lab.tuning.fit`) measures how a feature correlates with the chance of winning, not how much the feature helps a search
+to win. In a climb, the weights themselves play matches. Each round moves every weight by a step, up or down at random. On every map, these
 weights play pairs against weights moved in the opposite directions. Then all weights move in the direction of the winner,
 in proportion to its score. The steps shrink from round to round. The result is the mean of the weights in the second half
 of the rounds.
@@ -26,7 +26,7 @@ from arena.games.core import Game
 from arena.lab.selfplay import draw_random_start, make_weighted_searcher, play_pair
 
 FIRST_STEP = 0.15
-"""Size of the first step of a weight: the share by which the step changes estimates, relative to their usual size."""
+"""Size of the first step of a weight: the typical change of an estimate by the step, as a share of a typical estimate."""
 FIRST_ROUND_STEPS = 0.9
 """Number of steps that a weight moves in the first round if one side wins all pairs."""
 FULL_PACE_SHARE = 0.1
@@ -39,9 +39,9 @@ PAIRS_PER_ROUND = 2
 class ClimbResult:
     """Result of hill climbing.
 
-    weights  mean of the weights in the second half of the rounds
-    stages   weights after each tenth of the rounds
-    pairs    number of pairs of matches played in all rounds together
+    weights     mean of the weights in the second half of the rounds
+    stages      weights after each tenth of the rounds
+    pair_count  number of pairs of matches played in all rounds together
     """
 
     weights: Mapping[str, int]

@@ -11,9 +11,9 @@ The fit finds the weights that predict the targets best. Each map has its own sl
 small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since mirrored
 positions have opposite features.
 
-The fit starts from the weights that played, and RIDGE_STRENGTH keeps it close to them if the samples show little. Each
-generation plays and searches with the weights of the previous one. The first may have all weights 0: then a search sees
-only wins within its depth. Such matches end by chance, but they do end.
+The fit starts from the weights that played, and a penalty (RIDGE_STRENGTH) keeps it close to them if the samples show little.
+Each generation plays and searches with the weights of the previous generation. In the first generation, all weights may be 0:
+then a search sees only wins within its depth, and the matches are decided by chance, but they are decided.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ feature.
 MAX_ITERATIONS = 30
 """Maximum number of iterations of Newton's method in a fit."""
 FIRST_SLOPE = 0.001
-"""Slope of the logistic curve, in log-odds per unit of the weighted sum, before any weight is known."""
+"""Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 HALF_LIFE_PLIES = 80
 """Half-life of a result's distance from one half, in plies before the end of the match."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples from one match."""
 DEEPER_FACTOR = 10
-"""Number of nodes searched for a target, per node searched for a move."""
+"""Number of nodes of the search for a target, as a multiple of the nodes per move."""
 SEARCH_SHARE = 0.75
 """Share of the search in the target of a position that was played; the result has the rest."""
 SIDE_PLIES = (0, 0, 1, 2)
@@ -244,16 +244,15 @@ def count_outcomes(
 
 def fit_weights(
     samples: TrainingSamples,
-    names: Sequence[str],
     weights: Mapping[str, int],
     untrained_features: Collection[str] = (),
 ) -> FitResult:
     """Return the weights that predict the targets of the samples best, and their losses.
 
-    names               names of the features, in the order of their columns
-    weights             weights with which the samples were played
+    weights             weights with which the samples were played, by feature, in the order of the samples' columns
     untrained_features  names of features whose weights are not trained
     """
+    names = list(weights)
     trained_mask = np.array([float(name not in untrained_features) for name in names])
     samples = replace(samples, features=samples.features * trained_mask)
     held_out = samples.match_numbers % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
@@ -275,7 +274,7 @@ def fit_weights(
             RIDGE_STRENGTH,
         )
         new_weights = fitted[: len(names)]
-    # the unit is an army, so values are as large as the plain estimate's
+    # in hundredths of an army: scaled so that estimates vary as much as the plain estimate, 100 times the first feature
     scale = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new_weights))
     rounded_weights = {name: round(scale * value) for name, value in zip(names, new_weights, strict=True)}
     rounded_vector = np.array([float(rounded_weights[name]) for name in names])

@@ -35,7 +35,7 @@ def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Riskless
         folder = get_local_folder()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / make_table_file_name(map)
-        Solver(Boards.from_map(map), path.with_suffix(".part"), 1, lambda _: None).solve(path)
+        Solver(Boards.from_map(map), path.with_suffix(".part"), 1, lambda *_: None).solve(path)
         return path
 
     return solved

@@ -80,7 +80,7 @@ def table_of(map: RisklessMap) -> SolvedTable:
     if path is None:
         path = get_local_folder() / make_table_file_name(map)
         path.parent.mkdir(parents=True, exist_ok=True)
-        Solver(boards, path.with_suffix(".part"), len(list_usable_cores()), lambda _: None).solve(path)
+        Solver(boards, path.with_suffix(".part"), len(list_usable_cores()), lambda *_: None).solve(path)
     return SolvedTable(path)
 
 

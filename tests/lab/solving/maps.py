@@ -17,7 +17,7 @@ from tests.solved.conftest import path_map
 
 def solve_to_table(map: RisklessMap, folder: Path, threads: int = 2) -> SolvedTable:
     path = folder / "it.solved"
-    Solver(Boards.from_map(map), folder / "it.part", threads, lambda _: None).solve(path)
+    Solver(Boards.from_map(map), folder / "it.part", threads, lambda *_: None).solve(path)
     return SolvedTable(path)
 
 

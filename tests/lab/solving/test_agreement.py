@@ -20,8 +20,9 @@ from arena.games.riskless import Armies, Move, Riskless
 from arena.games.riskless_map import MAX_PLY_LIMIT, RisklessMap
 from arena.lab.variants import load_variant
 from arena.solved.header import encode_header
-from arena.solved.solved_table import SolvedTable, compress_codes
+from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedResult, SolvedValue
+from arena.solved.zstandard import zstd
 from tests.lab.solving.maps import solve_to_table
 from tests.solved.conftest import path_map
 
@@ -72,7 +73,7 @@ def test_a_wrong_value_is_found_whichever_way_it_is_wrong(tmp_path: Path) -> Non
     table = solve_to_table(map, tmp_path)
     right = table.block(0)
     for wrong in (lambda code: 0 if code else 5, lambda code: code + 4 if code > 3 else code):
-        block = compress_codes(bytes(wrong(code) for code in right), 1)
+        block = zstd.compress(bytes(wrong(code) for code in right), 1)
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode_header(table.header, [block]) + block)
         assert compare(map, SolvedTable(path), 60, 3)[1] > 0

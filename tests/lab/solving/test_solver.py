@@ -16,7 +16,7 @@ import pytest
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies
 from arena.games.riskless_map import RisklessMap
-from arena.lab.solving.solver import Progress, Solver
+from arena.lab.solving.solver import Solver
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import Boards
@@ -58,10 +58,10 @@ def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Pat
     while True:
         steps = 0
 
-        def tell(step: Progress) -> None:
+        def tell(part_name: str, _done: int, _total: int) -> None:
             nonlocal steps
             steps += 1
-            heard.append(step.part.split(",")[0])
+            heard.append(part_name.split(",", maxsplit=1)[0])
             if steps > 2 + stops % 4:  # noqa: B023 - it is called within this round
                 raise Stop
 
@@ -84,7 +84,7 @@ from arena.lab.solving.solver import Solver
 from arena.lab.variants import load_variant
 from arena.solved.board_numbers import Boards
 print("begun", flush=True)
-Solver(Boards.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda _: None, 0).solve(Path(sys.argv[1]))
+Solver(Boards.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 2, lambda *_: None, 0).solve(Path(sys.argv[1]))
 """
 
 

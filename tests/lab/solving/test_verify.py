@@ -16,8 +16,9 @@ from arena.games.riskless import Armies
 from arena.games.riskless_map import RisklessMap
 from arena.lab.solving.verify import verify_table
 from arena.solved.header import encode_header
-from arena.solved.solved_table import SolvedTable, compress_codes
+from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedResult, SolvedValue
+from arena.solved.zstandard import zstd
 from tests.lab.solving.maps import MAPS, Endless, solve_to_table
 from tests.solved.conftest import path_map
 
@@ -50,7 +51,7 @@ def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
     for number in numbers:
         codes = bytearray(right)
         codes[number] = rng.choice([code for code in (0, *range(4, 12)) if code != codes[number]])
-        block = compress_codes(bytes(codes), 1)
+        block = zstd.compress(bytes(codes), 1)
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode_header(table.header, [block]) + block)
         replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
@@ -61,7 +62,7 @@ def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
     table = solve_to_table(path_map(), tmp_path)
     totals = msgspec.structs.replace(table.header.totals, won=0)
     header = msgspec.structs.replace(table.header, totals=totals, longest=1)
-    block = compress_codes(table.block(0), 1)
+    block = zstd.compress(table.block(0), 1)
     path = tmp_path / "lie.solved"
     path.write_bytes(encode_header(header, [block]) + block)
     replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)

@@ -51,9 +51,7 @@ def to_direction(weights: Mapping[str, int]) -> npt.NDArray[np.float64]:
 
 @pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
 def test_the_fit_finds_the_weights_whatever_the_games_slopes_and_tempos(begun: dict[str, int]) -> None:
-    fits = [
-        fit_weights(samples((0.002, 0.0005), 2000, seed, tempo=1), FEATURE_NAMES, begun) for seed in range(8)
-    ]
+    fits = [fit_weights(samples((0.002, 0.0005), 2000, seed, tempo=1), begun) for seed in range(8)]
     directions = np.array([to_direction(found.weights) for found in fits])
     errors = directions.std(axis=0, ddof=1) / np.sqrt(len(fits))
     assert (errors < 0.01).all()
@@ -69,7 +67,7 @@ def test_a_fit_to_searches_with_known_weights_finds_their_estimates() -> None:
     seen = play_training_matches(
         [board], known, match_count=20, nodes_per_move=60, seed=1, progress=lambda: None
     )
-    found = fit_weights(seen, FEATURE_NAMES, NOTHING).weights
+    found = fit_weights(seen, NOTHING).weights
     estimates, found_estimates = (
         seen.features @ np.array([weights[name] for name in FEATURE_NAMES]) for weights in (known, found)
     )
@@ -79,7 +77,7 @@ def test_a_fit_to_searches_with_known_weights_finds_their_estimates() -> None:
 def test_weights_without_data_stay_unchanged() -> None:
     seen = samples((0.001,), 3000)
     seen.features[:, [FEATURE_NAMES.index("goal"), FEATURE_NAMES.index("attacks")]] = 0
-    found = fit_weights(seen, FEATURE_NAMES, FLAT | {"goal": 50}).weights
+    found = fit_weights(seen, FLAT | {"goal": 50}).weights
     assert found["goal"] > 0
     assert found["attacks"] == 0
 
