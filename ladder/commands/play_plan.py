@@ -36,7 +36,7 @@ from arena.match.adjudication import find_unusable_table_reason
 from arena.rating.sprt import Sprt
 from arena.server.edge import interpreter
 from arena.server.edge.edge import CannotListen
-from arena.server.store.database import StoreError
+from arena.server.store.errors import StoreError
 from arena.server.store.ladder_lock import CannotResume
 
 

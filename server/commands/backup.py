@@ -27,7 +27,8 @@ from arena.console import (
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_file, run_on_store
 from arena.server.store.archive import ImportResult, add_matches, export_lines, parse_lines, read_lines
 from arena.server.store.backup import StoreCounts, backup, restore
-from arena.server.store.database import Engine, StoreError
+from arena.server.store.database import Engine
+from arena.server.store.errors import StoreError
 from arena.server.store.files import replace_on_success
 from arena.server.store.owners import load_names_of_owner
 from arena.server.store.personal_data import is_name_stored, load_stored_data

@@ -49,7 +49,8 @@ from arena.server.settings import (
 )
 from arena.server.shell.house_processes import NO_ENGINES, HouseEngineError, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, parse_secret, parse_webhook_url
-from arena.server.store.database import StoreError, describe_failure, is_transient_error, parse_sqlite_path
+from arena.server.store.database import parse_sqlite_path
+from arena.server.store.errors import StoreError, describe_failure, is_transient_error
 from arena.server.store.lease import LeaseLost
 from arena.server.store.pruning import BadRetention
 

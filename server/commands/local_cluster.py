@@ -26,7 +26,7 @@ from arena.server.cluster.address import PASSWORD_FILE_VARIABLE
 from arena.server.edge.addresses import describe_listen_error, make_websocket_url
 from arena.server.host import open_store
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings
-from arena.server.store.database import StoreError
+from arena.server.store.errors import StoreError
 
 log = logging.getLogger("arena.processes")
 

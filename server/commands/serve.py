@@ -27,7 +27,7 @@ from arena.server.edge import interpreter, server_log
 from arena.server.edge.edge import CannotListen
 from arena.server.settings import LogFormat, ProcessRole
 from arena.server.shell.house_processes import HouseEngineError
-from arena.server.store.database import StoreError
+from arena.server.store.errors import StoreError
 from arena.server.store.lease import LeaseHeld
 
 

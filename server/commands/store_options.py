@@ -8,7 +8,8 @@ from typing import TypeVar
 import anyio
 
 from arena.console import CommandError, UsageError
-from arena.server.store.database import Engine, OperationRefused, StoreError, open_store, parse_sqlite_path
+from arena.server.store.database import Engine, open_store, parse_sqlite_path
+from arena.server.store.errors import OperationRefused, StoreError
 from arena.server.store.tokens import TokenError, require_valid_name
 
 DEFAULT_DATABASE_URL = "sqlite:///arena.db"

@@ -37,7 +37,8 @@ from arena.server.failed_logins import FailedLogins, make_address_key
 from arena.server.ports import AdmissionRequest
 from arena.server.store import tokens
 from arena.server.store.accounts import StoredAccount, load_accounts
-from arena.server.store.database import Engine, describe_database_error
+from arena.server.store.database import Engine
+from arena.server.store.errors import describe_database_error
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell

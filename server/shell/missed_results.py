@@ -14,7 +14,7 @@ from arena.protocol.record import from_line
 from arena.protocol.values import Clocks
 from arena.server.core.effects import SendMissedResult, SendToClient
 from arena.server.core.lobby import make_unknown_match_refusal
-from arena.server.store.database import describe_database_error
+from arena.server.store.errors import describe_database_error
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import RecordLookup, Shell

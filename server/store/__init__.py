@@ -1,7 +1,7 @@
 """Store of a server: the database with matches, ratings, events and tokens, and all code that reads or writes it.
 
 - Database: `database` opens it, `schema` and `migrations` define its tables, `sqlite` configures SQLite,
-  `database_errors` explains errors of both kinds of database, and `stats` reports the size of a store.
+  `errors` explains the errors of both kinds of database, and `stats` reports the size of a store.
 - One writer: `lease` gives a server's name to one process, and `journal` stores what that process decides.
 - Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `compaction` compress them,
   `pruning` removes them, and `archive` and `backup` copy them to files.

@@ -16,7 +16,8 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.server.store import database, lease, migrations, schema, sqlite
-from arena.server.store.database import Engine, StoreError, make_engine
+from arena.server.store.database import Engine, make_engine
+from arena.server.store.errors import StoreError
 from arena.server.store.files import replace_on_success
 from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.schema import matches, metadata, tokens

@@ -29,7 +29,7 @@ from arena.clock import MONOTONIC, TimeSource, get_seconds_left
 from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import migrations
 from arena.server.store import sqlite as sqlite_driver
-from arena.server.store.database_errors import describe_cause
+from arena.server.store.errors import StoreError, describe_database_error
 
 T = TypeVar("T")
 
@@ -40,14 +40,6 @@ Engine = AsyncEngine
 
 PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""
-
-
-class StoreError(Exception):
-    """Raised when the database cannot be used; the message is one line with the database and the reason."""
-
-
-class OperationRefused(Exception):
-    """Raised for a request that the store's contents or the server do not allow; the message is a one-line reason."""
 
 
 POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
@@ -302,57 +294,6 @@ async def run_periodically(
                 log.warning("%s: %s", warning, error)
             is_available = False
         await clock.sleep(pause_seconds if is_available else min(pause_seconds, RETRY_SECONDS))
-
-
-def describe_database_error(error: Exception) -> str | None:
-    """Return a one-line reason for a database error; None for any other exception."""
-    is_store_error = isinstance(
-        error, sa.exc.SQLAlchemyError | sqlite3.Error | OSError | migrations.UnknownSchema
-    )
-    # asyncpg's connection errors are not wrapped by SQLAlchemy
-    if not is_store_error and not type(error).__module__.startswith("asyncpg."):
-        return None
-    cause = getattr(error, "orig", None) or error
-    if sqlite_driver.is_busy_error(cause):
-        return (
-            f"another process has kept the file locked for {sqlite_driver.BUSY_TIMEOUT_SECONDS} s, in the middle of a change;"
-            " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
-        )
-    return describe_cause(cause)
-
-
-def describe_failure(error: Exception) -> str | None:
-    """Return a one-line reason for a database error or a StoreError; None for any other exception."""
-    return str(error) if isinstance(error, StoreError) else describe_database_error(error)
-
-
-def is_transient_error(error: Exception) -> bool:
-    """Return True if a retry may succeed: the database is unavailable, busy, or out of space.
-
-    Return False for a statement that can never succeed, and for an error of another kind.
-    """
-    if describe_database_error(error) is None or isinstance(error, migrations.UnknownSchema):
-        return isinstance(error, TimeoutError)
-    cause = getattr(error, "orig", None) or error
-    # Classes of PostgreSQL error codes: invalid data, a violated constraint, an invalid statement.
-    if (getattr(cause, "sqlstate", None) or "")[:2] in ("22", "23", "42"):
-        return False
-    return not isinstance(error, _PERMANENT_ERRORS) and not isinstance(
-        cause, (*_PERMANENT_ERRORS, ValueError)
-    )
-
-
-_PERMANENT_ERRORS = (
-    sa.exc.IntegrityError,
-    sa.exc.ProgrammingError,
-    sa.exc.DataError,
-    sa.exc.NotSupportedError,
-    sa.exc.CompileError,
-    sqlite3.IntegrityError,
-    sqlite3.ProgrammingError,
-    sqlite3.DataError,
-    sqlite3.NotSupportedError,
-)
 
 
 @asynccontextmanager

@@ -18,13 +18,8 @@ import sqlalchemy as sa
 
 from arena.clock import TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
-from arena.server.store.database import (
-    StoreError,
-    WriteFunction,
-    describe_failure,
-    format_session_name,
-    make_insert,
-)
+from arena.server.store.database import WriteFunction, format_session_name, make_insert
+from arena.server.store.errors import StoreError, describe_failure
 from arena.server.store.schema import servers
 
 log = logging.getLogger("arena.lease")

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from arena.games.name_hints import did_you_mean
 from arena.server.store import database
-from arena.server.store.database import Engine, OperationRefused
+from arena.server.store.database import Engine
 from arena.server.store.directives import load_directives
+from arena.server.store.errors import OperationRefused
 from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import Token, list_tokens, make_token_from_row
 

@@ -23,13 +23,13 @@ from arena.server.store.address_uses import remove_old_rows
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     Engine,
-    OperationRefused,
     fetch,
     format_current_time,
     lock_exclusively,
     open_query_connection,
     write,
 )
+from arena.server.store.errors import OperationRefused
 from arena.server.store.events import load_unfinished_entries
 from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, find_unavailability_reason
 from arena.server.store.packing import (

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 
 from arena.rating.rater import CurrentRating, RatingKey
-from arena.server.store import database
+from arena.server.store import database, errors
 from arena.server.store.aggregates.standings import make_rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import Engine, fetch, open_query_connection
@@ -45,7 +45,7 @@ class BadRetention(ValueError):
     """Raised for a string that is not a retention rule; the one-line message lists the valid forms."""
 
 
-class ArchiveFailed(database.OperationRefused):
+class ArchiveFailed(errors.OperationRefused):
     """Raised when an archive file cannot be written, so that matches stay in the store.
 
     The message is a one-line reason.

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from arena.protocol.values import Role
-from arena.server.store import database, names
+from arena.server.store import database, errors, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import matches, sessions, standings, tokens
 
@@ -23,7 +23,7 @@ MAX_NAME_LENGTH = 64
 """Maximum length of a name, in characters."""
 
 
-class TokenError(database.OperationRefused):
+class TokenError(errors.OperationRefused):
     """Raised when a token cannot be created or changed; the message is a one-line reason."""
 
 

@@ -21,7 +21,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.processes import supervisor
 from arena.server.edge import responses
 from arena.server.edge.responses import FAILURE_RESPONSE, Response
-from arena.server.store import database
+from arena.server.store import database, errors
 from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
 from arena.server.web.board_pages import answer_board_request
@@ -123,7 +123,7 @@ class RequestHandler:
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query, view)
             except Exception as error:
-                if database.describe_database_error(error) is None and not isinstance(error, TimeoutError):
+                if errors.describe_database_error(error) is None and not isinstance(error, TimeoutError):
                     raise
         head = link_previews.render_preview(preview, request.origin, route_match.path)
         is_start_page, is_embedded = route_match.route == "/", route_match.route == "/embed/"
@@ -134,7 +134,7 @@ class RequestHandler:
 
 def _make_failure_response(error: Exception) -> tuple[Response, str]:
     """Return the response to a request whose handling raised `error`, and a message for the log."""
-    why = database.describe_database_error(error)
+    why = errors.describe_database_error(error)
     if why is not None:
         line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
         return line, f"the store does not answer: {why}"

@@ -17,8 +17,9 @@ from arena.server.core.inputs import ControlEvent, EventAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, requests, tokens
-from arena.server.store.database import Engine, OperationRefused
+from arena.server.store.database import Engine
 from arena.server.store.directives import find_ban
+from arena.server.store.errors import OperationRefused
 from arena.server.store.owners import load_owner
 from arena.server.store.requests import SendRequest
 from arena.server.store.tokens import Token, make_no_bot_error

@@ -32,7 +32,8 @@ from arena.server.edge.responses import MakeResponse, Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
-from arena.server.store.database import Engine, OperationRefused, describe_failure
+from arena.server.store.database import Engine
+from arena.server.store.errors import OperationRefused, describe_failure
 from arena.server.store.requests import SendRequest
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress

@@ -17,7 +17,8 @@ from msgspec import Struct, field
 
 from arena.processes.supervisor import make_supervised_command
 from arena.server.store import renaming
-from arena.server.store.database import StoreError, open_store
+from arena.server.store.database import open_store
+from arena.server.store.errors import StoreError
 from arena.server.store.personal_data import NameInUse
 from arena.server.store.renaming import NameChange
 from arena.server.store.tokens import TokenError

@@ -41,8 +41,8 @@ from arena.server.settings import (
 )
 from arena.server.shell import shell as shell_module
 from arena.server.shell.house_processes import NO_HOUSE
-from arena.server.store import database, lease
-from arena.server.store.database import StoreError
+from arena.server.store import database, errors, lease
+from arena.server.store.errors import StoreError
 from arena.server.store.journal import sqlite_writer
 from arena.server.store.journal.journal import Journal, open_journal
 from testkit.simulation.bots import SimulatedWorker
@@ -150,7 +150,7 @@ class RestartedServer:
         except InvariantViolated:
             raise
         except BaseException as error:
-            if not isinstance(error, Exception) or database.describe_database_error(error) is None:
+            if not isinstance(error, Exception) or errors.describe_database_error(error) is None:
                 raise InvariantViolated(f"{process.name} ended by {type(error).__name__}: {error}") from error
         # Restart the server outside of the process, whose own calls are dropped once it has ended.
         self.arena.world.call_after(1, lambda: self._restart_later() if process is self.process else None)

@@ -19,7 +19,8 @@ from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.standings import make_standings
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.database import StoreError, open_store
+from arena.server.store.database import open_store
+from arena.server.store.errors import StoreError
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.packing import unpack_record
 from arena.server.store.queries import load_event_table

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from arena.server.store import database
+from arena.server.store import database, errors
 from arena.server.store.aggregates.match_counting import MATCHES_PER_TRANSACTION_ALONE, count_batch
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.schema import seasons, standings
 
 
-class CannotCloseSeason(database.OperationRefused):
+class CannotCloseSeason(errors.OperationRefused):
     """Raised when a season cannot be closed; the message is a one-line reason."""
 
 

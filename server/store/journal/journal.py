@@ -24,8 +24,9 @@ import sqlalchemy as sa
 from arena.clock import MONOTONIC, TimeSource
 from arena.server.core.effects import DurableEffect
 from arena.server.core.inputs import RestoreMatches
-from arena.server.store import database, lease
-from arena.server.store.database import Engine, StoreError
+from arena.server.store import database, errors, lease
+from arena.server.store.database import Engine
+from arena.server.store.errors import StoreError
 from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.postgresql_writer import PostgresqlWriter, open_postgresql_writer
 from arena.server.store.journal.restart_state import load_restart_state
@@ -194,8 +195,8 @@ class Journal:
         if isinstance(error, LeaseLost):
             self.lease_lost.set()
             return error
-        self._last_error = database.describe_failure(error) or f"{type(error).__name__}: {error}"
-        return StoreUnavailable(self._last_error) if database.is_transient_error(error) else error
+        self._last_error = errors.describe_failure(error) or f"{type(error).__name__}: {error}"
+        return StoreUnavailable(self._last_error) if errors.is_transient_error(error) else error
 
     async def release(self) -> None:
         """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""
@@ -204,7 +205,7 @@ class Journal:
         except LeaseLost:
             pass  # another process has the name: nothing to release
         except Exception as error:  # noqa: BLE001  the server stops anyway
-            why = database.describe_failure(error) or error
+            why = errors.describe_failure(error) or error
             log.warning("the lease is not released, and expires by itself: %s", why)
 
 

@@ -12,7 +12,7 @@ from arena.games.core import GameError
 from arena.match.terms import from_json
 from arena.server.core.bot import RECENT_RESULT_NS
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
-from arena.server.store import database
+from arena.server.store import database, errors
 from arena.server.store.database import Engine
 from arena.server.store.events import load_events
 from arena.server.store.journal.reader import load_events_by_match
@@ -47,7 +47,7 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
         try:
             terms = from_json(row.terms)
         except GameError as error:
-            raise database.StoreError(
+            raise errors.StoreError(
                 f"match {row.match} was in progress and cannot be resumed: {error}"
             ) from None
         unfinished_matches.append(UnfinishedMatch(terms, row.started, events_by_match.get(row.match, [])))

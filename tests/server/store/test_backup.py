@@ -16,7 +16,8 @@ from arena.server.store import backup as backup_module
 from arena.server.store import database, migrations, schema, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.backup import StoreCounts, backup, restore
-from arena.server.store.database import StoreError, open_store
+from arena.server.store.database import open_store
+from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.lease import CHECK_SECONDS

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
-import socket
 import sqlite3
 import stat
 from collections.abc import AsyncIterator, Awaitable
@@ -25,9 +23,6 @@ from arena.server.store.database import (
     CORE_TIMEOUTS,
     EDGE_TIMEOUTS,
     PASSWORD_FILE_VARIABLE,
-    StoreError,
-    describe_database_error,
-    is_transient_error,
     make_blocking_engine,
     make_engine,
     make_upsert,
@@ -36,6 +31,7 @@ from arena.server.store.database import (
     prepare_store,
     run_periodically,
 )
+from arena.server.store.errors import StoreError, is_transient_error
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.lease import LeaseHeld
 from arena.server.web.routes import ROUTES
@@ -261,24 +257,6 @@ async def test_a_missing_database_is_reported_in_one_line(postgresql: Postgresql
             pass
 
 
-async def test_an_error_of_postgresql_is_described_without_driver_names(postgresql_database: str) -> None:
-    async with open_store(postgresql_database) as engine:
-        async with engine.connect() as connection:
-            await connection.exec_driver_sql("SET default_transaction_read_only = on")
-            await connection.commit()
-            with pytest.raises(sa.exc.DBAPIError) as refused:
-                await connection.execute(sa.delete(schema.tokens))
-        description = describe_database_error(refused.value)
-        assert description is not None
-        assert re.fullmatch(
-            r"cannot execute DELETE in a read-only transaction: name the primary .*", description
-        )
-        async with engine.connect() as connection:
-            with pytest.raises(sa.exc.DBAPIError) as mistaken:
-                await connection.exec_driver_sql("SELECT nothing")
-        assert describe_database_error(mistaken.value) == 'column "nothing" does not exist'
-
-
 async def test_an_error_shows_the_url_as_it_was_given(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/arena.db"
     (tmp_path / "arena.db").write_text("no database " * 100)
@@ -301,25 +279,6 @@ async def test_a_damaged_file_is_reported_with_the_remedy(tmp_path: Path) -> Non
     ):
         async with open_store(f"sqlite:///{file}") as engine, engine.connect() as connection:
             await connection.execute(sa.select(schema.tokens))
-
-
-@pytest.mark.parametrize(
-    ("error", "description"),
-    [
-        (socket.gaierror(-2, "Name or service not known"), "the host in the URL is unknown: check its name"),
-        (TimeoutError(), "the database does not answer in time: check that it runs"),
-        (TimeoutError("the store took too long"), "the store took too long"),
-        (ConnectionRefusedError(111, "Connect call failed"), "the database does not answer: check that"),
-        (
-            FileNotFoundError(2, "No such file or directory", "/proc/arena.db"),
-            "No such file or directory: check the path, and that this user may write there",
-        ),
-        (ConnectionError("the line is cut"), "the line is cut"),
-        (sqlite3.ProgrammingError("two\nlines"), "two"),
-    ],
-)
-def test_the_reason_for_an_error_is_one_line(error: Exception, description: str) -> None:
-    assert str(describe_database_error(error)).startswith(description)
 
 
 def test_the_password_of_a_url_without_one_comes_from_a_file(

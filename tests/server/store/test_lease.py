@@ -16,7 +16,8 @@ from arena.match.referee_events import MatchOpened
 from arena.processes.identity import identify_this_process
 from arena.server.core.effects import DurableEffect, SaveSession
 from arena.server.store import lease, schema
-from arena.server.store.database import StoreError, format_session_name, open_store
+from arena.server.store.database import format_session_name, open_store
+from arena.server.store.errors import StoreError
 from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.journal.reader import load_events_of_match

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store.compaction import pack_finished_matches
-from arena.server.store.database import StoreError
+from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.stats import load_stats, vacuum
 from tests.server.played import MAXIE_WINS, day, events, keep

@@ -25,7 +25,13 @@ from arena.server.core.inputs import AnnounceEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
 from arena.server.store import invitations, owners, tokens
-from arena.server.store.database import Engine, OperationRefused, open_store, set_writer, write
+from arena.server.store.database import (
+    Engine,
+    open_store,
+    set_writer,
+    write,
+)
+from arena.server.store.errors import OperationRefused
 from arena.server.store.requests import send_request
 from arena.server.store.tokens import TokenError
 from arena.server.web.credentials import find_valid_token

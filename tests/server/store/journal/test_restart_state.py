@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.games.core import Player
 from arena.match.referee_events import MatchOpened, PlayerReady
 from arena.server.core.effects import SaveSession
-from arena.server.store.database import StoreError
+from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.schema import matches

@@ -1,9 +1,22 @@
-"""One-line reasons for errors of SQLite and PostgreSQL, with remedies for the host."""
+"""Errors of the store: exceptions, and one-line reasons for errors of SQLite and PostgreSQL, with remedies for the host."""
 
 from __future__ import annotations
 
 import socket
 import sqlite3
+
+import sqlalchemy as sa
+
+from arena.server.store import migrations, sqlite
+
+
+class StoreError(Exception):
+    """Raised when the database cannot be used; the message is one line with the database and the reason."""
+
+
+class OperationRefused(Exception):
+    """Raised for a request that the store's contents or the server do not allow; the message is a one-line reason."""
+
 
 SQLITE_REASONS = {
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened: check that this user may read and write it and its folder",
@@ -32,7 +45,58 @@ NO_ANSWER = "check that it runs, and the host and port in its URL"
 """Remedy if PostgreSQL does not answer."""
 
 
-def describe_cause(cause: BaseException) -> str:
+def describe_database_error(error: Exception) -> str | None:
+    """Return a one-line reason for a database error; None for any other exception."""
+    is_store_error = isinstance(
+        error, sa.exc.SQLAlchemyError | sqlite3.Error | OSError | migrations.UnknownSchema
+    )
+    # asyncpg's connection errors are not wrapped by SQLAlchemy
+    if not is_store_error and not type(error).__module__.startswith("asyncpg."):
+        return None
+    cause = getattr(error, "orig", None) or error
+    if sqlite.is_busy_error(cause):
+        return (
+            f"another process has kept the file locked for {sqlite.BUSY_TIMEOUT_SECONDS} s, in the middle of a change;"
+            " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
+        )
+    return _describe_cause(cause)
+
+
+def describe_failure(error: Exception) -> str | None:
+    """Return a one-line reason for a database error or a StoreError; None for any other exception."""
+    return str(error) if isinstance(error, StoreError) else describe_database_error(error)
+
+
+def is_transient_error(error: Exception) -> bool:
+    """Return True if a retry may succeed: the database is unavailable, busy, or out of space.
+
+    Return False for a statement that can never succeed, and for an error of another kind.
+    """
+    if describe_database_error(error) is None or isinstance(error, migrations.UnknownSchema):
+        return isinstance(error, TimeoutError)
+    cause = getattr(error, "orig", None) or error
+    # Classes of PostgreSQL error codes: invalid data, a violated constraint, an invalid statement.
+    if (getattr(cause, "sqlstate", None) or "")[:2] in ("22", "23", "42"):
+        return False
+    return not isinstance(error, _PERMANENT_ERRORS) and not isinstance(
+        cause, (*_PERMANENT_ERRORS, ValueError)
+    )
+
+
+_PERMANENT_ERRORS = (
+    sa.exc.IntegrityError,
+    sa.exc.ProgrammingError,
+    sa.exc.DataError,
+    sa.exc.NotSupportedError,
+    sa.exc.CompileError,
+    sqlite3.IntegrityError,
+    sqlite3.ProgrammingError,
+    sqlite3.DataError,
+    sqlite3.NotSupportedError,
+)
+
+
+def _describe_cause(cause: BaseException) -> str:
     """Return a one-line reason for a database driver's error; for an error that the user can mend, with the remedy."""
     reason = SQLITE_REASONS.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
     if reason is not None:
