@@ -328,7 +328,10 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
     return HousePlan(
-        engines, admits_guests=house.guests, checks_engines=is_custom, games=CATALOGUE.list_specs()
+        engines,
+        admits_guests=house.guests and bool(engines),
+        checks_engines=is_custom,
+        games=CATALOGUE.list_specs(),
     )
 
 

@@ -57,8 +57,8 @@ class HousePlan:
     """Engines that a server itself runs (house engines), and options for running them."""
 
     engines: Sequence[HouseEngine] = ()
-    admits_guests: bool = True
-    """True if clients without a token may play the engines."""
+    admits_guests: bool = False
+    """True if guests (clients without a token) may connect and play the engines."""
     checks_engines: bool = False
     """True to start all engines when the server starts, and raise HouseEngineError if one cannot be started."""
     report_failure: Callable[[str], None] = log.warning
@@ -69,11 +69,6 @@ class HousePlan:
     restart_policy: RestartPolicy = RESTART_POLICY
     games: Sequence[str] = ()
     """User-written games that the engines also play, as for `arena bot --game`."""
-
-    @property
-    def allows_guests(self) -> bool:
-        """True if guests may connect: the host admits guests, and there is an engine that they can play."""
-        return self.admits_guests and bool(self.engines)
 
 
 NO_HOUSE = HousePlan()

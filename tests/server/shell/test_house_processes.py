@@ -48,7 +48,9 @@ async def host_with_house(
 ) -> AsyncIterator[Host]:
     """Run a host with these engines during the block. Their failures are added to `notices`; None to fail on them."""
     notice = pytest.fail if notices is None else notices.append
-    plan = HousePlan(bots, checks_engines=check, report_failure=notice, restart_policy=QUICK)
+    plan = HousePlan(
+        bots, admits_guests=True, checks_engines=check, report_failure=notice, restart_policy=QUICK
+    )
     async with open_host(settings, house=plan, **options) as host, host.open_house():
         yield host
 
