@@ -168,7 +168,7 @@ class Host:
             engine,
             settings.server.name,
             admits_anyone=settings.server.anyone,
-            admits_guests=house.allows_guests,
+            admits_guests=house.admits_guests,
             failed_logins=FailedLogins(choose_pause_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
@@ -191,7 +191,7 @@ class Host:
         self._request_handler = HostRequestHandler(engine, settings.server.name, shell)
         self._jobs = [
             MissedResultSender(find_record, shell, clock).run,
-            self._write_records,
+            self._report_records,
             *self._list_store_jobs(),
         ]
         webhook_settings = settings.webhooks
@@ -202,7 +202,7 @@ class Host:
         self._on_record = on_record
         self._records: asyncio.Queue[Record] = asyncio.Queue()
         self._shell_ended = anyio.Event()
-        shell.add_effect_handler(CloseMatch, self._count_match)
+        shell.add_effect_handler(CloseMatch, self._handle_match_end)
         metrics.bots.set_function(lambda: len(shell.core.connected_bots))
         metrics.matches.set_function(lambda: shell.core.match_count)
         metrics.suspended.set_function(lambda: shell.core.count_suspended(clock.now_ns()))
@@ -277,7 +277,7 @@ class Host:
         )
         log.info("listening on %s", self.url)
 
-    def _count_match(self, finished: CloseMatch) -> None:
+    def _handle_match_end(self, finished: CloseMatch) -> None:
         self.metrics.finished.labels(finished.record.result.reason.value).inc()
         if self._on_record is not None:
             self._records.put_nowait(finished.record)
@@ -285,7 +285,7 @@ class Host:
     async def _remove_old_data(self) -> None:
         await remove_old_data(self.engine, self.settings.store.retention)
 
-    async def _write_records(self) -> None:
+    async def _report_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
         while self._on_record is not None:
             await self._on_record(await self._records.get())
@@ -544,7 +544,7 @@ async def make_edge(
     info = ServerInfo(
         PROGRAM,
         admits_anyone=settings.server.anyone,
-        admits_guests=house.allows_guests,
+        admits_guests=house.admits_guests,
         house=tuple(engine.name for engine in house.engines),
         uses_tls=uses_tls,
     )

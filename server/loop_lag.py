@@ -16,7 +16,7 @@ MEASURE_INTERVAL_NS = 20_000_000
 STALL_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
 NEVER = 1 << 62
-"""Value of `LoopLag.due_ns` while no measurement is scheduled, in ns: later than any time of the clock."""
+"""Time of a measurement or timer that is not scheduled, in ns: later than any time of a clock."""
 
 
 class LoopLag:

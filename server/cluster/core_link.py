@@ -153,7 +153,7 @@ class CoreLink:
         edge = self._find_or_add_edge(frame.edge)
         edge.last_frame_ns = self._now_ns()
         is_new_stream = frame.stream > edge.stream
-        continues_stream = frame.stream == edge.stream + 1 and frame.number == edge.incoming.number
+        continues_stream = frame.stream == edge.stream + 1 and frame.number == edge.incoming.next_number
         if frame.fencing_token != self._fencing_token or (
             is_new_stream and ((frame.number and not continues_stream) or not frame.body)
         ):

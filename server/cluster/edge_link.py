@@ -74,8 +74,6 @@ class EdgeLink:
         """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False
         """True while the core is heard and knows the clients of this edge."""
-        self.resync_count = 0
-        """Number of streams that the edge has begun."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
@@ -134,7 +132,6 @@ class EdgeLink:
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._last_frame_ns = now
         self.is_synced = True
-        self.resync_count += 1
         self._unsent = [resync, *resent_messages]
         self._flush()
 

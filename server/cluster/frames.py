@@ -101,12 +101,12 @@ def encode_in_frames(
 class IncomingStream(Generic[M]):
     """Receiver of one sender's frames in a stream, which reassembles lists of messages from their parts."""
 
-    def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], number: int = 0) -> None:
-        """Expect frames from number `number` on.
+    def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], first_number: int = 0) -> None:
+        """Expect frames from number `first_number` on.
 
         decoder  decoder of the messages in the frames: TO_CORE_DECODER or TO_EDGE_DECODER
         """
-        self.number = number
+        self.next_number = first_number
         """Expected number of the next frame."""
         self._decoder = decoder
         self._partial_list = b""
@@ -119,13 +119,13 @@ class IncomingStream(Generic[M]):
 
         Raises BadBusFrame if earlier frames are missing, or if the list is invalid or larger than MAX_LIST_BYTES.
         """
-        if frame.number < self.number:
+        if frame.number < self.next_number:
             return []
-        if frame.number > self.number:
-            raise BadBusFrame(f"{frame.number - self.number} frames of the stream are missing")
+        if frame.number > self.next_number:
+            raise BadBusFrame(f"{frame.number - self.next_number} frames of the stream are missing")
         if not frame.body:
             return []
-        self.number += 1
+        self.next_number += 1
         body = self._partial_list + frame.body if self._partial_list else frame.body
         if frame.is_continued:
             if len(body) > MAX_LIST_BYTES:

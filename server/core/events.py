@@ -69,7 +69,7 @@ class HostedEvent(Event):
 
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
-        self.entries_closed = False
+        self.are_entries_closed = False
         """True once the entries have closed, and the matchmaker was asked to check their bots again."""
         self.waiting_bots: frozenset[str] = frozenset()
         """Names of the bots whose match is due but has not begun."""
@@ -234,7 +234,7 @@ class Events:
         event.enter(bot.name, self._find_rating(event, bot.name))
         if event.state != state_before:
             self._save_event(event)
-        self.send_status(event, bot)
+        self._send_status(event, bot)
 
     def leave(self, bot: LobbyBot, name: str) -> None:
         """Withdraw a bot from an event, and send the bot the event's status. `name`: name of the event or of its series.
@@ -244,7 +244,7 @@ class Events:
         event = self._require_event(name, "withdraw", bot)
         event.leave(bot.name)
         self._save_event(event)
-        self.send_status(event, bot)
+        self._send_status(event, bot)
 
     def _require_event(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
         event = self._find_event(name, action, bot.name)
@@ -316,7 +316,7 @@ class Events:
                 self._lobby.mark_changed(bot)
         self._lobby.mark_changed()
 
-    def send_status(self, event: Event, bot: LobbyBot) -> None:
+    def _send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the `event_state` of an event, with the bot's rank and points once the event is over."""
         state = event.state
         rank = event.find_rank(bot.name) if state.phase == "over" else None
@@ -391,8 +391,8 @@ class Events:
     def _begin_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
         now = lobby.now_unix_ns() / SECOND_NS
-        if now >= plan.closing_time and not event.entries_closed:
-            event.entries_closed = True
+        if now >= plan.closing_time and not event.are_entries_closed:
+            event.are_entries_closed = True
             self._mark_bots_changed(event)
         if now < plan.start_time:
             self._schedule_check_at_unix(plan.closing_time if now < plan.closing_time else plan.start_time)
@@ -514,7 +514,7 @@ class Events:
 
     def _begin_match(self, event: Event, pairing: Pairing) -> None:
         terms = self._make_terms(event, pairing, event.start_match(pairing))
-        self._matches.open_match(terms, for_event=True)
+        self._matches.open_match(terms, is_event_match=True)
 
     def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair
@@ -571,7 +571,7 @@ class Events:
         if last_status is not None or event.state.has_begun:
             for name in event.state.bots:
                 if (bot := self._lobby.bots.get(name)) is not None:
-                    self.send_status(event, bot)
+                    self._send_status(event, bot)
         self._report_to_webhook(event)
         event.last_status = status
 

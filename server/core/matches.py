@@ -83,14 +83,14 @@ class Matches:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
             if all(bot.is_free or (bot.client is None and bot.has_capacity) for bot in bots):
-                self.open_match(terms, for_event=True)
+                self.open_match(terms, is_event_match=True)
             else:
                 self._pending_terms.append(terms)
 
     # start
 
-    def open_match(self, terms: Terms, *, for_event: bool = False) -> None:
-        """Begin a match. A match that cannot be set up is void. `for_event`: True if an event requested the match."""
+    def open_match(self, terms: Terms, *, is_event_match: bool = False) -> None:
+        """Begin a match. A match that cannot be set up is void. `is_event_match`: True if an event requested the match."""
         lobby = self._lobby
         bots = self._find_bots(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
@@ -99,14 +99,14 @@ class Matches:
         lobby.effects.append(OpenMatch(terms, start_time))
         try:
             load = lobby.compute_match_load(*bots.values())
-            room = Room(terms, bots, start_time, lobby, load=load, for_event=for_event)
+            room = Room(terms, bots, start_time, lobby, load=load, is_event_match=is_event_match)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), start_time, error)
             return
         self._add_room(room)
         for bot in bots.values():
             bot.use_quota()
-        if not for_event:
+        if not is_event_match:
             self._history.record_start(terms.players.maxie, terms.players.minnie)
         self.apply(room, MatchOpened())
 
@@ -215,7 +215,7 @@ class Matches:
         for bot in room.bots.values():
             bot.leave_seat(match, lobby.now)
             lobby.mark_changed(bot)
-        if room.for_event:
+        if room.is_event_match:
             self._handle_event_match(record)
         else:
             self._record_match_end(room)
@@ -255,11 +255,13 @@ class Matches:
             self._lobby.forget_if_expired(bot)
 
     def _reopen_match(self, unfinished: UnfinishedMatch) -> None:
-        terms, for_event = unfinished.terms, unfinished.terms.event != OPEN_EVENT
+        terms, is_event_match = unfinished.terms, unfinished.terms.event != OPEN_EVENT
         bots = self._find_bots(terms)
         try:
             load = self._house.compute_match_load(terms)
-            room = Room(terms, bots, unfinished.started, self._lobby, load=load, for_event=for_event)
+            room = Room(
+                terms, bots, unfinished.started, self._lobby, load=load, is_event_match=is_event_match
+            )
             room.replay(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), unfinished.started, error)

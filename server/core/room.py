@@ -57,22 +57,22 @@ class Room:
         lobby: Lobby,
         *,
         load: int,
-        for_event: bool,
+        is_event_match: bool,
     ) -> None:
         """Set up a match that has not begun. Raises games.core.GameError if its opening is invalid.
 
         A game that a user wrote may raise any exception.
 
-        bots        bot in each seat
-        start_time  start of the match in UTC, in ISO 8601
-        load        part of `CoreSettings.concurrency` that the match takes up
-        for_event   True if an event requested the match, False if it comes from the pool or a challenge
+        bots            bot in each seat
+        start_time      start of the match in UTC, in ISO 8601
+        load            part of `CoreSettings.concurrency` that the match takes up
+        is_event_match  True if an event requested the match, False if it comes from the pool or a challenge
         """
         self.terms = terms
         self.bots = bots
         self.started = start_time
         self.load = load
-        self.for_event = for_event
+        self.is_event_match = is_event_match
         self.referee = Referee(terms)
         self.public_view = PublicView(terms, self.referee, lobby.settings.analysis_visibility)
         self.followers = FollowerCounts()

@@ -61,7 +61,7 @@ from arena.server.core.inputs import (
     get_edge_number,
 )
 from arena.server.core.settings import CoreSettings
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import NEVER, LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
@@ -80,8 +80,6 @@ DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnecte
 """Types of inputs and messages that change the store, and for which no clock runs."""
 MAX_DEFERRAL_SECONDS = 0.01
 """Longest time for which an input of one of the `DEFERRABLE_TYPES` is deferred, in seconds."""
-NEVER = 1 << 63
-"""Time of a timer that is not set, in ns: later than any other."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
 """Types of inputs that are dropped while there is no core.
 

@@ -75,7 +75,7 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
     receive = IncomingStream.receive
 
     def replacement(incoming: IncomingStream[Any], frame: Any) -> Any:
-        incoming.number = max(incoming.number, frame.number) if frame.body else incoming.number
+        incoming.next_number = max(incoming.next_number, frame.number) if frame.body else incoming.next_number
         try:
             return receive(incoming, frame)
         except BadBusFrame:

@@ -1,4 +1,4 @@
-"""A bot made of one websocket, that does what a test tells it, message by message."""
+"""Client over a real websocket, which a test controls message by message."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Peer:
         await self.connection.send(encode(message))
 
     async def next(self) -> ServerMessage:
-        """Return the next message, whatever it is."""
-        # a bot of the house is a process that has to start, on a machine that may be busy
+        """Return the next message of any class."""
+        # A house engine is a process, whose start takes long on a busy machine.
         with anyio.fail_after(500):
             return decode_server_message(await self.connection.recv())
 
     async def hear(self, kind: type[_T]) -> _T:
-        """Return the next message of this kind; others before it are dropped."""
+        """Return the next message of this class, and drop the messages before it."""
         while True:
             message = await self.next()
             if isinstance(message, kind):
@@ -58,7 +58,7 @@ class Peer:
         return self.welcome
 
     async def play(self, game: AnyGame) -> End:
-        """Play whatever match comes to its end, always with the first legal move."""
+        """Play the next match to its end, always with the first legal move, and return the `end`."""
         while True:
             match await self.next():
                 case Start(match=match):
@@ -74,7 +74,7 @@ class Peer:
 
 @asynccontextmanager
 async def dial(url: str, **options: Any) -> AsyncIterator[Peer]:
-    """Yield a connection that has said nothing yet."""
+    """Connect to a server for the block. The client has not sent its hello yet."""
     async with connect(
         url, subprotocols=[Subprotocol(SUBPROTOCOL)], compression=None, **options
     ) as connection:
@@ -83,7 +83,7 @@ async def dial(url: str, **options: Any) -> AsyncIterator[Peer]:
 
 @asynccontextmanager
 async def enter(host: Host, name: str, **hello: Any) -> AsyncIterator[Peer]:
-    """Yield a connection that is in, under this name."""
+    """Connect a bot of this name to a host for the block. `hello`: further fields of the hello."""
     async with dial(host.url) as peer:
         await peer.hello(name, host.issue_token(name), **hello)
         yield peer

@@ -45,6 +45,7 @@ class RecordingEdge:
         self.connected: dict[int, Hello] = {}
         self.pending: dict[int, Hello] = {}
         self.delivered: list[MessageToEdge] = []
+        self.resync_count = 0
         self.link = EdgeLink(
             self.bus, "serve", number, clock=self.process.clock, call_soon=self.process.schedule
         )
@@ -54,6 +55,7 @@ class RecordingEdge:
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
         for each in messages:
             if isinstance(each, RequestResync):
+                self.resync_count += 1
                 clients = [
                     ClientAdmitted(client, hello, "192.0.2.1", "", "")
                     for client, hello in self.connected.items()

@@ -44,7 +44,7 @@ def test_messages_cross_in_order_both_ways_within_milliseconds(exchange: Simulat
     exchange.world.run_for(3 * MS)
     assert core.list_received() == list(range(1, 50))
     assert edge.list_received() == list(range(1, 50))
-    assert edge.link.resync_count == 1
+    assert edge.resync_count == 1
 
 
 def test_messages_submitted_together_are_sent_in_one_frame(exchange: SimulatedExchange) -> None:
@@ -101,9 +101,9 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
         assert not edge.pending, "each hello is answered in the end"
     assert core.clients == {client for edge in edges for client in edge.connected}
     assert not core.link.loss_reason
-    counts = [edge.link.resync_count for edge in edges]
+    counts = [edge.resync_count for edge in edges]
     exchange.world.run_for(10 * SECOND)
-    assert counts == [edge.link.resync_count for edge in edges], "a quiet link stays in sync"
+    assert counts == [edge.resync_count for edge in edges], "a quiet link stays in sync"
 
 
 def test_a_silent_edge_counts_as_lost_until_it_is_heard_again(exchange: SimulatedExchange) -> None:
