@@ -100,7 +100,7 @@ def opened(page: Page, file: Path) -> None:
 
 def analysed(page: Page, file: Path) -> None:
     opened(page, file)
-    page.get_by_role("button", name="Try moves").click()
+    page.get_by_role("button", name="Try your own moves").click()
     page.locator("[data-source]").first.click()
 
 

@@ -99,6 +99,16 @@ ENTRY = f"""async ([setup, plies, ms]) => {{ {FROM}
   return new Playback(match, () => null, {{ live: true }}).behind;
 }}"""
 
+LAND = f"""async (setup) => {{ {FROM}
+  const [{{ Match }}, {{ LandBars }}] = [await from('match.js'), await from('parts/landbars.js')];
+  const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
+  match.add({{ move: [1, 0], ms: 1 }});
+  const bars = new LandBars();
+  document.querySelector('main').replaceChildren(bars.element);
+  bars.show(match, [['North', [0, 1, 2]], ['Island', [3]]], 1);
+}}"""
+"""Shows who holds how much land after Blue has moved from the second of four territories to the first."""
+
 FINISHED = f"""async (setup) => {{ {FROM}
   const [{{ Match }}, {{ Stage }}] = [await from('match.js'), await from('home/stage.js')];
   const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'ann', minnie: 'bob' }}, time_control: '1+0' }});
@@ -295,6 +305,14 @@ def test_a_narrow_lead_of_bots_does_not_flood_who_listens(timed: Page) -> None:
     timed.evaluate("viewer.stop()")
 
 
+def test_bars_tell_who_holds_how_much_of_the_map_and_of_each_continent(timed: Page) -> None:
+    timed.evaluate(LAND, path_of_four(("minnie", 3), ("maxie", 9), ("minnie", 2), ("minnie", 1)))
+    bars = timed.locator(".land-bars li")
+    labels = [bar.get_attribute("aria-label") for bar in bars.all()]
+    assert labels == ["Territories: Blue 2, Orange 2 of 4", "North: Blue 2, Orange 1 of 3"]
+    expect(bars.first).to_have_text("Territories22")
+
+
 def test_a_spectator_begins_near_the_newest_move(timed: Page) -> None:
     setup = make_game_on_map("riskless", "italy").setup()
     assert [timed.evaluate(ENTRY, [setup, plies, 1]) for plies in (6, 30, 60)] == [6, 10, 10]
@@ -320,11 +338,10 @@ def test_a_late_board_does_not_give_the_end_of_its_match_away(timed: Page) -> No
     expect(timed.get_by_role("slider")).to_have_attribute("max", "20")
     assert timed.evaluate("viewer.over") is True
     timed.evaluate(
-        "viewer.review.moves = viewer.match.moves.map((_, n) => ({ mark: n === 4 ? '?' : '', chance: 0.5, chance_lost: n === 4 ? 0.2 : 0, line: [] })); viewer.refresh()"
+        "viewer.review.moves = viewer.match.moves.map((_, n) => ({ mark: n === 4 ? '?' : '', chance: 0.5, chance_lost: n === 4 ? 0.2 : 0, line: [] })); viewer.review.tell('Accuracy')"
     )
-    timed.get_by_role("button", name="First mistake").press("Enter")
+    timed.get_by_role("button", name="Next mistake").press("Enter")
     expect(timed.locator(".counter")).to_have_text("5 / 20")
-    expect(timed.get_by_role("slider")).to_be_focused()  # the button has nowhere to lead any more
     timed.evaluate("viewer.stop()")
 
 
@@ -740,6 +757,7 @@ def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_
             if address:  # beside it are the curve and the moves
                 expect(page.locator(".tv .plot svg")).to_be_in_viewport(ratio=1)
                 expect(page.locator(".tv .moves [aria-current]")).to_be_in_viewport(ratio=1)
+                expect(page.locator(".land-bars li").first).to_be_in_viewport(ratio=1)
         for width, height in ((844, 390), (667, 375)):
             page.set_viewport_size({"width": width, "height": height})
             for part in (".stage-board", ".stage-title", ".scoreboard", ".stage-actions", ".story"):

@@ -207,7 +207,7 @@ def test_every_map_has_its_picture_and_what_is_known_of_it(played: BrowserArena,
         expect(page.locator(".maps")).not_to_contain_text(word)
     page.locator(".maps a[href='/maps/path4']").click()
     expect(page.get_by_text("With perfect play: Orange wins in 16 moves")).to_be_visible()
-    page.get_by_text("Matches between equal engines").click()
+    expect(page.get_by_role("heading", name="Matches between equal engines")).to_be_visible()
     expect(page.get_by_role("region", name="Measured").locator("tbody tr")).to_have_count(3)
     expect(page.locator(".card").first).to_be_visible()
     page.get_by_role("link", name="Play", exact=True).last.click()

@@ -334,7 +334,7 @@ def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
     show_replay(page, "usa")
     page.wait_for_function(IS_WHOLE)
     assert min(px for px in page.evaluate(MEASURED)["figures"] if px) >= 10
-    page.get_by_role("button", name="Try moves").click()
+    page.get_by_role("button", name="Try your own moves").click()
     page.wait_for_function(IS_WHOLE)
     board = box_of(page.locator(".board"))
     page.locator("[data-source]").first.dispatch_event("click")

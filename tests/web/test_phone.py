@@ -248,7 +248,7 @@ def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserAr
     page.locator(".moves").scroll_into_view_if_needed()
     for part in [*controls, page.locator(".board"), page.locator(".moves a").last]:
         expect(part).to_be_in_viewport(ratio=0.99)
-    for name in ("Try moves", "Share"):
+    for name in ("Try your own moves", "Share"):
         button = page.locator(".doing").get_by_role("button", name=name)
         button.scroll_into_view_if_needed()
         expect(button).to_be_in_viewport(ratio=1)

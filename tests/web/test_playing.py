@@ -255,7 +255,7 @@ def test_two_clicks_from_the_start_page_of_a_fresh_server_to_a_whole_game(
     page.get_by_role("button", name="Start the match").click()
     expect(page.locator(".status").first).to_contain_text("Your turn")
     resign(page)
-    page.get_by_role("button", name="Try moves").click()
+    page.get_by_role("button", name="Try your own moves").click()
     page.locator("[data-source]").first.click()
     page.locator("[data-target]").first.hover()
     expect(page.locator(".telling > .preview")).to_contain_text("→")  # and it leaves the next steps in sight

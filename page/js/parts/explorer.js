@@ -21,7 +21,7 @@ export class Explorer {
     this.advised = []; // moves of the engine's line that were not played yet
     this.thinking = false;
     const button = (text, act) => h("button", { type: "button", onclick: act }, text);
-    this.begin = button("Try moves", () => this.start(this.ply));
+    this.begin = button("Try your own moves", () => this.start(this.ply));
     this.undo = button("Take back", () => this.back());
     this.leave = button("Back to the match", () => this.stop());
     this.best = h("button", { type: "button", class: "button play-out", onclick: () => this.playBest() });
@@ -64,7 +64,7 @@ export class Explorer {
     set(this.begin, { hidden: playing || !known || this.active });
     const { suggested } = this;
     const asks = this.active && this.engine && this.match.game.moves(this.position).length > 0;
-    set(this.best, { hidden: suggested === undefined && !asks, disabled: this.thinking, "data-asks": suggested === undefined });
+    set(this.best, { hidden: suggested === undefined && !asks, disabled: this.thinking });
     say(this.best, suggested !== undefined ? `Play out ${this.match.game.text(suggested)}` : "Find the best move");
     set(this.undo, { hidden: !this.active, disabled: !this.steps.length });
     set(this.leave, { hidden: !this.active });

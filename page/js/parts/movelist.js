@@ -6,7 +6,7 @@ import { SIDES, spent } from "../text.js";
 const MAX_NAME_LENGTH = 10; // letters from which on a name is shortened
 
 export class MoveList {
-  // review: the engine's review, whose shown mistakes are marked beside the moves.
+  // review: the engine's review, whose mistakes are marked beside the moves.
   constructor(match, link, review) {
     this.match = match;
     this.review = review;
@@ -37,14 +37,13 @@ export class MoveList {
       if (old) old.element.replaceWith(this.items[n].element);
       else this.element.append(this.items[n].element);
     });
-    const { mistakes } = this.review;
     // The text of a move of a user-defined game, and its player, may arrive later than the move.
     this.items.forEach(({ anchor, shape, text, mark }, n) => {
       const seat = match.seatOf(n);
       set(anchor, { "data-owner": seat });
       set(shape, { "aria-label": SIDES[seat] });
       say(text, match.game.text(match.moves[n].move));
-      say(mark, mistakes.includes(n + 1) ? this.review.mark(n + 1) : "");
+      say(mark, this.review.mark(n + 1));
     });
     if (this.current) set(this.current.anchor, { "aria-current": null });
     this.current = this.items[ply - 1];

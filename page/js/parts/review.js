@@ -6,8 +6,6 @@ import { SEATS, SIDES, plural } from "../text.js";
 import { mayReview, read, reviewOfMoves } from "./engine.js";
 import { percent } from "./values.js";
 
-const FEW = 5; // mistakes that the reader is led to before asking for all: those that cost most
-
 export class Review {
   // changed(ply) is called after each change of what the review says; when it is ready, with the ply after the largest mistake.
   // go(ply) is called where the reader goes to a mistake. `of`: the server reviews the "stored" match or its "moves"; empty for no
@@ -19,16 +17,16 @@ export class Review {
     this.offered = false; // the server reviews such matches
     this.asking = false;
     this.moves = /** @type {any[]} */ ([]); // { mark, chance, chance_lost, line } of each move; empty before the review is there
-    this.accuracy = /** @type {Record<string, number>} */ ({}); // of each player in per cent
     this.ply = 0;
     this.button = h("button", { type: "button", class: "button wordy", hidden: true, onclick: () => this.ask() }, "Analyse");
-    this.next = h("button", { type: "button", class: "button wordy next-mistake", hidden: true, onclick: () => go(this.nextMistake()) });
-    this.head = h("h2", { class: "mistake-head", hidden: true });
-    this.isWhole = false; // all mistakes are shown
-    this.all = h("button", { type: "button", class: "small all-mistakes", hidden: true, onclick: () => this.toggle() });
+    this.heading = h("h2", null);
+    const step = (label, text, to) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, text);
+    this.head = h("div", { class: "mistake-head", hidden: true }, this.heading,
+      step("Previous mistake", "‹", () => first(this.mistakes.reverse(), (each) => each < this.ply)),
+      step("Next mistake", "›", () => first(this.mistakes, (each) => each > this.ply)));
+    this.played = h("p", { class: "played" });
     this.told = h("p", { role: "status" });
-    this.played = h("p", null);
-    this.element = h("div", { class: "review", hidden: true }, this.told, this.head, this.played, this.all);
+    this.element = h("div", { class: "review", hidden: true }, this.head, this.told, this.played);
     this.over = false;
     if (of) {
       mayReview(match).then((offered) => {
@@ -54,45 +52,25 @@ export class Review {
     this.ply = ply;
     set(this.element, { hidden: !this.told.textContent });
     if (!this.ready) return;
-    const { mistakes, ranked } = this;
-    set(this.head, { hidden: !ranked.length });
-    set(this.next, { hidden: mistakes.every((each) => each === ply) });
-    say(this.next, mistakes.some((each) => each > ply) ? "Next mistake" : "First mistake");
-    set(this.all, { hidden: ranked.length <= FEW });
-    say(this.all, this.isWhole ? `Show the ${FEW} largest` : `Show all ${ranked.length}`);
-    say(this.head, this.heading(ply));
+    const { mistakes } = this;
+    set(this.head, { hidden: !mistakes.length });
+    say(this.heading, this.mark(ply) ? `Mistake ${mistakes.indexOf(ply) + 1} of ${mistakes.length}` : plural(mistakes.length, "mistake"));
     this.played.replaceChildren(...this.words(ply));
-  }
-
-  // Show all mistakes, or the largest alone.
-  toggle() {
-    this.isWhole = !this.isWhole;
-    this.changed();
-  }
-
-  // Return which of the shown mistakes a ply comes after, or how many there are.
-  heading(ply) {
-    const { mistakes, ranked } = this;
-    const some = mistakes.length < ranked.length;
-    if (mistakes.includes(ply)) return `${some ? "Large mistake" : "Mistake"} ${mistakes.indexOf(ply) + 1} of ${mistakes.length}`;
-    if (this.mark(ply)) return "A smaller mistake";
-    return some ? `${mistakes.length} large mistakes of ${ranked.length}` : plural(ranked.length, "mistake");
   }
 
   // Return the loss of the move that led to a ply, in words and elements; otherwise that of the largest mistake.
   words(ply) {
-    const { match, ranked: [largest] } = this;
+    const { match, largest } = this;
     if (!largest) return ["Neither player made a mistake."];
     if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
-    return [h("strong", null, `${match.game.text(match.moves[ply - 1].move)} `, h("span", { class: "mark" }, this.mark(ply))), h("span", null, this.loss(ply))];
+    return [h("strong", { class: "of-arrow" }, `Played: ${match.game.text(match.moves[ply - 1].move)} `, h("span", { class: "mark" }, this.mark(ply))), h("span", null, this.loss(ply))];
   }
 
   // Return { words, seat }, the sentence about the mistake that led to a ply; null if it was none.
   sentence(ply) {
     if (!this.mark(ply)) return null;
     const seat = this.match.seatOf(ply - 1);
-    const kind = ply === this.ranked[0] ? "The largest mistake," : this.mistakes.includes(ply) ? "A mistake" : "A small mistake";
-    return { words: `${kind} by ${this.match.players[seat]}`, seat };
+    return { words: `${ply === this.largest ? "The largest mistake," : "A mistake"} by ${this.match.players[seat]}`, seat };
   }
 
   async ask() {
@@ -106,9 +84,8 @@ export class Review {
       this.asking = false;
       this.moves = moves;
       match.judged = moves.map(({ chance }) => chance);
-      for (const seat of SEATS) if (players[seat]) this.accuracy[seat] = Math.round(players[seat].accuracy);
-      set(this.told, { class: "unseen" }); // the scoreboard shows it
-      this.tell(`Accuracy: ${SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${this.accuracy[seat]} %`).join(", ")}`, this.ranked[0]);
+      const accuracy = SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${Math.round(players[seat].accuracy)} %`);
+      this.tell(`Accuracy: ${accuracy.join(", ")}`, this.largest);
     } catch (error) {
       this.asking = false;
       this.tell(error.message);
@@ -120,19 +97,20 @@ export class Review {
     this.changed(ply);
   }
 
-  // Plies after all mistakes, the one that cost most first.
-  get ranked() {
-    return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : [])).sort((a, b) => this.lost(b) - this.lost(a));
+  // Plies after the mistakes, in the order of the match.
+  get mistakes() {
+    return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : []));
+  }
+
+  // The ply after the mistake that cost most; undefined if there is none.
+  get largest() {
+    const { mistakes } = this;
+    return mistakes.find((ply) => mistakes.every((each) => this.lost(each) <= this.lost(ply)));
   }
 
   // Return the chance of winning that the move lost which led to a ply.
   lost(ply) {
     return this.moves[ply - 1].chance_lost;
-  }
-
-  // Plies after the mistakes that graph, slider and list of moves mark, in the order of the match.
-  get mistakes() {
-    return this.ranked.slice(0, this.isWhole ? undefined : FEW).sort((a, b) => a - b);
   }
 
   // The mark of the move that led to a ply: ?!, ?, ??, or none.
@@ -146,18 +124,12 @@ export class Review {
     return this.mark(ply) ? read(match.game, match.positions[ply - 1], this.moves[ply - 1].line) : [];
   }
 
-  // Return the ply of the next mistake; after the last one, that of the first.
-  nextMistake() {
-    const { mistakes } = this;
-    return mistakes.find((each) => each > this.ply) ?? mistakes[0];
-  }
-
-  // Return the mover's chance of winning after the move that led to a ply, beside that after the better move.
+  // Return the mover's chance of winning with the better move, and after the move that led to a ply.
   loss(ply) {
     const { chance, chance_lost: lost } = this.moves[ply - 1];
     const seat = this.match.seatOf(ply - 1);
     const left = seat === "maxie" ? chance : 1 - chance;
-    return `${SIDES[seat]}’s chance ${percent(left)} instead of ${percent(Math.min(1, left + lost))}`.replaceAll(" %", "\u00a0%"); // never a lone sign in a line
+    return `${SIDES[seat]}’s chance falls from ${percent(Math.min(1, left + lost))} to ${percent(left)}`.replaceAll(" %", "\u00a0%"); // never a lone sign in a line
   }
 
   // Return what a mistake was, in one line.
@@ -165,3 +137,6 @@ export class Review {
     return `${this.mark(ply)} ${this.loss(ply)}`;
   }
 }
+
+// Return the first of some plies that fits; after the last one, the first of all.
+const first = (plies, fits) => plies.find(fits) ?? plies[0];

@@ -26,24 +26,22 @@ export class Scoreboard {
     this.bar = h("p", { class: "tug-bar", "data-unknown": true, role: compact && "img" },
       svg("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { class: "minnie", width: 100, height: 4 }), this.part),
       this.labels);
-    this.reviewed = compact ? null : h("span", { class: "reviewed", "aria-hidden": "true", hidden: true }, "accuracy"); // between both figures
     this.element = h("div", { class: compact ? "scoreboard compact" : "scoreboard" },
-      h("div", { class: "sides" }, title, SEATS.map((seat) => this.players[seat].element), this.reviewed), this.bar);
+      h("div", { class: "sides" }, title, SEATS.map((seat) => this.players[seat].element)), this.bar);
   }
 
   makePlayer(seat) {
     const name = h(this.compact ? "span" : "a", { class: "name" });
     const [armies, goal] = [h("strong"), this.compact ? null : h("span", { class: "goal-of" })];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
-    const [accuracy, places, lead] = ["accuracy", "", ""].map((each) => h("span", { class: each || null }));
+    const [places, lead] = [h("span"), h("span")];
     const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
-      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, h("span", { class: "facts-of" }, accuracy, h("span", { class: "parts places-of" }, places, lead))]);
-    return { element, name, armies, goal, time, accuracy, places, lead };
+      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, h("span", { class: "parts facts-of" }, places, lead)]);
+    return { element, name, armies, goal, time, places, lead };
   }
 
-  // Show the armies and the chances at a ply. `behind`: newer plies were played. accuracy: that of each player in per cent, by the engine's
-  // review.
-  show(match, ply, { behind = false, accuracy = {} } = {}) {
+  // Show the armies and the chances at a ply. `behind`: newer plies were played.
+  show(match, ply, { behind = false } = {}) {
     this.match = match;
     this.behind = behind;
     const share = chanceAt(match, ply);
@@ -62,12 +60,11 @@ export class Scoreboard {
       say(this.leaders[n], share === null || seat !== ahead ? "" : leader);
       say(this.shares[n], share === null || seat !== (ahead ?? "maxie") ? "" : told);
     });
-    for (const seat of SEATS) this.showPlayer(seat, score, accuracy[seat]);
-    if (this.reviewed) set(this.reviewed, { hidden: SEATS.every((seat) => accuracy[seat] === undefined) });
+    for (const seat of SEATS) this.showPlayer(seat, score);
     if (this.timer) this.tick();
   }
 
-  showPlayer(seat, score, accuracy) {
+  showPlayer(seat, score) {
     const { match, players: { [seat]: player } } = this;
     say(player.name, this.nameOf(seat));
     say(player.armies, score ? String(score[seat].armies) : "");
@@ -76,7 +73,6 @@ export class Scoreboard {
     if (this.compact) return;
     set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
     say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
-    player.accuracy.replaceChildren(...(accuracy === undefined ? [] : [`${accuracy} %`, h("span", { class: "unseen" }, " accuracy")]));
     const lead = score ? score[seat].armies - score[other(seat)].armies : 0;
     say(player.places, score ? plural(score[seat].places, "territory", "territories") : "");
     say(player.lead, lead > 0 ? ` · ${lead} ahead` : "");

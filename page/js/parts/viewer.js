@@ -54,7 +54,7 @@ export class Viewer {
     this.trackWidth = 0;
     this.board = /** @type {any} */ (makeBoard(match.game, (n) => this.spot(n), { whole, seat }));
     this.picker = new Picker(this.board);
-    this.review = new Review(match, { changed: (ply) => this.showReview(ply), go: (ply) => this.goToMistake(ply), of: reviewed });
+    this.review = new Review(match, { changed: (ply) => this.showReview(ply), go: (ply) => this.go(ply), of: reviewed });
     this.explorer = new Explorer(match, this.board, () => this.refresh(), this.review);
     this.openings = new Openings(match, (move) => this.explorer.tryMove(move), () => this.refreshSoon());
     this.engines = new EngineDetails(match);
@@ -122,7 +122,7 @@ export class Viewer {
       this.badge.element, this.seat ? null : this.status, this.aloud);
     this.scoreboard = new Scoreboard({ title, own: this.seat });
     const { best, begin, leave, undo } = this.explorer;
-    this.doing = h("div", { class: "actions doing" }, best, this.review.button, this.review.next, begin, leave, undo);
+    this.doing = h("div", { class: "actions doing" }, best, this.review.button, begin, leave, undo);
     this.study = h("section", { class: "study", "aria-label": "Analysis" }, this.review.element, this.explorer.element, this.doing);
     this.plot.head.append(this.highlights);
     this.links = h("p", { class: "links" });
@@ -238,7 +238,7 @@ export class Viewer {
     this.review.show(this.over, at);
     if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at);
     this.showStudy();
-    this.scoreboard.show(match, at, { behind: playback.behind > 0, accuracy: this.review.accuracy });
+    this.scoreboard.show(match, at, { behind: playback.behind > 0 });
     // A small frame of another site has nothing else that tells the result.
     const tells = this.over && document.body.classList.contains("embedded");
     set(this.scoreboard.bar, { hidden: !hasChances(match) && !tells });
@@ -374,11 +374,6 @@ export class Viewer {
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
     if (focused && button.hidden) this.slider.focus(); // with the button the focus of the keyboard would be lost
-  }
-
-  goToMistake(ply) {
-    this.go(ply);
-    if (this.review.next.hidden) this.slider.focus(); // with the button of the only mistake the focus of the keyboard would be lost
   }
 
   // Show the rest of the graph and of the moves.

@@ -20,6 +20,7 @@ export class EventView {
     this.event = event;
     this.drawn = "";
     this.told = /** @type {any} */ (null);
+    this.running = 0; // matches in progress
     this.about = h("span");
     this.far = h("span", null, "Loading…");
     this.coming = h("span");
@@ -53,10 +54,8 @@ export class EventView {
   // Show some of the matches in progress; each end of a match reloads the table. A match stays until the next one takes its
   // place, so that nothing below moves.
   list(matches) {
-    const shown = matches.slice(0, BOARDS);
-    const count = plural(matches.length, "match", "matches");
-    say(this.counted, !shown.length ? "No match in progress" : shown.length < matches.length ? `${shown.length} of ${count} in progress` : `${count} in progress`);
-    this.live.show(shown);
+    this.live.show(matches.slice(0, BOARDS));
+    this.running = matches.length;
     const ids = matches.map(({ match }) => match).join();
     if (this.ids !== undefined && ids !== this.ids) this.loadSoon();
     this.ids = ids;
@@ -65,7 +64,10 @@ export class EventView {
 
   showPlaying() {
     const goesOn = this.told && !this.told.finished && !this.stage?.startsWith("open");
-    set(this.playing, { hidden: this.ids === undefined || (!goesOn && !this.live.cards.size) });
+    const { size } = this.live.cards;
+    set(this.playing, { hidden: this.ids === undefined || (!goesOn && !size) });
+    const running = `${plural(this.running, "match", "matches")} in progress`;
+    say(this.counted, this.running > BOARDS ? `${BOARDS} of ${running}` : this.running ? running : size ? "Just finished" : "No match in progress");
   }
 
   // Show the start time, the entries and the current round, from the listing, which is newer than the loaded data.

@@ -9,7 +9,7 @@ import { pastRow } from "../parts/pastrow.js";
 import { table } from "../parts/tables.js";
 import { SEATS, SEAT_NAMES, SIDES, inMapOrder, mapFacts, mapTitle, plural } from "../text.js";
 
-const LATEST = 3; // matches that have room beside a map
+const LATEST = 6; // matches below a map
 
 export class MapsView {
   constructor(main, [name]) {
@@ -61,13 +61,12 @@ function whole(map) {
     h("section", null, h("h2", null, numbers(map)), facts([["Armies to win", map.armies_to_win], ["Most per territory", map.territory_cap], ["Moves until a draw", map.ply_limit]]),
       h("p", null, map.solved
         ? forReaders(`With perfect play: ${map.solved.start}. The longest win takes ${map.solved.longest}. Is Minnie’s extra army fair? ${map.solved.fair}.`)
-        : "Not solved yet: nobody knows who wins with perfect play."),
-      map.measured.length ? h("details", null, h("summary", null, "Matches between equal engines"), measured(map.measured)) : null),
-    latest(map.name),
-  ]);
+        : "Not solved yet: nobody knows who wins with perfect play.")),
+    map.measured.length ? h("section", null, h("h2", null, "Matches between equal engines"), measured(map.measured)) : null,
+  ], latest(map.name));
 }
 
-// The latest matches on a map, beside its picture, and the way to all.
+// The latest matches on a map, and the way to all.
 function latest(name) {
   const query = `search?map=${encodeURIComponent(name)}`;
   const list = h("ul", { class: "cards rows" });

@@ -1,8 +1,9 @@
-// Arena TV: the most interesting matches, on one board with its curve and its moves, or on a large one and three small ones.
+// Arena TV: the most interesting matches, on one board with its land, its curve and its moves, or on a large one and three small ones.
 
 import { h, set } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
+import { LandBars } from "../parts/landbars.js";
 import { matchLink } from "../parts/matchlist.js";
 import { MoveList } from "../parts/movelist.js";
 import { Plot } from "../parts/plot.js";
@@ -11,7 +12,7 @@ import { onListing } from "../spectator.js";
 import { keyMoments } from "../story.js";
 import { fetchJson } from "../api.js";
 
-const NO_REVIEW = { mistakes: [] };
+const NO_REVIEW = { mark: () => "" };
 const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // on which four boards are equal
 
 export class TvView {
@@ -22,8 +23,9 @@ export class TvView {
     this.stages = Array.from({ length: count }, (_, n) => new Stage({ taken, begun: () => this.begin(), moved: (id) => this.moved(id), toggled, compact: n > 0, isBrief: () => n > 0 || (count === 4 && PHONE.matches) }));
     const choice = (address, text, chosen) => h("a", { class: "button plain small", href: address, "aria-current": chosen ? "page" : null }, text);
     this.live = new LiveCards({ isOnStage: (id) => this.stages.some((each) => each.has(id)) });
-    // The curve and the moves of the one board, where the window has room for them.
+    // The land, the curve and the moves of the one board, where the window has room for them.
     this.aside = count === 1 ? h("div", { class: "tv-aside" }) : null;
+    this.land = /** @type {any} */ (null);
     this.plot = /** @type {any} */ (null);
     this.moves = /** @type {any} */ (null);
     if (this.aside) this.stages[0].element.append(this.aside);
@@ -48,7 +50,8 @@ export class TvView {
     const open = (ply) => this.stages[0].link.hasAttribute("href") && navigate(link(ply));
     this.plot = new Plot(match, { go: open, reveal: () => open(match.moves.length) });
     this.moves = new MoveList(match, link, NO_REVIEW);
-    this.aside.replaceChildren(this.plot.element, this.moves.element);
+    this.land = new LandBars();
+    this.aside.replaceChildren(this.land.element, this.plot.element, this.moves.element);
     set(this.aside, { inert: match.event === "demo" }); // the page's own example has no address that its moves could lead to
   }
 
@@ -56,6 +59,7 @@ export class TvView {
     this.live.restage(id);
     const { playback, director } = this.stages[0];
     if (!this.aside || this.plot?.match !== playback.match) return;
+    this.land.show(playback.match, director.continents, playback.at);
     this.plot.show(playback, keyMoments(playback.match, director.continents, playback.seen));
     this.moves.show(playback.at, playback.seen);
   }
