@@ -139,8 +139,8 @@ class Audit:
             for (bot, opponent), tally in sorted(pairs.items()):
                 n, points = tally.games, tally.wins + tally.draws / 2
                 difference = ratings[bot].elo - ratings[opponent].elo
-                # `ratings` include these matches, so they fit them better than ratings without them would.
-                # Results that are likely by `ratings` need no closer test.
+                # `ratings` are fitted also to the results of these two bots, so they make these results look likelier
+                # than ratings from all other results do. If the results are likely even so, no second fit is needed.
                 if (
                     n < MIN_DIRECT_MATCHES
                     or 2 * _compute_score_tail(n, points, difference, 0.0) * tested_pair_count >= MAX_CHANCE

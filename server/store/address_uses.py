@@ -25,7 +25,7 @@ MAX_OWNERS_PER_ADDRESS = 3
 
 
 class AddressUse(Struct, frozen=True):
-    """Fact that a bot used an IP address on a day."""
+    """Use of an IP address by a bot on a day."""
 
     name: str
     """Name of the bot."""

@@ -36,7 +36,7 @@ T = TypeVar("T")
 log = logging.getLogger("arena.store")
 
 Engine = AsyncEngine
-"""Database of a store, as all functions that read or write it get it (SQLAlchemy's type)."""
+"""Database of a store: the SQLAlchemy engine through which all functions of `server.store` use it."""
 
 PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""
@@ -76,7 +76,7 @@ CORE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
 EDGE_TIMEOUTS = CORE_TIMEOUTS._replace(command=30)
 """Time limits for an edge of a cluster.
 
-The limit of a command is long, because a change by an owner or an admin may have to wait for a longer one, such as
+The limit of a command is long, because a change by an owner or an admin may have to wait for a longer change, such as
 `arena season close`. The time limit of its route (`server.web.routes`) ends the wait.
 """
 

@@ -163,7 +163,7 @@ async def list_recent_events(engine: Engine, time: str) -> list[EventState]:
 
 
 async def find_name_conflict(engine: Engine, plan: EventPlan) -> str | None:
-    """Return a message that names the event or series whose name a new event would share; None if there is no such conflict.
+    """Return the event or series whose name a new event would share, such as `a series called cup`; None if there is none.
 
     plan: plan of the new event
 
