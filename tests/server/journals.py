@@ -21,14 +21,14 @@ ELSEWHERE = replace(identify_this_process(), host="elsewhere", place="another ma
 """Identity of a process on another machine, so that nobody here knows whether the process has ended."""
 
 
-def opens(
+def make_open_match(
     match: str = MATCH, given: Terms | None = None, *, event: str = "test", rated: bool = False
 ) -> OpenMatch:
     """Return the effect that starts a match."""
     return OpenMatch(replace(given or terms(), match=match, event=event, rated=rated), STARTED)
 
 
-def happens(
+def make_append_event(
     seq: int,
     event: RefereeEvent | None = None,
     *,
@@ -40,7 +40,7 @@ def happens(
     return AppendEvent(match, seq, seq if at is None else at, event or MatchOpened(), turn)
 
 
-def ends(record: Record, *, rated: bool = False) -> CloseMatch:
+def make_close_match(record: Record, *, rated: bool = False) -> CloseMatch:
     """Return the effect that ends a match."""
     return CloseMatch(record, rated)
 
@@ -51,7 +51,7 @@ async def take_lease(engine: AsyncEngine, name: str = "", process: ProcessIdenti
         return await connection.run_sync(lambda each: lease.try_acquire(each, name=name, process=process))
 
 
-async def run_out(engine: AsyncEngine) -> None:
+async def expire_leases(engine: AsyncEngine) -> None:
     """Let all leases expire, as if LEASE_SECONDS had passed."""
     async with engine.begin() as connection:
         column = schema.servers.c.until

@@ -71,7 +71,7 @@ KINDS = (
 """Events of six matches, each with another kind of end."""
 
 
-async def keep(
+async def store_match(
     engine: AsyncEngine,
     finished: str,
     happened: Sequence[tuple[int, RefereeEvent]],
@@ -127,22 +127,22 @@ def day(number: int, second: int = 0) -> str:
     return f"2025-12-{number:02}T12:00:{second:02}.000Z"
 
 
-def keep_daily(database: str, *played: Sequence[tuple[int, RefereeEvent]], **how: Any) -> str:
+def store_matches_daily(database: str, *played: Sequence[tuple[int, RefereeEvent]], **how: Any) -> str:
     """Store a match per day, from a test without an event loop. Return the URL of the store.
 
-    how   options of `keep` for all these matches
+    how   options of `store_match` for all these matches
     """
 
     async def fill() -> None:
         async with open_store(database) as engine:
             for number, happened in enumerate(played):
-                await keep(engine, day(1 + number), happened, **how)
+                await store_match(engine, day(1 + number), happened, **how)
 
     anyio.run(fill)
     return database
 
 
-async def keep_event(engine: AsyncEngine, state: EventState) -> None:
+async def insert_event(engine: AsyncEngine, state: EventState) -> None:
     """Store an event (a tournament) of the server without a name."""
     row = make_event_row(state) | {"kind": EVENT_KIND, "server": "", "named": True}
     async with engine.begin() as connection:

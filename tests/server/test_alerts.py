@@ -34,7 +34,7 @@ from tests.docs.pages import ROOT
 from tests.server.cluster.links import RecordingCore, RecordingEdge, open_exchange
 from tests.server.core.arena import POOL, Arena
 from tests.server.core.test_matches import NoStart
-from tests.server.journals import opens
+from tests.server.journals import make_open_match
 from tests.server.matches import spec
 from tests.virtual import virtual
 
@@ -170,11 +170,11 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
         open_journal(engine, clock=clock, observe_seconds=metrics.journal_seconds.observe) as journal,
     ):
         watch = Watch(metrics)
-        await journal.commit([opens("fast" * 8)])
+        await journal.commit([make_open_match("fast" * 8)])
         assert not watch.fires("ArenaSlowJournal")
         pace[0] = 100
         for number in range(10):
-            await journal.commit([opens(f"slow{number}" + 27 * "0")])
+            await journal.commit([make_open_match(f"slow{number}" + 27 * "0")])
         assert watch.fires("ArenaSlowJournal")
 
 

@@ -12,7 +12,7 @@ from arena.server.store.queries import load_event_table, load_rating_tables
 from arena.server.store.schema import event_totals
 from arena.server.web.match_log import load_log
 from benchmarks.kit.filling import BOT_COUNT, EVENT, PLIES_PER_MATCH, fill_store, replace_sample_records
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, day, events, store_match
 
 COUNT = 700
 
@@ -42,5 +42,5 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert await load_event_table(engine, EVENT)
         # What is counted afterwards goes on from there.
         assert await count_new_matches(engine) == 0
-        await keep(engine, day(1), events(MAXIE_WINS), maxie="bot 1", minnie="bot 2")
+        await store_match(engine, day(1), events(MAXIE_WINS), maxie="bot 1", minnie="bot 2")
         assert await count_new_matches(engine) == 1

@@ -16,13 +16,13 @@ from arena.server.store import schema, tokens
 from tests.bots.command_line import arena
 from tests.server.commands.test_owners import play
 from tests.server.peer import dial
-from tests.server.played import MAXIE_WINS, RESIGNS, events, keep_daily
+from tests.server.played import MAXIE_WINS, RESIGNS, events, store_matches_daily
 from tests.server.store.test_personal_data import read_store_as_text
 
 
 def test_suspicious_results_are_listed(database: str) -> None:
-    keep_daily(database, *[events((), RESIGNS)] * 6)
-    keep_daily(database, *[events(MAXIE_WINS)] * 6, maxie="carl", minnie="anna")
+    store_matches_daily(database, *[events((), RESIGNS)] * 6)
+    store_matches_daily(database, *[events(MAXIE_WINS)] * 6, maxie="carl", minnie="anna")
     code, out, err = arena("audit", "--json", "-", "--db", database)
     assert code == 0, err
     (found,) = json.loads(out)

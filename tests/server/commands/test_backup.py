@@ -19,15 +19,15 @@ from arena.server.store.archive import MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
 from tests.bots.command_line import FullOutput, arena, fails
 from tests.server.matches import record
-from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
+from tests.server.played import MAXIE_WINS, RESIGNS, day, events, store_match
 
 
 @pytest.fixture
 def filled_store(database: str) -> str:
     async def fill() -> None:
         async with open_store(database) as engine:
-            await keep(engine, day(1), events(MAXIE_WINS), event="serve")
-            await keep(engine, day(2), events((4,), RESIGNS), event="other")
+            await store_match(engine, day(1), events(MAXIE_WINS), event="serve")
+            await store_match(engine, day(2), events((4,), RESIGNS), event="other")
             await tokens.create_token(engine, "anna", "bot")
 
     anyio.run(fill)

@@ -19,7 +19,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from tests.bots.command_line import Result, arena, fails
 from tests.server.core.test_events import plan
-from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, keep, keep_event
+from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, insert_event, store_match
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,11 @@ def show(
 
     async def fill() -> None:
         async with open_store(database) as engine:
-            await keep_event(engine, EventState(plan, "running", bots))
+            await insert_event(engine, EventState(plan, "running", bots))
             for number, (maxie, minnie, happened) in enumerate(matches):
-                await keep(engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event)
+                await store_match(
+                    engine, day(1 + number), happened, maxie=maxie, minnie=minnie, event=plan.event
+                )
             await count_new_matches(engine)
 
     anyio.run(fill)
@@ -108,7 +110,7 @@ def test_a_series_may_have_the_name_of_a_finished_one(database: str) -> None:
 def store_event(database: str, state: EventState) -> None:
     async def fill() -> None:
         async with open_store(database) as engine:
-            await keep_event(engine, state)
+            await insert_event(engine, state)
 
     anyio.run(fill)
 

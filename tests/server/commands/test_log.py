@@ -16,13 +16,13 @@ from arena.server.store.tokens import create_token
 from tests.bots.command_line import Result, arena, fails
 from tests.server.matches import game_of, spec
 from tests.server.peer import enter
-from tests.server.played import MINNIE_WINS, events, keep_daily
+from tests.server.played import MINNIE_WINS, events, store_matches_daily
 
 
 @pytest.fixture
 def filled_store(database: str) -> str:
-    keep_daily(database, events(MINNIE_WINS), match="aa" * 16)
-    return keep_daily(database, events([0], PlayerResigned(Player.MINNIE)), match="ab" * 16)
+    store_matches_daily(database, events(MINNIE_WINS), match="aa" * 16)
+    return store_matches_daily(database, events([0], PlayerResigned(Player.MINNIE)), match="ab" * 16)
 
 
 def test_each_move_has_a_row_and_the_result_follows(filled_store: str) -> None:
@@ -71,7 +71,7 @@ def test_the_log_of_one_bot_as_json(filled_store: str) -> None:
 
 
 def test_a_long_reason_is_cut_only_in_the_table(database: str) -> None:
-    keep_daily(database, events([0, 0]), match="ab" * 16)
+    store_matches_daily(database, events([0, 0]), match="ab" * 16)
     lines = arena("log", "ab", "--db", database).stdout.splitlines()
     assert max(map(len, lines[1:-1])) < 145
     assert "b1, c1, a2" in lines[-1]

@@ -15,12 +15,12 @@ from arena.rating.rater import FinishedMatch
 from arena.rating.standings import StandingsRow, make_standings_from_counts
 from arena.server.commands.marks import make_marks
 from tests.bots.command_line import arena, fails
-from tests.server.played import MAXIE_WINS, NO_SHOW, events, keep_daily
+from tests.server.played import MAXIE_WINS, NO_SHOW, events, store_matches_daily
 
 
 @pytest.fixture
 def filled_store(database: str) -> str:
-    return keep_daily(database, events(MAXIE_WINS), events(MAXIE_WINS), events((), NO_SHOW))
+    return store_matches_daily(database, events(MAXIE_WINS), events(MAXIE_WINS), events((), NO_SHOW))
 
 
 def test_marks_are_ranks_points_and_elo_against_the_anchor(filled_store: str) -> None:

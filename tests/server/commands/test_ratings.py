@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from arena.server.store import schema
 from arena.server.store.database import open_store
 from tests.bots.command_line import arena, fails
-from tests.server.played import MAXIE_WINS, NO_SHOW, NOBODY_WINS, events, keep_daily
+from tests.server.played import MAXIE_WINS, NO_SHOW, NOBODY_WINS, events, store_matches_daily
 
 
 @pytest.fixture
 def filled_store(database: str) -> str:
-    return keep_daily(database, events(MAXIE_WINS), events(NOBODY_WINS), events((), NO_SHOW))
+    return store_matches_daily(database, events(MAXIE_WINS), events(NOBODY_WINS), events((), NO_SHOW))
 
 
 def test_the_table_has_the_ratings(filled_store: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.bots.command_line import arena
-from tests.server.played import MAXIE_WINS, MINNIE_WINS, events, keep_daily
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, events, store_matches_daily
 
 
 def test_a_season_is_closed_listed_and_shown(database: str) -> None:
@@ -13,7 +13,7 @@ def test_a_season_is_closed_listed_and_shown(database: str) -> None:
         code, out, err = arena(*words, "--db", database)
         return code, out + err
 
-    keep_daily(database, events(MAXIE_WINS))
+    store_matches_daily(database, events(MAXIE_WINS))
     _, before = told("ratings", "--all", "--json", "-")
     code, text = told("season", "close", "spring", "--game", "riskless")
     assert (code, text.count("\n")) == (1, 1)
@@ -22,7 +22,7 @@ def test_a_season_is_closed_listed_and_shown(database: str) -> None:
     code, text = told("season", "close", "spring")
     assert (code, text) == (0, "season spring of tictactoe is closed, and a new one has begun\n")
     assert told("ratings", "--all", "--json", "-") == (0, "[]\n")
-    keep_daily(database, events(MINNIE_WINS))
+    store_matches_daily(database, events(MINNIE_WINS))
     assert told("season", "show", "spring", "--json", "-") == (0, before)
     assert told("season", "show", "spring", "--game", "riskless", "--json", "-") == (0, "[]\n")
     code, text = told("season", "show", "spring")

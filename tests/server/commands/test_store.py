@@ -7,13 +7,13 @@ import pytest
 
 from arena.protocol.record import from_line
 from tests.bots.command_line import arena, fails
-from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep_daily
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, store_matches_daily
 
 
 @pytest.fixture
 def filled_store(database: str) -> str:
     """Return a store with five finished matches."""
-    return keep_daily(database, *map(events, [MAXIE_WINS, MINNIE_WINS] * 2 + [MAXIE_WINS]))
+    return store_matches_daily(database, *map(events, [MAXIE_WINS, MINNIE_WINS] * 2 + [MAXIE_WINS]))
 
 
 def stats(database: str) -> dict[str, object]:

@@ -17,7 +17,7 @@ from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store, set_writer, write
 from arena.server.store.journal.journal import open_journal
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, day, events, store_match
 
 
 class RecordingShell:
@@ -41,16 +41,16 @@ class RecordingShell:
 async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(database: str) -> None:
     shell: Any = RecordingShell()
     async with open_store(database) as engine, open_journal(engine, "arena") as journal:
-        await keep(engine, day(1), events(MAXIE_WINS))
+        await store_match(engine, day(1), events(MAXIE_WINS))
         ratings = RatingUpdater(journal.engine, shell)
         await ratings.update()
         (anna, bert) = shell.pop_inputs()
         assert (anna.name, bert.name) == ("anna", "bert")
-        await keep(engine, day(2), events(MAXIE_WINS))
+        await store_match(engine, day(2), events(MAXIE_WINS))
         await write(engine, partial(close_season, name="spring"))
         await ratings.update()
         assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
-        record = await keep(engine, day(3), events(MAXIE_WINS))
+        record = await store_match(engine, day(3), events(MAXIE_WINS))
         ratings.record_finished_match(CloseMatch(record, rated=True))
         await ratings.update()
         assert shell.pop_inputs() == [
@@ -67,7 +67,7 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
 async def test_matches_are_counted_once_the_store_is_available_again(database: str) -> None:
     shell: Any = RecordingShell()
     async with open_store(database) as engine, open_journal(engine, "arena") as journal:
-        await keep(engine, day(1), events(MAXIE_WINS))
+        await store_match(engine, day(1), events(MAXIE_WINS))
         failures = iter([ConnectionError()])
 
         async def write_later(operation: Callable[[sa.Connection], Any]) -> Any:

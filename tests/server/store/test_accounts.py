@@ -10,7 +10,7 @@ from arena.server.store.accounts import StoredAccount, load_accounts
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.journal.journal import open_journal
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, day, events, store_match
 
 
 async def test_one_query_reads_the_accounts_of_many_names(engine: AsyncEngine) -> None:
@@ -20,7 +20,7 @@ async def test_one_query_reads_the_accounts_of_many_names(engine: AsyncEngine) -
         watches = await tokens.create_token(engine, "eve", "spectator")
         await tokens.create_token(engine, "bert", "bot")
         await tokens.revoke_token(engine, "bert")
-        await keep(engine, day(1), events(MAXIE_WINS))
+        await store_match(engine, day(1), events(MAXIE_WINS))
         await count_new_matches(engine)
         rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_standings(engine)}
         await journal.commit(

@@ -25,7 +25,7 @@ from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines
 from arena.server.store.database import open_store
 from testkit.stored import import_lines, load_records
 from tests.server.matches import record
-from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, keep
+from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, store_match
 
 
 async def exported(engine: AsyncEngine, event: str | None = None) -> list[bytes]:
@@ -39,7 +39,9 @@ def line(kept: Record) -> bytes:
 async def fill(engine: AsyncEngine) -> list[Record]:
     kinds = [events(MAXIE_WINS), events((4,), RESIGNS), events((), NO_SHOW), events((4,), FAILS)]
     return [
-        await keep(engine, day(9 - number), kind, rated=number != 1, event="one" if number else "other")
+        await store_match(
+            engine, day(9 - number), kind, rated=number != 1, event="one" if number else "other"
+        )
         for number, kind in enumerate(kinds)
     ]
 
@@ -62,7 +64,7 @@ async def test_matches_of_one_event_are_exported_without_those_in_progress(
     engine: AsyncEngine,
 ) -> None:
     records = await fill(engine)
-    await keep(engine, day(20), events((4,)))
+    await store_match(engine, day(20), events((4,)))
     change = sa.update(schema.matches).where(schema.matches.c.finished == day(20))
     async with engine.begin() as connection:
         await connection.execute(change.values(finished=None, arrival=None))
@@ -99,7 +101,7 @@ async def test_lines_of_several_transactions_are_all_imported(engine: AsyncEngin
 
 async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngine) -> None:
     await import_lines(engine, [line(record("known"))])
-    running = await keep(engine, day(1), events((4,)), match="running")
+    running = await store_match(engine, day(1), events((4,)), match="running")
     async with engine.begin() as connection:
         change = sa.update(schema.matches).where(schema.matches.c.match == "running")
         await connection.execute(change.values(finished=None, arrival=None))

@@ -22,13 +22,13 @@ from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.lease import CHECK_SECONDS
 from tests.hurried_clock import HurriedClock
-from tests.server.journals import happens, opens
-from tests.server.played import MAXIE_WINS, RESIGNS, day, events, keep
+from tests.server.journals import make_append_event, make_open_match
+from tests.server.played import MAXIE_WINS, RESIGNS, day, events, store_match
 
 
 async def fill(engine: AsyncEngine) -> None:
-    await keep(engine, day(1), events(MAXIE_WINS))
-    await keep(engine, day(2), events((4,), RESIGNS))
+    await store_match(engine, day(1), events(MAXIE_WINS))
+    await store_match(engine, day(2), events((4,), RESIGNS))
     await tokens.create_token(engine, "anna", "bot")
     await tokens.create_token(engine, "müller", "admin")
     async with engine.begin() as connection:
@@ -82,7 +82,7 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
                 await restore(url, file)
             assert await read_all_rows(engine) == before
             async with open_journal(engine) as journal:
-                await journal.commit([opens()])
+                await journal.commit([make_open_match()])
     assert await anyio.Path(file).read_bytes() == contents
 
 
@@ -93,12 +93,12 @@ async def test_a_backup_of_a_store_in_use_is_a_consistent_snapshot(database: str
         open_journal(engine) as journal,
         anyio.create_task_group() as tasks,
     ):
-        await journal.commit([opens()])
+        await journal.commit([make_open_match()])
 
         async def write() -> None:
             nonlocal appended
             while True:
-                await journal.commit([happens(appended, TurnStarted(appended))])
+                await journal.commit([make_append_event(appended, TurnStarted(appended))])
                 appended += 1
 
         tasks.start_soon(write)
@@ -250,11 +250,11 @@ async def test_the_file_of_a_store_in_use_is_refused_as_a_backup(tmp_path: Path)
 async def test_a_backup_of_a_store_in_use_has_no_lease(database: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     async with open_store(database) as engine, open_journal(engine, "north") as journal:
-        await journal.commit([opens()])
+        await journal.commit([make_open_match()])
         await backup(database, file)
         clock = HurriedClock()
         async with open_store(f"sqlite:///{file}") as copy, open_journal(copy, "north", clock=clock) as other:
-            await other.commit([happens(1)])
+            await other.commit([make_append_event(1)])
         assert CHECK_SECONDS not in clock.slept
 
 

@@ -18,7 +18,7 @@ from arena.server.store.journal.reader import find_started_matches, load_events_
 from arena.server.store.personal_data import forget_name, rename_in_store
 from arena.server.web.match_log import load_log
 from testkit.stored import load_records
-from tests.server.played import KINDS, MAXIE_WINS, day, events, keep
+from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
 
 
 async def count(connection: AsyncConnection, table: sa.Table) -> int:
@@ -39,7 +39,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
             for match in matches
         ] + [await load_records(engine, "test")]
 
-    matches = [await keep(engine, day(1), kind) for kind in kinds]
+    matches = [await store_match(engine, day(1), kind) for kind in kinds]
     await count_new_matches(engine)
     before = await read_everything(engine)
     assert await pack_finished_matches(engine) == len(kinds)
@@ -53,11 +53,11 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
 
 
 async def test_matches_in_progress_are_not_packed(engine: AsyncEngine) -> None:
-    unfinished = await keep(engine, day(1), events((4,)))
+    unfinished = await store_match(engine, day(1), events((4,)))
     async with engine.begin() as connection:
         await connection.execute(sa.delete(schema.records))
         await connection.execute(sa.update(schema.matches).values(finished=None, arrival=None))
-    await keep(engine, day(1), events(MAXIE_WINS))
+    await store_match(engine, day(1), events(MAXIE_WINS))
     before = await load_events_of_match(engine, unfinished.match)
     assert await pack_finished_matches(engine) == 1
     assert await load_events_of_match(engine, unfinished.match) == before != []
@@ -67,7 +67,7 @@ async def test_matches_are_packed_in_several_transactions(
     engine: AsyncEngine,
 ) -> None:
     for _ in range(compaction.MATCHES_PER_TRANSACTION + 2):
-        await keep(engine, day(1), events(MAXIE_WINS))
+        await store_match(engine, day(1), events(MAXIE_WINS))
     sizes = []
 
     async def write(operation: Callable[[sa.Connection], Any]) -> Any:
@@ -83,7 +83,7 @@ async def test_matches_are_packed_in_several_transactions(
 
 async def test_two_servers_that_pack_the_same_match_lose_nothing(database: str) -> None:
     async with open_store(database) as engine, open_store(database) as other:
-        match = await keep(engine, day(1), events(MAXIE_WINS))
+        match = await store_match(engine, day(1), events(MAXIE_WINS))
         before = await load_events_of_match(engine, match.match)
 
         async def write(operation: Callable[[sa.Connection], Any]) -> Any:
@@ -100,8 +100,8 @@ async def test_two_servers_that_pack_the_same_match_lose_nothing(database: str) 
 async def test_a_name_changed_while_a_match_is_packed_does_not_come_back(
     engine: AsyncEngine, change: Callable[[AsyncEngine, str], Awaitable[Any]]
 ) -> None:
-    await keep(engine, day(1), events(MAXIE_WINS), maxie="anna")
-    await keep(engine, day(1), events(MAXIE_WINS), maxie="carl")
+    await store_match(engine, day(1), events(MAXIE_WINS), maxie="anna")
+    await store_match(engine, day(1), events(MAXIE_WINS), maxie="carl")
     await tokens.create_token(engine, "anna", "bot", "ada")
     once = iter([change])
 

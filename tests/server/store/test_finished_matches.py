@@ -25,11 +25,11 @@ from arena.server.store.finished_matches import (
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import matches
 from tests.server.matches import record
-from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, store_match
 
 
 async def test_the_summary_of_a_match_agrees_with_its_record(engine: AsyncEngine) -> None:
-    stored = await keep(engine, day(1), events(MINNIE_WINS))
+    stored = await store_match(engine, day(1), events(MINNIE_WINS))
     (shown,) = (await search_matches(engine, SearchFilter(), 5)).matches
     assert await load_record(engine, stored.match) == to_line(stored)
     assert await load_record(engine, "another") is None
@@ -65,7 +65,7 @@ async def test_a_record_is_found_by_a_unique_prefix_of_its_id(
     engine: AsyncEngine,
 ) -> None:
     one, two = [
-        to_line(await keep(engine, day(1), events(MAXIE_WINS), match=match))
+        to_line(await store_match(engine, day(1), events(MAXIE_WINS), match=match))
         for match in ("0123a" + "0" * 27, "0123b" + "0" * 27)
     ]
     assert await find_record(engine, "0123a" + "0" * 27) == (one, True)
@@ -105,12 +105,12 @@ async def test_a_repeated_match_is_not_rated_even_after_a_restart(
     database: str,
 ) -> None:
     async with open_store(database) as engine:
-        await keep(engine, day(1), events(MAXIE_WINS), once=True)
-        await keep(engine, day(2), events(MAXIE_WINS), maxie="bert", minnie="anna", once=True)
-        await keep(engine, day(3), events(MINNIE_WINS), once=True)
-        await keep(engine, day(4), events(MAXIE_WINS), once=True)
+        await store_match(engine, day(1), events(MAXIE_WINS), once=True)
+        await store_match(engine, day(2), events(MAXIE_WINS), maxie="bert", minnie="anna", once=True)
+        await store_match(engine, day(3), events(MINNIE_WINS), once=True)
+        await store_match(engine, day(4), events(MAXIE_WINS), once=True)
     async with open_store(database) as engine:
-        await keep(engine, day(5), events(MAXIE_WINS), once=True)
+        await store_match(engine, day(5), events(MAXIE_WINS), once=True)
         await count_new_matches(engine)
         assert {each.bot: each.matches for each in await load_standings(engine)} == {"anna": 3, "bert": 3}
         async with engine.connect() as connection:

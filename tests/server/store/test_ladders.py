@@ -11,7 +11,7 @@ from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import claim_ladder, find_plan, finish_ladder, set_bots
-from tests.server.journals import happens, opens
+from tests.server.journals import make_append_event, make_open_match
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
 
@@ -119,12 +119,12 @@ async def test_unfinished_matches_of_a_killed_ladder_are_removed(
                 if event == "spring" or number == 1:
                     await journal.commit(
                         [
-                            opens(match, event=event),
-                            *(happens(seq, at=number * seq, match=match) for seq in (1, 2)),
+                            make_open_match(match, event=event),
+                            *(make_append_event(seq, at=number * seq, match=match) for seq in (1, 2)),
                         ]
                     )
             assert [at for at, _ in await load_events_of_match(engine, "m" * 32)] == [number, 2 * number]
     async with open_journal(engine) as journal:
-        await journal.commit([happens(3, match="other")])
+        await journal.commit([make_append_event(3, match="other")])
     await finish_ladder(engine, "spring")
     assert [at for at, _ in await load_events_of_match(engine, "other")] == [1, 2, 3]

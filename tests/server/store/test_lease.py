@@ -24,7 +24,15 @@ from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.lease import CHECK_SECONDS, LEASE_SECONDS, Lease, LeaseHeld, LeaseLost
 from tests.hurried_clock import HurriedClock
-from tests.server.journals import ELSEWHERE, MATCH, ends, happens, opens, run_out, take_lease
+from tests.server.journals import (
+    ELSEWHERE,
+    MATCH,
+    expire_leases,
+    make_append_event,
+    make_close_match,
+    make_open_match,
+    take_lease,
+)
 from tests.server.matches import record
 
 
@@ -46,8 +54,8 @@ async def renew_all_leases(engine: AsyncEngine) -> None:
 async def open_overtaken_journal(engine: AsyncEngine) -> AsyncIterator[Journal]:
     """Yield a journal with a match in progress that has lost its lease without knowing it. Its sessions stay open."""
     async with open_journal(engine) as journal:
-        await journal.commit([opens(), happens(1)])
-        await run_out(engine)
+        await journal.commit([make_open_match(), make_append_event(1)])
+        await expire_leases(engine)
         async with engine.begin() as connection:
             await connection.execute(sa.update(schema.servers).values(started="then"))
         await take_lease(engine)
@@ -94,7 +102,7 @@ async def test_a_lease_that_is_not_renewed_is_acquired_after_it_expires(engine: 
 
     async def run_out_later() -> None:
         if len(clock.slept) == wanted:
-            await run_out(engine)
+            await expire_leases(engine)
 
     clock.then = run_out_later
     async with open_journal(engine, clock=clock) as journal:
@@ -143,7 +151,7 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
 
         async def lead() -> None:
             async with open_journal(engine, "north") as journal:
-                await journal.commit([opens(), happens(1)])
+                await journal.commit([make_open_match(), make_append_event(1)])
                 leads.set()
                 await stop.wait()
             left.set()
@@ -160,7 +168,7 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
         async with open_journal(engine, "north", wait=True, clock=clock) as journal:
             assert journal.lease.number == 2
             assert len((await journal.load("test")).matches) == 1
-            await journal.commit([happens(2)])
+            await journal.commit([make_append_event(2)])
 
 
 async def test_a_lease_is_renewed_three_times_within_its_duration(engine: AsyncEngine) -> None:
@@ -182,8 +190,13 @@ async def test_a_lease_is_renewed_three_times_within_its_duration(engine: AsyncE
     assert seen[0] < seen[-1]
 
 
-ONE_EVENT: list[DurableEffect] = [happens(2)]
-ALL: list[DurableEffect] = [opens("another"), SaveSession("anna", b"1"), happens(2), ends(record(MATCH))]
+ONE_EVENT: list[DurableEffect] = [make_append_event(2)]
+ALL: list[DurableEffect] = [
+    make_open_match("another"),
+    SaveSession("anna", b"1"),
+    make_append_event(2),
+    make_close_match(record(MATCH)),
+]
 
 
 @pytest.mark.parametrize("effects", [ONE_EVENT, ALL], ids=["events alone", "everything"])
@@ -243,7 +256,7 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, effects: list[DurableEffect]
 ) -> None:
     async with open_journal(engine) as journal:
-        await journal.commit([opens(), happens(1)])
+        await journal.commit([make_open_match(), make_append_event(1)])
         before, commit = journal.lease, journal._writer.commit
         await break_commit(journal, effects, monkeypatch)
         (found,) = (await journal.load("test")).matches
@@ -254,7 +267,7 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         # The same holds if the new token was stored, but its answer was lost.
         again = await journal._writer.write(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease
-        await journal.commit([happens(2, at=7)])
+        await journal.commit([make_append_event(2, at=7)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
         await journal.load("test")
         assert (
@@ -267,7 +280,7 @@ async def test_a_renewal_during_load_does_not_lose_the_lease(
 ) -> None:
     """A renewal with the old token would fail, although this process itself has replaced the token."""
     async with open_journal(engine) as journal:
-        await journal.commit([opens(), happens(1)])
+        await journal.commit([make_open_match(), make_append_event(1)])
         write, taken, answered = journal._writer.write, anyio.Event(), anyio.Event()
 
         async def answer_late(work: Callable[[sa.Connection], Lease]) -> Lease:
@@ -276,7 +289,7 @@ async def test_a_renewal_during_load_does_not_lose_the_lease(
             await answered.wait()
             return found
 
-        await break_commit(journal, [happens(2)], monkeypatch)
+        await break_commit(journal, [make_append_event(2)], monkeypatch)
         async with anyio.create_task_group() as tasks:
             with monkeypatch.context() as patched:
                 patched.setattr(journal._writer, "write", answer_late)
@@ -286,7 +299,7 @@ async def test_a_renewal_during_load_does_not_lose_the_lease(
             await anyio.wait_all_tasks_blocked()
             answered.set()
         assert not journal.lease_lost.is_set()
-        await journal.commit([happens(2)])
+        await journal.commit([make_append_event(2)])
 
 
 @pytest.mark.parametrize("is_mid_statement", [False, True])
@@ -296,7 +309,7 @@ async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_ex
     """A session may be frozen between statements, or between the messages of one statement."""
     async with open_store(postgresql_database) as engine:
         old = await take_lease(engine)
-        await run_out(engine)
+        await expire_leases(engine)
         async with engine.connect() as still, engine.connect() as bystander:
             own_name = (await bystander.execute(sa.text("SHOW application_name"))).scalar_one()
             assert own_name == format_session_name(identify_this_process()) != format_session_name(ELSEWHERE)
@@ -325,7 +338,7 @@ async def test_a_name_is_acquired_even_if_sessions_cannot_be_ended(
     monkeypatch.setattr(lease, "_END_SESSIONS", sa.text("SELECT forbidden()"))
     async with open_store(postgresql_database) as engine:
         old = await take_lease(engine)
-        await run_out(engine)
+        await expire_leases(engine)
         assert (await take_lease(engine)).number == old.number + 1
     assert "the database sessions of the previous process are not ended" in caplog.text
 

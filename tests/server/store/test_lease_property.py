@@ -28,7 +28,7 @@ from arena.server.store.journal.sqlite_writer import open_sqlite_writer
 from arena.server.store.lease import LeaseHeld, LeaseLost
 from testkit.stored import load_records
 from tests.properties import examples
-from tests.server.journals import ends, happens, opens
+from tests.server.journals import make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
 
 DEAD = replace(identify_this_process(), started="1")
@@ -129,16 +129,16 @@ class ServerWorld:
         if what == "begin" or not run.open:
             self.matches += 1
             match = f"match {self.matches}"
-            effects.append(opens(match))
+            effects.append(make_open_match(match))
             run.open[match] = 0
         else:
             match = sorted(run.open)[which % len(run.open)]
         self.time += 1
         at, number = self.time, run.open[match] + 1
-        effects.append(happens(number, at=at, match=match))
+        effects.append(make_append_event(number, at=at, match=match))
         ended = record(match, winner="maxie" if run.journal.lease.number % 2 else "minnie")
         if what == "end":
-            effects.append(ends(ended))
+            effects.append(make_close_match(ended))
         try:
             if how.startswith("is cut off"):
                 await self._break_commit(run, effects, how)

@@ -40,9 +40,9 @@ from arena.server.store.personal_data import (
 from arena.server.store.renaming import make_hiding_renames
 from arena.server.store.schema import metadata
 from arena.server.store.tokens import TokenError
-from tests.server.journals import ends, opens
+from tests.server.journals import make_close_match, make_open_match
 from tests.server.matches import record, terms
-from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, store_match
 
 ADA = "ada lovelace"
 
@@ -74,19 +74,21 @@ async def fill(engine: AsyncEngine) -> None:
     for number, maxie in enumerate((ADA, "bert", ADA)):
         minnie = "bert" if maxie == ADA else ADA
         moves = MAXIE_WINS if number % 2 else MINNIE_WINS
-        await keep(engine, day(number + 1), events(moves), maxie=maxie, minnie=minnie)
+        await store_match(engine, day(number + 1), events(moves), maxie=maxie, minnie=minnie)
     crash = PlayerResigned(Player.MAXIE, "crash", "FileNotFoundError: lovelace.toml")
-    await keep(engine, day(5), events((4,), crash), maxie=ADA, minnie="bert")
+    await store_match(engine, day(5), events((4,), crash), maxie=ADA, minnie="bert")
     rude = ProtocolViolated(Player.MAXIE, "nonsense")
-    await keep(engine, day(5), events((4,), rude), maxie=ADA, minnie="bert")
-    await keep(engine, day(6), events(MAXIE_WINS), maxie="bert", minnie="carl")
+    await store_match(engine, day(5), events((4,), rude), maxie=ADA, minnie="bert")
+    await store_match(engine, day(6), events(MAXIE_WINS), maxie="bert", minnie="carl")
     await pack_finished_matches(engine)
     await count_new_matches(engine)
     async with open_journal(engine, "north") as journal:
         agreed = replace(terms(), players=Players(ADA, "bert"), engines=engines)
-        await journal.commit([SaveSession(ADA, hash_secret("s")), opens("last", agreed, rated=True)])
+        await journal.commit(
+            [SaveSession(ADA, hash_secret("s")), make_open_match("last", agreed, rated=True)]
+        )
         played = replace(record("last"), players=agreed.players, engines=engines)
-        await journal.commit([ends(played, rated=True)])
+        await journal.commit([make_close_match(played, rated=True)])
     await tokens.create_token(engine, ADA, "bot", "byron")
     await tokens.create_token(engine, "bert", "bot")
     await issue_directive(engine, "name", ADA, "a ban", 3600)
@@ -231,7 +233,7 @@ async def test_a_name_in_a_match_or_in_an_unfinished_event_is_not_deleted(engine
     async with engine.begin() as connection:
         await connection.execute(sa.update(ladders).values(finished=day(2)))
     async with open_journal(engine, "north") as journal:
-        await journal.commit([opens("in play", replace(terms(), players=Players(ADA, "bert")))])
+        await journal.commit([make_open_match("in play", replace(terms(), players=Players(ADA, "bert")))])
     await assert_not_deleted("has a match in progress")
 
 
@@ -278,7 +280,7 @@ async def test_the_stored_data_of_an_owner_are_complete_and_contain_no_secret(en
 async def test_a_name_with_only_matches_counts_as_stored(
     engine: AsyncEngine,
 ) -> None:
-    await keep(engine, day(1), events(MAXIE_WINS), maxie="anna", minnie="bert")
+    await store_match(engine, day(1), events(MAXIE_WINS), maxie="anna", minnie="bert")
     assert [await is_name_stored(engine, name) for name in ("anna", "bert", "carl")] == [
         True,
         True,
@@ -290,7 +292,7 @@ async def test_all_bots_of_an_owner_are_hidden_except_hidden_ones(engine: AsyncE
     for name in ("wolf", "lynx", "bear"):
         await tokens.create_token(engine, name, "bot", "byron")
     await tokens.revoke_token(engine, "lynx")
-    await keep(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
+    await store_match(engine, day(1), events(MAXIE_WINS), maxie="lynx", minnie="bert")
     hidden = personal_data.make_hidden_name()
     await rename_in_store(engine, "bear", hidden, moves_ban=True)
     changes = {each.name: each.new_name for each in await make_hiding_renames(engine, "byron")}

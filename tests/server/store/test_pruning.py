@@ -24,7 +24,7 @@ from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune, remove_old_data
 from arena.server.store.queries import load_event_table, load_rating_tables
 from testkit.stored import import_lines
-from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
 
@@ -54,7 +54,9 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
     engine: AsyncEngine, *, packed: bool
 ) -> None:
     matches = [
-        await keep(engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2])
+        await store_match(
+            engine, day(1 + number), events(KINDS[number % 3]), maxie=("anna", "carl")[number % 2]
+        )
         for number in range(8)
     ]
     await count_new_matches(engine)
@@ -74,7 +76,7 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
     shown = await search_matches(engine, SearchFilter(), 50)
     assert [each.match for each in shown.matches] == [each.match for each in matches[:4:-1]]
     assert (await recompute_ratings(engine)).match_count == 3
-    await keep(engine, day(20), events(MAXIE_WINS))
+    await store_match(engine, day(20), events(MAXIE_WINS))
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).match_count == 4
     assert await prune(engine, Retention(max_matches=0)) == 4
@@ -90,7 +92,7 @@ async def test_later_ratings_do_not_depend_on_removed_matches(
     async with open_store(other_database) as other:
         for number in range(9):
             for each in (engine, other):
-                await keep(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
+                await store_match(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
                 await count_new_matches(each)
             await prune(engine, Retention(max_matches=2))
         assert await load_standings(engine) == await load_standings(other)
@@ -100,7 +102,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(
     engine: AsyncEngine, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    await keep(engine, day(1), events(MAXIE_WINS))
+    await store_match(engine, day(1), events(MAXIE_WINS))
     await count_new_matches(engine)
     with pytest.raises(ArchiveFailed, match="cannot write into"):
         await prune(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
@@ -111,7 +113,7 @@ async def test_an_interrupted_prune_loses_nothing(
     engine: AsyncEngine, other_database: str, tmp_path: Path
 ) -> None:
     matches = [
-        await keep(engine, day(1 + number), events(KINDS[number % 3]), rated=number % 4 != 0)
+        await store_match(engine, day(1 + number), events(KINDS[number % 3]), rated=number % 4 != 0)
         for number in range(pruning.MATCHES_PER_TRANSACTION + 5)
     ]
     await count_new_matches(engine)
@@ -137,7 +139,7 @@ async def test_an_interrupted_prune_loses_nothing(
 
 async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(engine: AsyncEngine) -> None:
     for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), format_current_time(), day(3)):
-        await keep(engine, finished, events(MAXIE_WINS))
+        await store_match(engine, finished, events(MAXIE_WINS))
     await count_new_matches(engine)
     assert await prune(engine, Retention(days=1)) == 3
     assert await prune(engine, Retention(days=1)) == 0
@@ -145,11 +147,11 @@ async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(e
 
 async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(engine: AsyncEngine) -> None:
     async with claim_ladder(engine, "ladder", "cup", "auto", {"bots": []}):
-        cup = await keep(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
-    await keep(engine, day(2), events(MAXIE_WINS))
+        cup = await store_match(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
+    await store_match(engine, day(2), events(MAXIE_WINS))
     assert await prune(engine, Retention(max_matches=0)) == 0
     await count_new_matches(engine)
-    await keep(engine, day(3), events(MAXIE_WINS))
+    await store_match(engine, day(3), events(MAXIE_WINS))
     assert await prune(engine, Retention(max_matches=0)) == 1
     await count_new_matches(engine)
     assert await prune(engine, Retention(max_matches=0)) == 1
@@ -162,7 +164,7 @@ async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(en
 async def test_removed_matches_are_logged(engine: AsyncEngine, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     for number in range(3):
-        await keep(engine, day(1 + number), events(MAXIE_WINS))
+        await store_match(engine, day(1 + number), events(MAXIE_WINS))
     await count_new_matches(engine)
     async with open_journal(engine) as journal:
         await remove_old_data(journal.engine, Retention(max_matches=1))
@@ -176,7 +178,7 @@ async def test_an_unwritable_archive_is_logged_and_nothing_is_removed(
 ) -> None:
     (tmp_path / "file").touch()
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        await keep(engine, day(1), events(MAXIE_WINS))
+        await store_match(engine, day(1), events(MAXIE_WINS))
         await count_new_matches(engine)
         async with open_journal(engine) as journal:
             retention = Retention(max_matches=0, archive=tmp_path / "file" / "old")

@@ -7,7 +7,7 @@ from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.stats import load_stats, vacuum
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, day, events, store_match
 
 
 async def test_an_empty_store_has_no_oldest_match_and_no_bytes_per_match(engine: AsyncEngine) -> None:
@@ -19,7 +19,7 @@ async def test_an_empty_store_has_no_oldest_match_and_no_bytes_per_match(engine:
 
 async def test_matches_are_counted_and_a_vacuum_packs_them(engine: AsyncEngine) -> None:
     for number in range(3):
-        await keep(engine, day(1 + number), events(MAXIE_WINS))
+        await store_match(engine, day(1 + number), events(MAXIE_WINS))
     before = await load_stats(engine)
     assert (before.matches, before.packed, before.oldest, before.newest) == (3, 0, day(1), day(3))
     await vacuum(engine)

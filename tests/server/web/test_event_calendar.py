@@ -17,7 +17,7 @@ from arena.server.core.settings import PoolGame
 from arena.server.host import Host
 from arena.server.web.event_calendar import SERIES_DATES, list_dated_events, render_ical
 from tests.server.matches import game_of
-from tests.server.played import keep_event
+from tests.server.played import insert_event
 from tests.server.web.test_pages import get
 
 NOW = datetime(2026, 10, 16, 12, tzinfo=UTC)
@@ -112,7 +112,7 @@ def test_any_name_survives_escaping_and_folding(name: str) -> None:
 
 
 async def test_a_server_serves_the_calendar_of_its_store(host: Host) -> None:
-    await keep_event(host.engine, EventState(WEEKLY_PLAN))
+    await insert_event(host.engine, EventState(WEEKLY_PLAN))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     told = read_calendar(body)

@@ -14,7 +14,7 @@ from arena.server.web.page_messages import LiveData
 from arena.server.web.routes import MAX_LISTED_BOTS, parse_target
 from arena.server.web.store_pages import StorePages
 from tests.server.core.test_event import begin_event
-from tests.server.played import MAXIE_WINS, day, events, keep, keep_event
+from tests.server.played import MAXIE_WINS, day, events, insert_event, store_match
 from tests.server.web.test_pages import get, get_json, play
 
 PLAN = {
@@ -63,7 +63,7 @@ async def test_the_progress_of_an_event_comes_from_its_player() -> None:
 
 async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
     event = begin_event("swiss", 4)
-    await keep_event(host.engine, event.state)
+    await insert_event(host.engine, event.state)
     first, second = event.list_due_matches()
     assert [(each["maxie"], each["minnie"], each["round"]) for each in await due(host)] == [
         (first.maxie, first.minnie, 1),
@@ -71,7 +71,7 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
     ]
     for number, leg in enumerate(first.pair.matches()):
         match = event.start_match(leg)
-        await keep(
+        await store_match(
             host.engine,
             day(1 + number),
             events(MAXIE_WINS),
@@ -85,7 +85,7 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
 
 async def test_a_cancelled_event_has_the_reason(host: Host) -> None:
     state = replace(begin_event("swiss", 4).state, phase="cancelled", cancel_reason="too few bots")
-    await keep_event(host.engine, state)
+    await insert_event(host.engine, state)
     told = await get_json(host, "event?name=cup")
     assert (told["finished"], told["cancel_reason"]) == (True, "too few bots")
 

@@ -12,7 +12,7 @@ from arena.server.store import tokens
 from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.web.match_log import LogNotFound, MatchLogs
-from tests.server.journals import ends, opens
+from tests.server.journals import make_close_match, make_open_match
 from tests.server.matches import record
 from tests.server.web.test_pages import get
 
@@ -26,8 +26,8 @@ def basic(name: str, secret: str) -> str:
 async def test_a_session_secret_gives_access_to_its_matches_and_a_token_to_all(database: str) -> None:
     async with open_store(database) as engine, open_journal(engine) as journal:
         for session, match in (("first", EARLIER_MATCH), ("second", CURRENT_MATCH)):
-            await journal.commit([SaveSession("anna", hash_secret(session)), opens(match)])
-            await journal.commit([ends(record(match))])
+            await journal.commit([SaveSession("anna", hash_secret(session)), make_open_match(match)])
+            await journal.commit([make_close_match(record(match))])
         token = await tokens.create_token(engine, "bert", "bot")
         logs = MatchLogs(engine, admits_anyone=False)
 

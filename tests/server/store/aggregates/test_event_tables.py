@@ -26,7 +26,7 @@ from testkit.stored import import_lines
 from tests.properties import seeds
 from tests.server.core.test_event import begin_event
 from tests.server.matches import record
-from tests.server.played import KINDS, day, events, keep, keep_event
+from tests.server.played import KINDS, day, events, insert_event, store_match
 from tests.server.store.test_archive import line
 
 
@@ -38,7 +38,7 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
         maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
         event = chance.choice(sorted(played))
         rated = chance.random() < 0.5
-        kept = await keep(
+        kept = await store_match(
             engine,
             day(1),
             chance.choice([*KINDS, events((4, 4))]),
@@ -96,7 +96,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
     event, chance = begin_event(format, 4, rounds=1), random.Random(5)
-    await keep_event(engine, event.state)
+    await insert_event(engine, event.state)
     lines = []
     while due := event.list_due_matches():
         winner = chance.choice(list(SEATS.values()))

@@ -25,7 +25,7 @@ from arena.server.store.aggregates.standings import (
 from arena.server.store.database import open_query_connection, open_store
 from arena.server.store.schema import rating_steps
 from tests.properties import seeds
-from tests.server.played import KINDS, MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
+from tests.server.played import KINDS, MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
 
 FAR, LONG_AGO = "9999-12-31T23:59:59.999Z", "1970-01-01T00:00:00.000Z"
 
@@ -66,7 +66,7 @@ async def test_matches_are_rated_in_the_order_of_arrival_whatever_their_times(
     chance.shuffle(waiting)
     matches: list[tuple[str, Record]] = []
     for at, match in waiting:
-        matches.append((at, await keep(engine, at, **match)))
+        matches.append((at, await store_match(engine, at, **match)))
         if chance.random() < 0.2:
             await count_new_matches(engine)
             assert await load_steps(engine) == compute_steps(matches)
@@ -77,7 +77,7 @@ async def test_matches_are_rated_in_the_order_of_arrival_whatever_their_times(
 
 async def test_all_matches_of_several_transactions_are_counted(engine: AsyncEngine) -> None:
     matches = [
-        (day(1), await keep(engine, day(1), events(MAXIE_WINS)))
+        (day(1), await store_match(engine, day(1), events(MAXIE_WINS)))
         for _ in range(match_counting.MATCHES_PER_TRANSACTION + 3)
     ]
     assert await count_new_matches(engine) == len(matches)
@@ -92,7 +92,7 @@ async def test_servers_that_count_concurrently_count_each_match_once(database: s
             counts.append(await count_new_matches(engine))
 
     async with open_store(database) as engine:
-        matches = [(day(1 + n), await keep(engine, day(1 + n), events(MAXIE_WINS))) for n in range(10)]
+        matches = [(day(1 + n), await store_match(engine, day(1 + n), events(MAXIE_WINS))) for n in range(10)]
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
                 tasks.start_soon(count)
@@ -110,10 +110,10 @@ async def test_the_search_for_uncounted_matches_uses_their_index(tmp_path: Path)
 
 
 async def test_a_match_with_a_time_in_the_future_is_counted_once(engine: AsyncEngine) -> None:
-    await keep(engine, FAR, events(MAXIE_WINS))
+    await store_match(engine, FAR, events(MAXIE_WINS))
     assert await count_new_matches(engine) == 1
     for number in range(match_counting.MATCHES_PER_TRANSACTION + 1):
-        await keep(engine, day(1, number), events(MINNIE_WINS))
+        await store_match(engine, day(1, number), events(MINNIE_WINS))
         assert await count_new_matches(engine) == 1
     assert await count_new_matches(engine) == 0
     (anna,) = [row for row in await load_standings(engine) if row.bot == "anna"]
@@ -124,7 +124,7 @@ async def test_a_match_with_a_time_in_the_future_is_counted_once(engine: AsyncEn
 async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> None:
     names = [f"bot {number}" for number in range(12)]
     for number, (maxie, minnie) in enumerate(pairwise(names)):
-        await keep(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
+        await store_match(engine, day(1, number), events(MAXIE_WINS), maxie=maxie, minnie=minnie)
     await count_new_matches(engine)
     keys = [(RatingCategory("tictactoe"), name) for name in (*names, "nobody")]
     async with open_query_connection(engine) as connection:
@@ -145,7 +145,9 @@ async def test_ratings_by_time_control_equal_those_of_a_store_without_other_matc
             time_control = chance.choice(["1+0.1", "0.1/move"])
             how = events(chance.choice([MAXIE_WINS, MINNIE_WINS, NOBODY_WINS]))
             for each in (engine, other) if time_control == "0.1/move" else (engine,):
-                await keep(each, day(1, number), how, maxie=maxie, minnie=minnie, time_control=time_control)
+                await store_match(
+                    each, day(1, number), how, maxie=maxie, minnie=minnie, time_control=time_control
+                )
         await count_new_matches(engine)
         await count_new_matches(other)
         rows = await load_standings(engine, "tictactoe", "", "0.1/move")

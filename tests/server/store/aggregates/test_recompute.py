@@ -12,7 +12,7 @@ from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import RecomputeMismatch, recompute_ratings
 from arena.server.store.packing import pack_record
-from tests.server.played import KINDS, MAXIE_WINS, day, events, keep
+from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
 
 
 async def fill(engine: AsyncEngine) -> list[Record]:
@@ -20,7 +20,8 @@ async def fill(engine: AsyncEngine) -> list[Record]:
     # The server stopped during the last match, so its journal has no end, and its record says that it is void.
     kinds = [*KINDS, events((4, 4)), events((4,))]
     records = [
-        await keep(engine, day(1 + number), kind, match=f"{number:032}") for number, kind in enumerate(kinds)
+        await store_match(engine, day(1 + number), kind, match=f"{number:032}")
+        for number, kind in enumerate(kinds)
     ]
     await count_new_matches(engine)
     return records
@@ -28,7 +29,7 @@ async def fill(engine: AsyncEngine) -> list[Record]:
 
 async def test_an_uncounted_match_is_left_out(engine: AsyncEngine) -> None:
     records = await fill(engine)
-    await keep(engine, day(2, second=5), events(MAXIE_WINS))
+    await store_match(engine, day(2, second=5), events(MAXIE_WINS))
     assert (await recompute_ratings(engine)).match_count == len(records)
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).match_count == len(records) + 1
@@ -36,7 +37,7 @@ async def test_an_uncounted_match_is_left_out(engine: AsyncEngine) -> None:
 
 async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine) -> None:
     for number in range(10):
-        await keep(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
+        await store_match(engine, day(1), events(MAXIE_WINS), match=f"{number:032}")
     await count_new_matches(engine)
     for at_once in (3, 5, 10, 11):
         assert (await recompute_ratings(engine, batch_size=at_once)).match_count == 10
@@ -44,10 +45,10 @@ async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine
 
 async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine) -> None:
     await fill(engine)
-    await keep(engine, day(20), events(MAXIE_WINS), journaled=False)
+    await store_match(engine, day(20), events(MAXIE_WINS), journaled=False)
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).imported_count == 1
-    bad = await keep(engine, day(21), events(MAXIE_WINS), journaled=False)
+    bad = await store_match(engine, day(21), events(MAXIE_WINS), journaled=False)
     await count_new_matches(engine)
     await _write_record(engine, replace(bad, moves=bad.moves[:-1]))
     with pytest.raises(RecomputeMismatch, match=f"match {bad.match} cannot be replayed.*is not over after"):

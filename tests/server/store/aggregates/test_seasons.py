@@ -28,7 +28,7 @@ from arena.server.store.pruning import Retention, prune
 from arena.server.store.queries import load_rating_tables
 from arena.server.store.schema import matches
 from arena.server.store.schema import standings as standings_table
-from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
 
 NAMES = ["anna", "bert", "carl"]
 
@@ -43,7 +43,7 @@ async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> Non
         maxie, minnie = chance.sample(NAMES, 2)
         how = events(chance.choice([MAXIE_WINS, MINNIE_WINS, NOBODY_WINS]))
         for engine in engines:
-            await keep(engine, day(number), how, maxie=maxie, minnie=minnie, match=f"{number:032}")
+            await store_match(engine, day(number), how, maxie=maxie, minnie=minnie, match=f"{number:032}")
 
 
 async def store_riskless_rating(engine: AsyncEngine) -> None:
@@ -105,7 +105,7 @@ async def test_uncounted_matches_belong_to_the_closed_season(
     engine: AsyncEngine,
 ) -> None:
     for number in range(3):
-        await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
+        await store_match(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
     await close(engine, "spring")
     assert [row.matches for row in await load_standings(engine, season="spring")] == [3, 3]
     assert await count_new_matches(engine) == 0
@@ -133,7 +133,7 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
 async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine: AsyncEngine) -> None:
     with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
         await close(engine, "spring")
-    await keep(engine, day(1), events(MAXIE_WINS))
+    await store_match(engine, day(1), events(MAXIE_WINS))
     await count_new_matches(engine)
     await store_riskless_rating(engine)
     assert await close(engine, "spring", "riskless") == ["riskless"]
@@ -145,7 +145,7 @@ async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine:
         "riskless",
         "tictactoe",
     }
-    await keep(engine, day(2), events(MAXIE_WINS))
+    await store_match(engine, day(2), events(MAXIE_WINS))
     with pytest.raises(CannotCloseSeason, match="tictactoe already has a closed season called 'spring'"):
         await close(engine, "spring")
     assert [each.name for each in (await load_seasons(engine)).list_latest_first()] == [
@@ -157,7 +157,7 @@ async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine:
 async def test_a_season_that_cannot_be_stored_for_all_games_is_not_closed(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
         for number in range(3):
-            await keep(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
+            await store_match(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
         await store_riskless_rating(engine)
         async with engine.begin() as connection:
             await connection.exec_driver_sql(
@@ -214,10 +214,10 @@ for last in itertools.count(1):
 @pytest.mark.slow
 async def test_a_kill_during_the_closing_leaves_the_season_open_or_closed(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        await keep(engine, day(1), events(MAXIE_WINS), match=f"{1:032}")
+        await store_match(engine, day(1), events(MAXIE_WINS), match=f"{1:032}")
         await count_new_matches(engine)
         await store_riskless_rating(engine)
-        await keep(engine, day(2), events(MINNIE_WINS), match=f"{2:032}")
+        await store_match(engine, day(2), events(MINNIE_WINS), match=f"{2:032}")
     await anyio.run_process([sys.executable, "-c", CLOSE_AND_KILL, str(tmp_path)])
     files = sorted(tmp_path.glob("*[0-9].db"), key=lambda file: int(file.stem))
     assert len(files) > 10

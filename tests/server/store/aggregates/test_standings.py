@@ -23,7 +23,7 @@ from arena.server.store.aggregates.standings import (
 )
 from arena.server.store.database import open_exclusive_transaction
 from tests.server.matches import record
-from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, keep
+from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, NOBODY_WINS, day, events, store_match
 
 KINDS = {
     "win": events(MAXIE_WINS),
@@ -50,7 +50,7 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
         maxie, minnie = chance.sample(["anna", "bert", "carl"], 2)
         how = chance.choice(sorted(KINDS))
         rated = chance.random() < 0.8
-        await keep(engine, day(1, number), KINDS[how], maxie=maxie, minnie=minnie, rated=rated)
+        await store_match(engine, day(1, number), KINDS[how], maxie=maxie, minnie=minnie, rated=rated)
         if rated:
             last |= dict.fromkeys((maxie, minnie), day(1, number))
             forfeits.update({"nobody came": [maxie, minnie], "illegal move": [minnie]}.get(how, []))

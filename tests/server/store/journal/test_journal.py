@@ -41,9 +41,9 @@ from arena.server.store.journal.sqlite_writer import WriterThread
 from arena.server.store.lease import Lease
 from testkit.stored import load_records
 from tests.server.databases import Postgresql
-from tests.server.journals import MATCH, ends, happens, opens
+from tests.server.journals import MATCH, make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
-from tests.server.played import MAXIE_WINS, day, events, keep
+from tests.server.played import MAXIE_WINS, day, events, store_match
 
 
 async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
@@ -53,9 +53,9 @@ async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
         (9, MoveReceived(Player.MAXIE, 0, {"deep": [1, "two", None, 2.5, 'a "quote" \0 é']})),
     ]
     async with open_store(database) as engine, open_journal(engine) as journal:
-        await journal.commit([opens()])
+        await journal.commit([make_open_match()])
         for seq, (at, event) in enumerate(happened):
-            await journal.commit([happens(seq, event, at=at)])
+            await journal.commit([make_append_event(seq, event, at=at)])
             async with open_store(database) as other:
                 assert await load_events_of_match(other, MATCH) == happened[: seq + 1]
 
@@ -63,13 +63,19 @@ async def test_a_commit_is_visible_to_others_at_once(database: str) -> None:
 async def test_events_of_many_matches_are_committed_together(engine: AsyncEngine) -> None:
     matches = [f"match {number}" for number in range(20)]
     async with open_journal(engine) as journal:
-        await journal.commit([effect for each in matches for effect in (opens(each), happens(1, match=each))])
+        await journal.commit(
+            [
+                effect
+                for each in matches
+                for effect in (make_open_match(each), make_append_event(1, match=each))
+            ]
+        )
         for seq in (2, 3):
-            await journal.commit([happens(seq, match=each) for each in matches])
+            await journal.commit([make_append_event(seq, match=each) for each in matches])
         await journal.commit([])
         for each in matches:
             assert await load_events_of_match(engine, each) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
-        await journal.commit([happens(seq, match=matches[0]) for seq in range(4, 1_205)])
+        await journal.commit([make_append_event(seq, match=matches[0]) for seq in range(4, 1_205)])
         assert await load_events_of_match(engine, matches[0]) == [
             (seq, MatchOpened()) for seq in range(1, 1_205)
         ]
@@ -79,15 +85,17 @@ async def test_a_failed_commit_stores_nothing_and_the_next_one_succeeds(
     engine: AsyncEngine,
 ) -> None:
     async with open_journal(engine) as journal:
-        await journal.commit([opens(), happens(1)])
+        await journal.commit([make_open_match(), make_append_event(1)])
         async with engine.begin() as connection:
             await connection.execute(sa.text("DROP TABLE records"))
         with pytest.raises(Exception, match="records"):
-            await journal.commit([happens(2), SaveSession("anna", b"1"), ends(record(MATCH))])
+            await journal.commit(
+                [make_append_event(2), SaveSession("anna", b"1"), make_close_match(record(MATCH))]
+            )
         assert "records" in journal.describe_outage()
         assert await load_stored_events(engine) == [(1, MatchOpened())]
         assert (await journal.load(None)).sessions == {}
-        await journal.commit([happens(2, ServerRecovered())])
+        await journal.commit([make_append_event(2, ServerRecovered())])
         assert journal.describe_outage() == ""
         assert await load_stored_events(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
 
@@ -134,17 +142,21 @@ async def load_stored_events(engine: AsyncEngine) -> list[tuple[int, RefereeEven
 async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:
     """A commit is repeated if its first attempt raised an exception, but was durable."""
     first: list[DurableEffect] = [
-        opens("a"),
-        opens("b"),
-        happens(1, match="a"),
-        happens(1, match="b"),
+        make_open_match("a"),
+        make_open_match("b"),
+        make_append_event(1, match="a"),
+        make_append_event(1, match="b"),
         SaveSession("anna", b"1"),
     ]
     second: list[DurableEffect] = [
-        happens(3, MoveReceived(Player.MAXIE, 0, 4), match="a", turn=(2, TurnStarted(0))),
+        make_append_event(3, MoveReceived(Player.MAXIE, 0, 4), match="a", turn=(2, TurnStarted(0))),
         DeleteSession("anna"),
     ]
-    third: list[DurableEffect] = [happens(4, match="a"), ends(record("a")), happens(2, match="b")]
+    third: list[DurableEffect] = [
+        make_append_event(4, match="a"),
+        make_close_match(record("a")),
+        make_append_event(2, match="b"),
+    ]
     async with open_journal(engine) as journal:
         for effects in (first, second, third):
             for _ in range(3):
@@ -161,9 +173,9 @@ async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:
 async def test_a_turn_and_its_move_are_stored_in_one_row(engine: AsyncEngine) -> None:
     moved = MoveReceived(Player.MAXIE, 0, [1, 2])
     async with open_journal(engine) as journal:
-        await journal.commit([opens(), happens(1)])
-        await journal.commit([happens(3, moved, at=9, turn=(7, TurnStarted(0, 5)))])
-        await journal.commit([ends(record(MATCH))])
+        await journal.commit([make_open_match(), make_append_event(1)])
+        await journal.commit([make_append_event(3, moved, at=9, turn=(7, TurnStarted(0, 5)))])
+        await journal.commit([make_close_match(record(MATCH))])
         async with engine.connect() as connection:
             query = sa.select(schema.events.c.seq).order_by(schema.events.c.seq)
             assert (await connection.execute(query)).scalars().all() == [1, 3]
@@ -179,29 +191,36 @@ async def test_two_servers_on_one_store_do_not_change_each_others_matches(databa
         async with open_journal(engine, "north") as north, open_journal(other, "south") as south:
             both = {"n" * 32: north, "s" * 32: south}
             for match, journal in both.items():
-                await journal.commit([opens(match)])
+                await journal.commit([make_open_match(match)])
             for seq in range(1, 20):
                 for match, journal in both.items():
-                    await journal.commit([happens(seq, match=match)])
+                    await journal.commit([make_append_event(seq, match=match)])
             await south.commit(
-                [happens(20, match="n" * 32), ends(record("n" * 32))]
+                [make_append_event(20, match="n" * 32), make_close_match(record("n" * 32))]
             )  # the match of another server
-            await north.commit([ends(record("n" * 32))])
-            await south.commit([happens(20, match="s" * 32)])
+            await north.commit([make_close_match(record("n" * 32))])
+            await south.commit([make_append_event(20, match="s" * 32)])
         assert [at for at, _ in await load_events_of_match(engine, "n" * 32)] == list(range(1, 20))
         assert [at for at, _ in await load_events_of_match(engine, "s" * 32)] == list(range(1, 21))
 
 
 async def test_a_match_deleted_from_the_store_does_not_delay_others(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
-        await journal.commit([opens("a"), opens("b"), happens(1, match="a"), happens(1, match="b")])
+        await journal.commit(
+            [
+                make_open_match("a"),
+                make_open_match("b"),
+                make_append_event(1, match="a"),
+                make_append_event(1, match="b"),
+            ]
+        )
         async with engine.begin() as connection:
             number = sa.select(schema.matches.c.number).where(schema.matches.c.match == "a").scalar_subquery()
             await connection.execute(sa.delete(schema.events).where(schema.events.c.number == number))
             await connection.execute(sa.delete(schema.matches).where(schema.matches.c.match == "a"))
-        await journal.commit([happens(2, match="a"), happens(2, match="b")])
-        await journal.commit([happens(3, match="a")])
-        await journal.commit([ends(record("a")), ends(record("b"))])
+        await journal.commit([make_append_event(2, match="a"), make_append_event(2, match="b")])
+        await journal.commit([make_append_event(3, match="a")])
+        await journal.commit([make_close_match(record("a")), make_close_match(record("b"))])
         assert (await load_events_of_match(engine, "a"), len(await load_events_of_match(engine, "b"))) == (
             [],
             2,
@@ -211,8 +230,8 @@ async def test_a_match_deleted_from_the_store_does_not_delay_others(engine: Asyn
 
 async def test_a_finished_match_gets_no_more_events(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
-        await journal.commit([opens(), happens(1), ends(record(MATCH))])
-        await journal.commit([happens(2)])
+        await journal.commit([make_open_match(), make_append_event(1), make_close_match(record(MATCH))])
+        await journal.commit([make_append_event(2)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened())]
 
 
@@ -220,7 +239,7 @@ async def test_the_end_of_a_match_stores_its_record_and_time(engine: AsyncEngine
     before = format_current_time()
     async with open_journal(engine) as journal:
         finished = record(MATCH, moves=[4, 0])
-        await journal.commit([opens(rated=True), ends(finished, rated=True)])
+        await journal.commit([make_open_match(rated=True), make_close_match(finished, rated=True)])
         assert await load_records(engine, "test") == [finished]
         async with engine.connect() as connection:
             row = (await connection.execute(sa.select(schema.matches))).one()
@@ -231,10 +250,10 @@ async def test_the_end_of_a_match_stores_its_record_and_time(engine: AsyncEngine
 async def test_finished_matches_get_consecutive_arrival_numbers(engine: AsyncEngine) -> None:
     names = [f"match {number}" for number in range(6)]
     async with open_journal(engine) as journal:
-        await journal.commit([opens(each) for each in names])
-        await journal.commit([ends(record(each)) for each in names[:3]])
+        await journal.commit([make_open_match(each) for each in names])
+        await journal.commit([make_close_match(record(each)) for each in names[:3]])
         for each in names[3:]:
-            await journal.commit([ends(record(each))])
+            await journal.commit([make_close_match(record(each))])
         async with engine.connect() as connection:
             query = sa.select(schema.matches.c.match).order_by(schema.matches.c.arrival)
             assert (await connection.execute(query)).scalars().all() == names
@@ -244,7 +263,7 @@ async def test_the_duration_of_each_commit_is_observed(engine: AsyncEngine) -> N
     durations: list[float] = []
     async with open_journal(engine, observe_seconds=durations.append) as journal:
         for seq in range(3):
-            commit = asyncio.create_task(journal.commit([happens(seq)]))
+            commit = asyncio.create_task(journal.commit([make_append_event(seq)]))
             await asyncio.sleep(0)
             assert journal.is_committing()
             await commit
@@ -271,13 +290,13 @@ async def test_queued_writes_run_between_commits_and_do_not_delay_them(
         done.append(number)
 
     async with open_journal(engine) as journal:
-        await journal.commit([opens()])
+        await journal.commit([make_open_match()])
         async with anyio.create_task_group() as tasks:
             for number in range(WRITE_COUNT):
                 tasks.start_soon(write, number)
             await checkpoint()
             for seq in (1, 2, 3):
-                await journal.commit([happens(seq)])
+                await journal.commit([make_append_event(seq)])
                 done.append("commit")
     assert [each for each in done if each != "commit"] == list(range(WRITE_COUNT))
     # A commit waits for at most one of the writes.
@@ -290,22 +309,22 @@ async def test_a_failed_write_changes_nothing(engine: AsyncEngine) -> None:
         raise ValueError("no")
 
     async with open_journal(engine) as journal:
-        await journal.commit([opens()])
+        await journal.commit([make_open_match()])
         with pytest.raises(ValueError, match="no"):
             await journal.write(fails)
-        await journal.commit([happens(1)])
+        await journal.commit([make_append_event(1)])
         async with engine.connect() as connection:
             assert (await connection.execute(sa.select(schema.matches.c.event))).scalar_one() == "test"
 
 
 async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: AsyncEngine) -> None:
     async with open_journal(engine) as journal:
-        await journal.commit([opens()])
+        await journal.commit([make_open_match()])
         for seq in range(1, 6):
             with anyio.CancelScope() as scope:
                 asyncio.get_running_loop().call_soon(scope.cancel)
-                await journal.commit([happens(seq), SaveSession("anna", bytes([seq]))])
-        await journal.commit([happens(6), SaveSession("anna", b"\6")])
+                await journal.commit([make_append_event(seq), SaveSession("anna", bytes([seq]))])
+        await journal.commit([make_append_event(6), SaveSession("anna", b"\6")])
         assert (await journal.load("test")).sessions == {"anna": b"\6"}
         assert (await load_events_of_match(engine, MATCH))[-1] == (6, MatchOpened())
 
@@ -340,9 +359,9 @@ async def test_durable_commits_run_in_the_thread_and_temporary_ones_in_the_event
 
         await journal.write(trace)
         threads.clear()
-        await journal.commit([opens()])
-        await journal.commit([happens(1)])
-        await journal.commit([happens(2), ends(record(MATCH))])
+        await journal.commit([make_open_match()])
+        await journal.commit([make_append_event(1)])
+        await journal.commit([make_append_event(2), make_close_match(record(MATCH))])
     here = threading.current_thread().name
     assert threads == {"arena-writer"} if durable else here in threads
 
@@ -350,9 +369,12 @@ async def test_durable_commits_run_in_the_thread_and_temporary_ones_in_the_event
 async def test_the_event_loop_does_not_wait_for_another_writer_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
     async with open_sqlite_store(file, durable=False) as engine, open_journal(engine) as journal:
-        await journal.commit([opens()])
+        await journal.commit([make_open_match()])
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
-            both: list[list[DurableEffect]] = [[happens(1)], [happens(2), ends(record(MATCH))]]
+            both: list[list[DurableEffect]] = [
+                [make_append_event(1)],
+                [make_append_event(2), make_close_match(record(MATCH))],
+            ]
             for effects in both:
                 async with anyio.create_task_group() as tasks:
                     other.execute("BEGIN IMMEDIATE")
@@ -400,7 +422,7 @@ async def test_counting_waits_for_transactions_that_assign_arrival_numbers(
         counts.append(await count_new_matches(engine))
 
     async with open_store(postgresql_database) as engine:
-        await keep(engine, day(1), events(MAXIE_WINS))
+        await store_match(engine, day(1), events(MAXIE_WINS))
         async with anyio.create_task_group() as tasks, engine.begin() as one, engine.begin() as other:
             for connection in (one, other):  # both may hold this lock at the same time
                 await connection.exec_driver_sql(LOCK_OUT_COUNTING)

@@ -20,7 +20,7 @@ from arena.server.store.journal import journal as journal_module
 from arena.server.store.journal.journal import Journal, StoreUnavailable, open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from tests.server.databases import Postgresql
-from tests.server.journals import MATCH, ends, happens, opens
+from tests.server.journals import MATCH, make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
 
 SLOW = "the store has not answered for 1 s"
@@ -36,7 +36,7 @@ def shorten_slow_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 async def open_playing_journal(engine: AsyncEngine, lease_seconds: float = 10.0) -> AsyncIterator[Journal]:
     """Yield a journal with a match in progress."""
     async with open_journal(engine, lease_seconds=lease_seconds) as journal:
-        await journal.commit([opens(), happens(1)])
+        await journal.commit([make_open_match(), make_append_event(1)])
         assert journal.describe_outage() == ""
         yield journal
 
@@ -74,17 +74,17 @@ async def test_commits_retried_while_the_database_was_down_become_durable(
         await asyncio.to_thread(own_postgresql.stop)
         for _ in range(2):
             with pytest.raises(StoreUnavailable):
-                await journal.commit([happens(2)])
+                await journal.commit([make_append_event(2)])
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(commit_until_success, journal, [happens(2)])
+            tasks.start_soon(commit_until_success, journal, [make_append_event(2)])
             await asyncio.to_thread(own_postgresql.start)
         assert journal.describe_outage() == ""
         await asyncio.to_thread(own_postgresql.stop)
         with pytest.raises(StoreUnavailable):
-            await journal.commit([happens(3), ends(record(MATCH))])
+            await journal.commit([make_append_event(3), make_close_match(record(MATCH))])
         await asyncio.to_thread(own_postgresql.start)
         for _ in range(2):
-            await commit_until_success(journal, [happens(3), ends(record(MATCH))])
+            await commit_until_success(journal, [make_append_event(3), make_close_match(record(MATCH))])
         assert await load_events_of_match(engine, MATCH) == [(seq, MatchOpened()) for seq in (1, 2, 3)]
 
 
@@ -97,7 +97,7 @@ async def test_commits_continue_after_the_database_has_ended_all_sessions(postgr
                     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
             )
-        assert await commit_until_success(journal, [happens(2)]) <= 2
+        assert await commit_until_success(journal, [make_append_event(2)]) <= 2
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
@@ -115,7 +115,7 @@ async def test_no_confirmed_event_is_lost_or_doubled_if_the_database_is_killed_r
         async def write() -> None:
             nonlocal confirmed
             while True:
-                await commit_until_success(journal, [happens(confirmed + 1)])
+                await commit_until_success(journal, [make_append_event(confirmed + 1)])
                 confirmed += 1
 
         tasks.start_soon(write)
@@ -145,7 +145,7 @@ async def test_a_commit_waits_for_a_frozen_database(
         anyio.create_task_group() as tasks,
     ):
         with own_postgresql.frozen():
-            tasks.start_soon(journal.commit, [happens(2)])
+            tasks.start_soon(journal.commit, [make_append_event(2)])
             assert await wait_for_outage(journal) == SLOW
     async with open_store(url) as engine:
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
@@ -157,11 +157,11 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_store(url) as engine, open_playing_journal(engine, lease_seconds=0.9) as journal:
         with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreUnavailable):
-            await journal.commit([happens(2)])
+            await journal.commit([make_append_event(2)])
         with anyio.fail_after(500):
             (found,) = (await journal.load("test")).matches
             seq = len(found.events) + 1
-            await commit_until_success(journal, [happens(seq, at=77)])
+            await commit_until_success(journal, [make_append_event(seq, at=77)])
         assert await load_events_of_match(engine, MATCH) == [*found.events, (77, MatchOpened())]
 
 
@@ -181,8 +181,8 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         open_playing_journal(engine) as journal,
     ):
-        everything: list[DurableEffect] = [happens(2), ends(record(MATCH))]
-        event: list[DurableEffect] = [happens(2)]
+        everything: list[DurableEffect] = [make_append_event(2), make_close_match(record(MATCH))]
+        event: list[DurableEffect] = [make_append_event(2)]
         with limit_file_size():
             for effects in (event, everything):
                 with pytest.raises(StoreUnavailable):
@@ -203,12 +203,12 @@ async def test_a_file_that_another_process_keeps_locked_is_only_unavailable(
     ):
         async with engine.connect() as connection:
             await connection.exec_driver_sql("BEGIN IMMEDIATE")
-            event: list[DurableEffect] = [happens(2)]
-            for effects in (event, [*event, ends(record(MATCH))]):
+            event: list[DurableEffect] = [make_append_event(2)]
+            for effects in (event, [*event, make_close_match(record(MATCH))]):
                 with pytest.raises(StoreUnavailable, match="has kept the file locked"):
                     await journal.commit(effects)
             await connection.rollback()
-        await journal.commit([happens(2)])
+        await journal.commit([make_append_event(2)])
 
 
 @contextmanager
@@ -230,7 +230,7 @@ async def test_a_journal_closed_during_an_outage_logs_that_its_lease_is_not_rele
         open_playing_journal(engine) as journal,
     ):
         with limit_file_size(), pytest.raises(StoreUnavailable):
-            await journal.commit([happens(2)])
+            await journal.commit([make_append_event(2)])
         why = journal.describe_outage()
         assert why
     assert f"the lease is not released, and expires by itself: {why}" in caplog.messages

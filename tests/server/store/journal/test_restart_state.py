@@ -12,7 +12,7 @@ from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.schema import matches
-from tests.server.journals import ends, happens, opens
+from tests.server.journals import make_append_event, make_close_match, make_open_match
 from tests.server.matches import record, terms
 
 
@@ -22,12 +22,12 @@ async def test_unfinished_matches_are_loaded_with_all_their_events(engine: Async
         for match, event in (("open", "serve"), ("over", "serve"), ("other", "ladder")):
             await journal.commit(
                 [
-                    opens(match, asked, event=event, rated=True),
-                    happens(1, at=5, match=match),
-                    happens(2, PlayerReady(Player.MINNIE), at=7, match=match),
+                    make_open_match(match, asked, event=event, rated=True),
+                    make_append_event(1, at=5, match=match),
+                    make_append_event(2, PlayerReady(Player.MINNIE), at=7, match=match),
                 ]
             )
-        await journal.commit([ends(record("over"))])
+        await journal.commit([make_close_match(record("over"))])
         (found,) = (await journal.load("serve")).matches
         assert (await journal.load(None)).matches == []
     assert replace(found.terms, game=asked.game) == replace(asked, event="serve", rated=True)
@@ -41,7 +41,7 @@ async def test_a_server_loads_only_its_own_matches_and_sessions(
 ) -> None:
     for server in ("north", "south"):
         async with open_journal(engine, server) as journal:
-            await journal.commit([opens(f"of the {server}"), SaveSession("anna", server.encode())])
+            await journal.commit([make_open_match(f"of the {server}"), SaveSession("anna", server.encode())])
     results = {server: await load_restart_state(engine, server, "test") for server in ("north", "south", "")}
     assert {
         server: ([each.terms.match for each in restore.matches], restore.sessions)
