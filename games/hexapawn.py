@@ -177,11 +177,9 @@ class Hexapawn(Game[Pawns, Move]):
 
     def position_to_text(self, position: Pawns) -> str:
         """Return the rows from the top, then the player and the ply: `BBB/.../WWW maxie 0`."""
-        return f"{'/'.join(self._format_rows(position))} {position.player.value} {position.ply}"
-
-    def _format_rows(self, position: Pawns) -> list[str]:
-        starts = range(0, len(position.squares), self.width)
-        return [position.squares[start : start + self.width] for start in reversed(starts)]
+        row_starts = reversed(range(0, len(position.squares), self.width))
+        rows = "/".join(position.squares[start : start + self.width] for start in row_starts)
+        return f"{rows} {position.player.value} {position.ply}"
 
     def position_from_text(self, text: str) -> Pawns:
         words = text.split()
@@ -198,6 +196,4 @@ class Hexapawn(Game[Pawns, Move]):
         return [OWNERS.get(square, "") for square in position.squares]
 
     def picture(self, position: Pawns) -> str:
-        letters = " ".join(chr(ord("a") + column) for column in range(self.width))
-        rows = [f"{self.height - n:2d} {' '.join(row)}" for n, row in enumerate(self._format_rows(position))]
-        return "\n".join([*rows, f"   {letters}"])
+        return self.board.draw_text(position.squares)

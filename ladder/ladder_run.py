@@ -182,20 +182,20 @@ class _LadderRun:
         """
         if external is not None:
             await self._play_external(external)
-        elif cluster is not None:
-            await self._play_on_cluster(cluster)
         else:
-            await self._play_on_this_machine()
+            schedule = self._resume_schedule()
+            if not self._is_finished(schedule):
+                if cluster is not None:
+                    await self._play_on_cluster(schedule, cluster)
+                else:
+                    await self._play_on_this_machine(schedule)
         # Interrupted matches are removed from the store, so the host must not write to it any more.
         await self._host.halt()
         await finish_ladder(self._host.engine, self._stored_ladder.event)
 
-    async def _play_on_this_machine(self) -> None:
+    async def _play_on_this_machine(self, schedule: Schedule) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
         ladder = self._ladder
-        schedule = self._resume_schedule()
-        if self._is_finished(schedule):
-            return
         async with open_bot_processes(
             self._host,
             ladder.plan.bots,
@@ -241,11 +241,11 @@ class _LadderRun:
             [EventPlace(row.bot, row.rank, row.points) for row in self._ladder.make_rows()],
         )
 
-    async def _play_on_cluster(self, address: str) -> None:
-        """Play the schedule on the workers of the cluster whose scheduler is at `address`; they start the bots."""
-        schedule = self._resume_schedule()
-        if self._is_finished(schedule):
-            return
+    async def _play_on_cluster(self, schedule: Schedule, address: str) -> None:
+        """Let the workers of a cluster start the bots and play the schedule.
+
+        address  address of the cluster's scheduler
+        """
         async with open_cluster(address, SCHEDULER_TIMEOUT_SECONDS) as client:
             self._observer.show_address(self._ladder, self._host.url)
             runner = ClusterRunner(

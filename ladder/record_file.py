@@ -64,16 +64,14 @@ class RecordFile:
     def _require_records(self) -> None:
         with self._path.open("rb") as file:
             first_line = file.readline()
-        # The first line may be incomplete too.
-        if (
-            _find_match_id(first_line)
-            if first_line.endswith(b"\n")
-            else RECORD_START.startswith(first_line[: len(RECORD_START)])
-        ):
-            return
-        raise FileExistsError(
-            errno.EEXIST, "the file has something other than records: name another file", str(self._path)
-        )
+        if first_line.endswith(b"\n"):
+            is_record = _find_match_id(first_line) != ""
+        else:  # an incomplete record, or an empty file
+            is_record = RECORD_START.startswith(first_line[: len(RECORD_START)])
+        if not is_record:
+            raise FileExistsError(
+                errno.EEXIST, "the file has something other than records: name another file", str(self._path)
+            )
 
     def _truncate_partial_line(self) -> None:
         file_size = self._file.seek(0, os.SEEK_END)

@@ -6,7 +6,7 @@ bytes is limited per move and per match, so that records and spectators' message
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -25,11 +25,14 @@ OVERHEAD_BYTES = 32
 MAX_CACHED_MOVES = 512
 """Maximum number of checked moves that are cached for each match."""
 
+AnalysedMove = TypeVar("AnalysedMove", MoveReceived, RecordedMove)
+"""Move with an optional analysis: as it arrived, or as it is recorded."""
+
 _encoder = msgspec.json.Encoder()
 
 
 class AnalysisTrimmer:
-    """Trimmer of the analysis in one match: removes all parts that exceed the limits of this module.
+    """Trimmer of the analysis in one match, which removes all parts that exceed the limits of this module.
 
     `trim` takes time in proportion to the length of the main line.
     """
@@ -43,17 +46,8 @@ class AnalysisTrimmer:
         self.removed_move_count = 0
         """Number of moves removed from main lines so far."""
 
-    def trim_event(self, event: MoveReceived) -> MoveReceived:
-        """Return a move event with its analysis trimmed.
-
-        The remaining analysis counts towards the player's limit for the match.
-        """
-        if event.thinking is None:
-            return event
-        return replace(event, thinking=self.trim(event.player, event.thinking))
-
-    def trim_recorded(self, player: Player, move: RecordedMove) -> RecordedMove:
-        """Return a recorded move with its analysis trimmed.
+    def trim_move(self, player: Player, move: AnalysedMove) -> AnalysedMove:
+        """Return a player's move with its analysis trimmed.
 
         The remaining analysis counts towards the player's limit for the match.
         """

@@ -87,7 +87,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             )
         adjudication = DEFAULT_RULES
         for rule, value in values_by_rule.items():
-            if value == NO_RULES and rule in _SWITCH_RULES:
+            if value == NO_RULES and rule in _ENDING_RULES:
                 off_value = False if rule == TABLE_RULE else None
                 adjudication = msgspec.structs.replace(adjudication, **{rule: off_value})
                 continue
@@ -105,7 +105,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             raise BadAdjudication(
                 f"{rule}: has an effect only with {required_rule}; add {required_rule}, or leave {rule} out"
             )
-        rule_values = [getattr(adjudication, rule) for rule in _SWITCH_RULES]
+        rule_values = [getattr(adjudication, rule) for rule in _ENDING_RULES]
         are_all_off = all(value is None or value is False for value in rule_values)
         return None if are_all_off else adjudication
 
@@ -117,7 +117,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         )
 
 
-_SWITCH_RULES = ("win", "draw", "limit", "repetition", TABLE_RULE)
+_ENDING_RULES = ("win", "draw", "limit", "repetition", TABLE_RULE)
 """Rules that can end a match, each independently of the others."""
 
 DEFAULT_RULES = Adjudication(repetition=3)

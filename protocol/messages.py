@@ -489,10 +489,13 @@ ClientMessage = (
     | Ping
 )
 """Messages from a client to a server."""
-PlayMessage = Welcome | Start | Turn | Accepted | End | Error
-"""Messages sent to a playing bot."""
 ServerMessage = (
-    PlayMessage
+    Welcome
+    | Start
+    | Turn
+    | Accepted
+    | End
+    | Error
     | Standing
     | Challenged
     | Queued

@@ -25,6 +25,7 @@ INTERRUPTED_EXIT_CODE = 130
 
 def make_summary_fields(ladder: Ladder) -> dict[str, object]:
     """Return the fields of the `--json` output about the whole ladder, without the table and the lists about each bot."""
+    bracket = ladder.make_bracket()
     return {
         "event": ladder.plan.event,
         "record": str(ladder.record),
@@ -33,11 +34,7 @@ def make_summary_fields(ladder: Ladder) -> dict[str, object]:
         "played": len(ladder.played),
         "void": sum(map(is_void, ladder.records)),
         "draws": count_draws(ladder.records),
-        **(
-            {"champion": find_champion(ladder), "bracket": ladder.make_bracket()}
-            if ladder.make_bracket()
-            else {}
-        ),
+        **({"champion": find_champion(ladder), "bracket": bracket} if bracket else {}),
     }
 
 

@@ -180,7 +180,8 @@ class Room:
         """Bring this new room to the state of an unfinished match, by applying the match's stored events without effects."""
         for event_time, event in unfinished.events:
             self.referee.handle(
-                self._trimmer.trim_event(event) if type(event) is MoveReceived else event, event_time
+                self._trimmer.trim_move(event.player, event) if type(event) is MoveReceived else event,
+                event_time,
             )
         self._seq = len(unfinished.events)
 
@@ -241,7 +242,7 @@ class Room:
     def _limit_analysis(self, event: MoveReceived) -> MoveReceived:
         """Return a move with its analysis reduced to the size limits."""
         removed_before = self._trimmer.removed_move_count
-        trimmed_event = self._trimmer.trim_event(event)
+        trimmed_event = self._trimmer.trim_move(event.player, event)
         if self._trimmer.removed_move_count > removed_before:
             self._lobby.effects.append(AnalysisMovesCut(self._trimmer.removed_move_count - removed_before))
         return trimmed_event

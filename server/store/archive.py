@@ -170,7 +170,7 @@ def parse_line(line: bytes) -> ArchivedMatch:
         raise BadRecord(f"match {archived.match}: {error}") from None
     trimmer, game = AnalysisTrimmer(replayed.game), replayed.game
     moves = [
-        trimmer.trim_recorded(game.player(position), move)
+        trimmer.trim_move(game.player(position), move)
         for position, move in zip(replayed.positions[:-1], archived.moves, strict=True)
     ]
     return structs.replace(archived, finished=_find_end_time(archived), moves=moves)

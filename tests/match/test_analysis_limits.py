@@ -95,17 +95,17 @@ def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
 
 def test_a_move_without_thinking_stays_as_it_is() -> None:
     moved = MoveReceived(Player.MAXIE, 0, [1, 2])
-    assert AnalysisTrimmer(RISKLESS).trim_event(moved) is moved
+    assert AnalysisTrimmer(RISKLESS).trim_move(Player.MAXIE, moved) is moved
     recorded = RecordedMove([1, 2], 1.5)
-    assert AnalysisTrimmer(RISKLESS).trim_recorded(Player.MAXIE, recorded) is recorded
+    assert AnalysisTrimmer(RISKLESS).trim_move(Player.MAXIE, recorded) is recorded
 
 
 def test_thinking_is_trimmed_alike_as_it_arrives_and_in_a_record() -> None:
     said, kept = Thinking(depth=1, line=[[0, 1], "no move"]), Thinking(depth=1, line=[[0, 1]])
-    arrived = AnalysisTrimmer(RISKLESS).trim_event(MoveReceived(Player.MAXIE, 0, [1, 2], said))
+    arrived = AnalysisTrimmer(RISKLESS).trim_move(Player.MAXIE, MoveReceived(Player.MAXIE, 0, [1, 2], said))
     assert arrived == MoveReceived(Player.MAXIE, 0, [1, 2], kept)
     limit = AnalysisTrimmer(RISKLESS)
-    recorded = limit.trim_recorded(Player.MAXIE, RecordedMove([1, 2], 1.5, said))
+    recorded = limit.trim_move(Player.MAXIE, RecordedMove([1, 2], 1.5, said))
     assert recorded == RecordedMove([1, 2], 1.5, kept)
     assert limit.removed_move_count == 1
 
