@@ -46,17 +46,17 @@ class Nim(Game):
     def outcome(self, position):
         return None if position.left else Outcome(self.player(position).opponent, "the last one")
 '''
-"""A whole game without a board, in few lines."""
+"""Source text of Nim, a whole game without a board in few lines."""
 
 
 def forget_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let this process know no user's game, and forget after the test those that it registers."""
-    for what in ("_file_games", "_default_digests"):
-        monkeypatch.setattr(CATALOGUE, what, {})
+    """Empty the catalogue's games from files for the duration of the test."""
+    for attribute in ("_file_games", "_default_digests"):
+        monkeypatch.setattr(CATALOGUE, attribute, {})
 
 
 def nim(folder: Path, *changes: tuple[str, str]) -> Path:
-    """Return a file with Nim, in which texts are replaced by others. Raises AssertionError where one is not there."""
+    """Return a file with NIM, in which each first text of `changes` is replaced by the second, and must occur."""
     text = NIM
     for old, new in changes:
         assert old in text

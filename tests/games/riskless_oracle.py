@@ -1,4 +1,4 @@
-"""Riskless once more, straight from the sentences of its rules, to hold the fast one against.
+"""Oracle for Riskless: a slow implementation that follows the sentences of the rules.
 
 A position is a dict from an occupied territory to its owner and armies; roads are a set of pairs.
 Nothing here is shared with `games.riskless`.

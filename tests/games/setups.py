@@ -1,4 +1,4 @@
-"""The games that the suites run over: every registered game, on every built-in map and some made ones."""
+"""Games for the suites of properties: every registered game, on every built-in map and some generated ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.maps.loader import list_map_names, load_map
 
 MAPS = (*list_map_names(), "ring:3", "ring:8", "grid:1x2", "grid:3x2", "grid:5x5")
 
-# A game that is not named here is played on its empty setup: a new one is in the suites at once.
+# A game that is not named here is tested on its empty setup, so the suites include each new game.
 SETUPS: dict[str, dict[str, dict[str, Any]]] = {
     "hexapawn": {"": {}, "1x3": {"width": 1, "height": 3}, "5x4": {"width": 5, "height": 4}},
     "riskless": {name: dict(load_map(name).to_data()) for name in MAPS},
@@ -23,15 +23,15 @@ EVERY_GAME: dict[str, AnyGame] = {
     for name in sorted(GAMES)
     for label, setup in SETUPS.get(name, {"": {}}).items()
 }
-"""Each game on each of its setups, by a name to read in the tests' output."""
+"""Each game on each of its setups, by a name for the output of the tests."""
 
 MAX_PLIES = 20_000
-"""No match of any of them is this long: a game that does not end fails, and does not hang."""
+"""Number of plies at which a random match fails as endless. No match of the games is this long."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """A match: n + 1 positions and the n moves between them."""
+    """A match: n moves, and the n + 1 positions before and after them."""
 
     positions: tuple[Any, ...]
     moves: tuple[Any, ...]

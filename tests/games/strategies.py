@@ -1,4 +1,4 @@
-"""Hypothesis strategies: maps and positions of Riskless, and plain data that may be anything."""
+"""Hypothesis strategies: maps and positions of Riskless, and arbitrary plain data."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ plain = st.recursive(
     ),
     max_leaves=8,
 )
-"""Any data that msgpack or JSON may contain, including map keys that are no text."""
+"""Any data that msgpack or JSON may contain, including map keys that are not text."""
 
 
 @st.composite
 def riskless_maps(draw: st.DrawFn, max_size: int = 7) -> RisklessMap:
-    """Return a connected map: a random tree and some more roads, every list in a random order."""
+    """Return a connected map: a random tree with some additional roads, and neighbours in a random order."""
     size = draw(st.integers(2, max_size))
     edges = {(draw(st.integers(0, v - 1)), v) for v in range(1, size)}
     pairs = [(v, w) for w in range(size) for v in range(w)]
@@ -55,7 +55,7 @@ def riskless_maps(draw: st.DrawFn, max_size: int = 7) -> RisklessMap:
 
 @st.composite
 def positions_of(draw: st.DrawFn, map: RisklessMap) -> Armies:
-    """Return a position of a map that need not be reachable: any armies under the cap, somebody there."""
+    """Return a position of a map, which need not be reachable: any armies up to the cap, at least one army in total."""
     cap = map.territory_cap
     armies = draw(st.lists(st.integers(-cap, cap), min_size=map.size, max_size=map.size).filter(any))
     return Armies(tuple(armies), draw(st.sampled_from(Player)), draw(st.integers(0, map.ply_limit)))
@@ -63,7 +63,7 @@ def positions_of(draw: st.DrawFn, map: RisklessMap) -> Armies:
 
 @st.composite
 def spoiled(draw: st.DrawFn, data: Any) -> Any:
-    """Return `data` with one value in it, at any depth, replaced by any other."""
+    """Return a copy of `data` in which one value, at any depth, is replaced by another."""
     if isinstance(data, dict) and data and draw(st.booleans()):
         key = draw(st.sampled_from(sorted(data)))
         return {**data, key: draw(spoiled(data[key]))}

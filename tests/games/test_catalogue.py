@@ -59,7 +59,7 @@ def test_a_class_in_a_file_is_known_by_its_name_once_it_was_named_here(tmp_path:
 
 
 def test_a_name_from_the_network_registers_no_game(tmp_path: Path) -> None:
-    """A name on the wire is looked up, and never taken for a file: no code runs because a stranger named it."""
+    """A name from the network is only looked up and never loaded as a file, so no stranger can make code run."""
     file = nim(tmp_path, ("from dataclasses", "raise SystemExit\nfrom dataclasses"))
     for name in (str(file), f"{file}:Nim", "nim"):
         with pytest.raises(UnknownGame):

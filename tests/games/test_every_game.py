@@ -31,7 +31,7 @@ def carried(data: Any) -> list[Any]:
 
 
 def sample(positions: tuple[Any, ...], most: int = 12) -> list[Any]:
-    """Return the first and last positions of a match, and some between."""
+    """Return the first, the last and some other positions of a match."""
     step = max(1, len(positions) // most)
     return [*positions[::step], positions[-1]]
 
@@ -149,7 +149,7 @@ def test_positions_are_frozen(game: AnyGame) -> None:
 @examples(30)
 @given(data=st.data())
 def test_whatever_comes_is_whole_or_refused(game: AnyGame, data: st.DataObject) -> None:
-    """Anything may come from the network or a keyboard: it is a whole value, or refused in one line."""
+    """Any data from the network or a keyboard is converted to a valid value, or refused with a message of one line."""
     position = game.start()
     move = game.moves(position)[0]
     setups = spoiled(dict(game.setup())).filter(lambda setup: isinstance(setup, dict))

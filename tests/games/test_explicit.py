@@ -1,4 +1,4 @@
-"""Explicit trees, and what they refuse."""
+"""Explicit trees, and the data that they refuse."""
 
 from __future__ import annotations
 

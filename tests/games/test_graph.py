@@ -23,7 +23,7 @@ FIGURE = json.loads((Path(__file__).parents[1] / "data" / "graph_figure1.json").
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[tuple[int, ...], ...]:
-    """Return any directed graph of up to 7 vertices, loops and double edges among them."""
+    """Return a directed graph of up to 7 vertices, which may have loops and double edges."""
     size = draw(st.integers(1, 7))
     vertex = st.integers(0, size - 1)
     return tuple(tuple(draw(st.lists(vertex, max_size=5))) for _ in range(size))

@@ -1,4 +1,4 @@
-"""Hexapawn by its rules, and as a small game whose answer is known."""
+"""Hexapawn: its rules, and its solution, which is known."""
 
 from __future__ import annotations
 
@@ -62,17 +62,20 @@ def test_every_pair_of_squares_is_legal_or_told_why_not(made: tuple[Hexapawn, Pa
             assert (game.why_illegal(position, (source, target)) is None) == ((source, target) in legal)
 
 
-def perft(game: Any, position: Any) -> int:
-    """Return the number of whole games from here."""
+def count_matches(game: Any, position: Any) -> int:
+    """Return the number of different matches from `position` to the end."""
     moves = game.moves(position)
-    return sum(perft(game, game.successor(position, move)) for move in moves) if moves else 1
+    return sum(count_matches(game, game.successor(position, move)) for move in moves) if moves else 1
 
 
 Square = tuple[int, int]
 
 
-def games_by_sets(width: int, height: int, mover: frozenset[Square], other: frozenset[Square]) -> int:
-    """Count whole games in another way: with sets of pawns, the mover's always going up, and a turned board each ply."""
+def count_matches_by_sets(width: int, height: int, mover: frozenset[Square], other: frozenset[Square]) -> int:
+    """Return the number of different matches, counted by another implementation.
+
+    Pawns are sets of squares. The board is turned after each ply, so that the mover always goes up.
+    """
     if any(y == 0 for _, y in other):
         return 1
     count = 0
@@ -82,15 +85,15 @@ def games_by_sets(width: int, height: int, mover: frozenset[Square], other: froz
         for step in steps:
             mine, theirs = (mover - {(x, y)}) | {step}, other - {step}
             turned = [frozenset((u, height - 1 - v) for u, v in pawns) for pawns in (theirs, mine)]
-            count += games_by_sets(width, height, turned[0], turned[1])
+            count += count_matches_by_sets(width, height, turned[0], turned[1])
     return count or 1
 
 
 @pytest.mark.parametrize(("width", "height"), [(1, 3), (2, 3), (3, 3), (2, 5), (3, 4), (4, 3)])
-def test_whole_games_told_another_way(width: int, height: int) -> None:
+def test_another_implementation_counts_as_many_matches(width: int, height: int) -> None:
     game = Hexapawn(width, height)
     rows = [frozenset((x, y) for x in range(width)) for y in (0, height - 1)]
-    assert perft(game, game.start()) == games_by_sets(width, height, rows[0], rows[1])
+    assert count_matches(game, game.start()) == count_matches_by_sets(width, height, rows[0], rows[1])
 
 
 def test_setups() -> None:

@@ -90,7 +90,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:
-    """A real distribution in the path, found by the real machinery of packages."""
+    """The package is a real distribution on `sys.path`, found by `importlib.metadata`."""
     own = tmp_path / "own_nim-1.0.dist-info"
     own.mkdir()
     (own / "METADATA").write_text("Metadata-Version: 2.1\nName: own-nim\nVersion: 1.0\n", encoding="utf-8")

@@ -23,7 +23,7 @@ def signed(state: list[str]) -> tuple[int, ...]:
 
 
 def path(*start: int, cap: int = 5, armies_to_win: int | None = None, ply_limit: int = 50) -> Riskless:
-    """Return a row of territories a, b, c … with this start."""
+    """Return a map of territories a, b, c … in a row, with this start."""
     size = len(start)
     return Riskless(
         RisklessMap(
@@ -58,7 +58,7 @@ def test_figure_2_replays() -> None:
 
 
 def agree(game: Riskless, position: Armies) -> None:
-    """Check moves, every successor and the outcome against the oracle."""
+    """Check the moves, every successor and the outcome of a position against the oracle."""
     oracle = Oracle(game.map)
     held = oracle.held(position.armies)
     verdict = oracle.verdict(held, position.ply)

@@ -13,7 +13,7 @@ from arena.games.riskless_map import BadMap, RisklessMap
 from arena.maps.loader import load_map
 from tests.games.strategies import refusal, riskless_maps, spoiled
 
-# a square a-b-d-c with numbers that leave room on both sides
+# a square a-b-d-c whose numbers are valid even if one of them is changed by 1
 GOOD: dict[str, Any] = {
     "map": "square",
     "territories": ["a", "b", "c", "d"],

@@ -1,4 +1,4 @@
-"""Each rule of a trial finds what breaks it, in a game that is right but for one line."""
+"""games.rule_check finds each broken rule in a game of which one line is wrong."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SMALL = {
 
 
 @pytest.fixture(autouse=True)
-def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Find a match without an end after 300 plies: no match of these games is longer."""
+def _limit_plies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat a match as endless after 300 plies, because no match of these games is longer."""
     monkeypatch.setattr(rule_check, "MAX_PLIES", 300)
 
 

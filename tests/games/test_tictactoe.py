@@ -13,14 +13,14 @@ GAME = TicTacToe()
 
 
 @cache
-def below(board: Board) -> tuple[int, Counter[tuple[str, str | None]]]:
-    """Return nodes of the game tree from here on, and its matches by (length or winner, ...)."""
+def count_matches(board: Board) -> tuple[int, Counter[tuple[str, str | None]]]:
+    """Return the number of nodes of the game tree below `board`, and its numbers of matches by length and by winner."""
     outcome = GAME.outcome(board)
     if outcome is not None:
         return 1, Counter({("ply", str(GAME.ply(board))): 1, ("winner", outcome.winner): 1})
     nodes, ends = 1, Counter[tuple[str, str | None]]()
     for move in GAME.moves(board):
-        more, there = below(GAME.successor(board, move))
+        more, there = count_matches(GAME.successor(board, move))
         nodes += more
         ends += there
     return nodes, ends
@@ -41,7 +41,7 @@ def reachable() -> frozenset[Board]:
 
 
 def test_the_tree_has_the_known_counts() -> None:
-    nodes, ends = below(GAME.start())
+    nodes, ends = count_matches(GAME.start())
     assert nodes == 549_946
     by_winner = {winner: n for (what, winner), n in ends.items() if what == "winner"}
     assert by_winner == {Player.MAXIE: 131_184, Player.MINNIE: 77_904, None: 46_080}

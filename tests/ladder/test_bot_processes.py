@@ -49,7 +49,7 @@ async def test_nothing_is_left_behind(host: Host, mode: str, monkeypatch: pytest
         ) as fleet:
             await fleet.wait_until_connected()
             with anyio.fail_after(200):
-                while len(processes_of(mark)) < 4:  # two supervisors, two bots, and what they started
+                while len(processes_of(mark)) < 4:  # two supervisors, two bots, and the bots' child processes
                     await anyio.sleep(0.02)
             raise RuntimeError("the program fails")
     assert all_gone(mark)

@@ -63,35 +63,35 @@ for line in sys.stdin:
             print(message["mine_ms"], file=file)
         print(json.dumps({"move": message["legal"][0]}), flush=True)
 """
-"""A program by lines of JSON that lies beside the ladder, and notes there what it has on its clock at each turn."""
+"""Program that speaks JSON Lines, plays the first legal move, and writes the time left at each turn to `clocks`."""
 
 
 @pytest.fixture(scope="module", autouse=True)
-def distributed_is_loaded() -> None:
-    """Load it in advance: loading takes a second or more, during which no event loop runs."""
+def _import_distributed() -> None:
+    """Import `distributed` before the tests: the import blocks the event loop for a second or more."""
     importlib.import_module("distributed")
 
 
 @pytest.fixture(autouse=True)
-def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the scheduler answer as late as a busy machine does."""
+def _wait_longer_for_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait longer for the scheduler's answer, because the machine may be busy."""
     monkeypatch.setattr("arena.ladder.ladder_run.SCHEDULER_TIMEOUT_SECONDS", 150)
 
 
 @dataclass
 class Cluster:
-    """A scheduler and its workers."""
+    """Dask cluster on this machine: a scheduler and its workers."""
 
     address: str
     folder: Path
     logs: ExitStack
     scheduler: subprocess.Popen[bytes]
     started: list[subprocess.Popen[bytes]]
-    """Every process of it, the scheduler's too."""
+    """All processes of the cluster, including the scheduler."""
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def add_worker(self, threads: int = 1) -> subprocess.Popen[bytes]:
-        """Add a worker, which registers with the scheduler when it is up."""
+        """Start a worker, which registers with the scheduler once it runs."""
         log = self.logs.enter_context((self.folder / f"worker{len(self.workers)}.log").open("wb"))
         worker = start_process(
             self.started,
@@ -119,7 +119,7 @@ def start_process(
 
 @asynccontextmanager
 async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator[Cluster]:
-    """Yield a cluster of its own; on leaving nothing of it is left."""
+    """Yield a new cluster, and end all its processes at the end of the block."""
     file = folder / "scheduler.json"
     made: list[subprocess.Popen[bytes]] = []
     with ExitStack() as logs:
@@ -151,14 +151,14 @@ async def cluster(folder: Path, workers: int, threads: int = 1) -> AsyncIterator
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Yield a cluster of one worker with three threads, for all tests that leave it as it is: to start one takes seconds."""
+    """Yield a cluster of one worker with three threads, shared by the tests that do not change it: a start takes seconds."""
     made = cluster(tmp_path_factory.mktemp("cluster"), workers=1, threads=3)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(made) as running:
         yield running
 
 
 async def exit_status(process: subprocess.Popen[bytes]) -> int:
-    """Return the exit status of a process, once it has ended."""
+    """Wait until a process has ended, and return its exit status."""
     while (status := process.poll()) is None:
         await anyio.sleep(0.01)
     return status
@@ -166,15 +166,15 @@ async def exit_status(process: subprocess.Popen[bytes]) -> int:
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a word in the environment of every process that the test starts, and of theirs."""
+    """Return a word that is in the environment of every process that the test starts, directly or indirectly."""
     word = f"arena-cluster-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", word)
     return word
 
 
 @dataclass
-class Watch:
-    """Keeps what it is told."""
+class RecordingObserver:
+    """Observer that keeps the notices, and reports the first match."""
 
     notices: list[str] = field(default_factory=list)
     first: anyio.Event = field(default_factory=anyio.Event)
@@ -204,7 +204,7 @@ def ladder(record: Path, *bots: BotPlan, rounds: int = 2, folder: Path = ROOT) -
 
 
 def matches_by_place(played: Ladder) -> dict[tuple[int, int], object]:
-    """Return the played matches by their place in the event: players, start and end."""
+    """Return the players, moves and result of each played match, by the number of its pair and its leg."""
     return {
         (pairing.pair.number, pairing.leg): (
             record.players,
@@ -220,9 +220,9 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     bots = [bot("a"), bot("b"), bot("c")]
     here = ladder(tmp_path / "here.jsonl", *bots)
     with anyio.fail_after(500):
-        await run_ladder(here, Watch())
+        await run_ladder(here, RecordingObserver())
 
-    watch, there = Watch(), ladder(tmp_path / "there.jsonl", *bots)
+    watch, there = RecordingObserver(), ladder(tmp_path / "there.jsonl", *bots)
     victims: list[subprocess.Popen[bytes]] = []
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     async with cluster(tmp_path, workers=2) as made:
@@ -231,7 +231,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
 
                 async def kill_one_in_mid_pair() -> None:
                     await watch.first.wait()
-                    # Whichever plays: its bots are its grandchildren, below their supervisors.
+                    # A worker that plays has child processes: the supervisors of its bots.
                     while not (playing := [each for each in made.workers if children(each.pid)]):
                         await anyio.sleep(0.005)
                     victims.append(playing[0])
@@ -254,10 +254,10 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     assert stored == {each.match: to_line(each) for each in written}
     assert len(stored) == 12
 
-    # Once more: there is nothing left to be played, and no cluster is asked.
+    # Run it again: no match is left, so no cluster is used.
     again = ladder(tmp_path / "there.jsonl", *bots)
     with anyio.fail_after(500):
-        await run_ladder(again, Watch(), database=url, cluster="tcp://127.0.0.1:1")
+        await run_ladder(again, RecordingObserver(), database=url, cluster="tcp://127.0.0.1:1")
     assert matches_by_place(again) == matches_by_place(here)
 
 
@@ -270,7 +270,7 @@ def children(process: int) -> str:
 
 async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_path: Path) -> None:
     bots, url = [bot("a"), bot("b")], f"sqlite:///{tmp_path / 'arena.db'}"
-    watch, stopped = Watch(), ladder(tmp_path / "record.jsonl", *bots, rounds=6)
+    watch, stopped = RecordingObserver(), ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     async with cluster(tmp_path, workers=1) as made:
         with anyio.fail_after(500):
             async with anyio.create_task_group() as tasks:
@@ -291,7 +291,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
 
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     with anyio.fail_after(500):
-        await run_ladder(again, Watch(), database=url)
+        await run_ladder(again, RecordingObserver(), database=url)
     assert (again.resumed_count, len(again.played)) == (len(stopped.played), 12)
 
 
@@ -299,7 +299,7 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
     (tmp_path / "first.py").write_text(FIRST_LEGAL)
     program = plan_engine_bot(f"exec:{sys.executable} first.py")
     odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
-    watch = Watch()
+    watch = RecordingObserver()
     finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
     with anyio.fail_after(500):
         await run_ladder(finished_ladder, watch, cluster=shared.address)
@@ -321,10 +321,13 @@ async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp
         with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
-                Watch(),
+                RecordingObserver(),
                 cluster=shared.address,
             )
-        watch, played = Watch(), ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1)
+        watch, played = (
+            RecordingObserver(),
+            ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1),
+        )
         await run_ladder(played, watch, cluster=shared.address)
     assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
     assert any(line.startswith("bot b ended unexpectedly") for line in watch.notices)

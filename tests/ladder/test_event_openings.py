@@ -25,7 +25,7 @@ def test_openings_differ_from_round_to_round(name: str, seed: int) -> None:
     openings = RandomOpenings([GAMES[name]], 6, seed)
     drawn_openings = [openings.get_opening(round, 0) for round in range(20)]
     assert len(set(map(repr, drawn_openings))) == 20
-    # Asked in another order, as when an event goes on, they are the same.
+    # The openings do not depend on the order of the calls, which differs when an event is resumed.
     assert RandomOpenings([GAMES[name]], 6, seed).get_opening(19, 0) == drawn_openings[19]
 
 

@@ -42,15 +42,15 @@ def terms(bots: int, wait: float = 60) -> ExternalBotSettings:
 
 
 @pytest.fixture(autouse=True)
-def real_times(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a ladder on a real host begin at once, and wait for bots as long as a busy machine needs."""
+def _set_real_times(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a ladder on a real host begin at once, and wait long for its bots, because the machine may be busy."""
     if "host" in request.fixturenames:
         monkeypatch.setattr(external_bots, "SETTLE_SECONDS", 0.05)
         monkeypatch.setattr(external_bots, "MAX_AWAY_SECONDS", 60)
 
 
-class Lobby:
-    """Substitute for a host as `gather_bots` uses it: the connected bots, on a virtual clock."""
+class FakeHost:
+    """Host for `gather_bots`, with a set of connected bots instead of connections."""
 
     def __init__(self, *names: str) -> None:
         self.names = set(names)
@@ -62,25 +62,25 @@ class Lobby:
     async def wait_for_change(self) -> None:
         await self._changed.wait()
 
-    def comes(self, *names: str) -> None:
+    def connect(self, *names: str) -> None:
         self.names.update(names)
-        self._stir()
+        self._notify_changed()
 
-    def leaves(self, name: str) -> None:
+    def disconnect(self, name: str) -> None:
         self.names.remove(name)
-        self._stir()
+        self._notify_changed()
 
-    def _stir(self) -> None:
+    def _notify_changed(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
 
-async def gathered(lobby: Lobby, dial_in: ExternalBotSettings, names: Sequence[str] = ()) -> ExternalBots:
-    return await gather_bots(lobby, "tictactoe", dial_in, names, clock=CLOCK)  # type: ignore[arg-type]
+async def gathered(host: FakeHost, settings: ExternalBotSettings, names: Sequence[str] = ()) -> ExternalBots:
+    return await gather_bots(host, "tictactoe", settings, names, clock=CLOCK)  # type: ignore[arg-type]
 
 
 async def elapsed(waiting: Awaitable[object]) -> float:
-    """Return the virtual time that something takes."""
+    """Return the virtual time that `waiting` takes, in seconds."""
     began = CLOCK.now()
     await waiting
     return CLOCK.now() - began
@@ -88,7 +88,7 @@ async def elapsed(waiting: Awaitable[object]) -> float:
 
 @asynccontextmanager
 async def here(host: Host, *names: str) -> AsyncIterator[AsyncExitStack]:
-    """Yield bots that are connected; closing the stack sends them away."""
+    """Connect bots for the duration of the block. Closing the yielded stack disconnects them earlier."""
     async with AsyncExitStack() as stack:
         for name in names:
             await stack.enter_async_context(enter(host, name))
@@ -102,34 +102,34 @@ async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
 
 @virtual
 async def test_all_connected_bots_play_also_more_than_awaited() -> None:
-    assert (await gathered(Lobby("c", "a", "b"), terms(2))).names == ["a", "b", "c"]
+    assert (await gathered(FakeHost("c", "a", "b"), terms(2))).names == ["a", "b", "c"]
 
 
 @virtual
 async def test_a_bot_that_connects_while_others_still_do_plays_too() -> None:
-    lobby = Lobby("a", "b")
+    host = FakeHost("a", "b")
     for pause, name in ((4.9, "c"), (9.8, "d"), (14.9, "late")):
-        asyncio.get_running_loop().call_later(pause, lobby.comes, name)
+        asyncio.get_running_loop().call_later(pause, host.connect, name)
     began = CLOCK.now()
-    assert (await gathered(lobby, terms(2))).names == ["a", "b", "c", "d"]
+    assert (await gathered(host, terms(2))).names == ["a", "b", "c", "d"]
     assert CLOCK.now() - began == pytest.approx(14.8)
 
 
 @virtual
 async def test_nobody_is_waited_for_longer_than_the_wait_lasts() -> None:
-    lobby = Lobby("0", "1")
+    host = FakeHost("0", "1")
     for second in range(1, 200):
-        asyncio.get_running_loop().call_later(second, lobby.comes, str(second))
-    assert await elapsed(gathered(lobby, terms(2, wait=60))) == pytest.approx(60)
+        asyncio.get_running_loop().call_later(second, host.connect, str(second))
+    assert await elapsed(gathered(host, terms(2, wait=60))) == pytest.approx(60)
 
 
 @virtual
 async def test_too_few_are_named() -> None:
-    lobby = Lobby("anna")
+    host = FakeHost("anna")
     with pytest.raises(TooFewBots, match=r"^1 of 3 bots connected within 60 s: anna$"):
-        await gathered(lobby, terms(3))
+        await gathered(host, terms(3))
     with pytest.raises(TooFewBots, match=r"^0 of 2 bots connected within 0 s: none$"):
-        await gathered(Lobby(), terms(2, wait=0))
+        await gathered(FakeHost(), terms(2, wait=0))
 
 
 async def test_bots_of_another_game_are_not_counted(host: Host) -> None:
@@ -149,27 +149,27 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
 @virtual
 async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
-    waiting = wait_without_playing(Lobby("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
+    waiting = wait_without_playing(FakeHost("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
     assert await elapsed(waiting) == pytest.approx(seconds)
 
 
 @virtual
 async def test_one_that_is_missing_after_the_wait_does_not_hold_up_the_others() -> None:
-    bots = await gathered(Lobby("a", "b"), terms(3))
+    bots = await gathered(FakeHost("a", "b"), terms(3))
     assert (bots.names, bots.missing_bots_text) == (["a", "b"], "2 of 3 bots connected within 60 s: a, b")
 
 
 @virtual
 async def test_while_bots_are_missing_the_ladder_tells_which_are_there() -> None:
-    lobby, told = Lobby("b"), list[tuple[float, str]]()
+    host, told = FakeHost("b"), list[tuple[float, str]]()
     began = CLOCK.now()
     for second, name in ((40, "a"), (110, "c")):
-        asyncio.get_running_loop().call_later(second, lobby.comes, name)
+        asyncio.get_running_loop().call_later(second, host.connect, name)
 
     def tell(text: str) -> None:
         told.append((round(CLOCK.now() - began), text))
 
-    await gather_bots(lobby, "tictactoe", terms(3, wait=200), (), tell, CLOCK)  # type: ignore[arg-type]
+    await gather_bots(host, "tictactoe", terms(3, wait=200), (), tell, CLOCK)  # type: ignore[arg-type]
     assert told == [
         (30, "1 of 3 bots connected within 30 s: b; waiting up to 200 s"),
         (70, "2 of 3 bots connected within 70 s: a, b; waiting up to 200 s"),
@@ -179,8 +179,8 @@ async def test_while_bots_are_missing_the_ladder_tells_which_are_there() -> None
 
 @virtual
 async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -> None:
-    lobby = Lobby("a", "b", "stranger")
-    bots = await gathered(lobby, terms(3), ["a", "b", "c"])
+    host = FakeHost("a", "b", "stranger")
+    bots = await gathered(host, terms(3), ["a", "b", "c"])
     assert bots.names == ["a", "b", "c"]
     assert bots.missing_bots_text == "these bots of the event did not connect within 60 s: c"
     assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
@@ -193,7 +193,7 @@ async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on() -> N
     with pytest.raises(
         TooFewBots, match=r"^these bots of the event did not connect within 60 s: b; connect them"
     ):
-        await gathered(Lobby("a"), terms(2), ["a", "b"])
+        await gathered(FakeHost("a"), terms(2), ["a", "b"])
 
 
 async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
@@ -223,11 +223,11 @@ async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_betwe
 
 @virtual
 async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
-    lobby = Lobby("a", "b")
-    bots = await gathered(lobby, terms(2))
+    host = FakeHost("a", "b")
+    bots = await gathered(host, terms(2))
     async with bots.track_connections():
         await CLOCK.sleep(1)
-        lobby.leaves("b")
+        host.disconnect("b")
         assert 30 < await elapsed(changed_until_lost(bots, "b")) < 32
         assert bots.reserve("b") is None
         assert not bots.is_lost("a")
@@ -235,16 +235,16 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
 
 @virtual
 async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
-    lobby = Lobby("a", "b")
-    bots = await gathered(lobby, terms(2))
+    host = FakeHost("a", "b")
+    bots = await gathered(host, terms(2))
     async with bots.track_connections():
         for _ in range(3):
             await CLOCK.sleep(1)
-            lobby.leaves("b")
+            host.disconnect("b")
             await CLOCK.sleep(1)
             assert bots.reserve("b") is None
             await CLOCK.sleep(28)
-            lobby.comes("b")
+            host.connect("b")
             await CLOCK.sleep(0.1)
             assert bots.reserve("b") == "b"
             bots.release("b")

@@ -28,7 +28,7 @@ def test_what_an_event_is_known_by_tells_which_openings_it_has(tmp_path: Path) -
         return replace(base, plan=replace(base.plan, **changes)).make_identity()["openings"]
 
     assert known(openings=4) == 4
-    # No map, or none of these maps, brings any: that is the same as 0 random plies.
+    # Without a map, or on a map without shipped openings, the identity is that of 0 random plies.
     assert known() == known(game="riskless", maps=("path4", "ring:5")) == known(openings=0) == 0
     one, two = known(game="riskless", maps=("m2",)), known(game="riskless", maps=("m2", "m1"))
     assert len({one, two, known(openings=listed), 0}) == 4

@@ -28,8 +28,8 @@ from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 
 
-class Watch:
-    """Keeps what it is told, and reads the record file at each end."""
+class RecordingObserver:
+    """Observer that keeps the notices, and reads the record file after each match."""
 
     def __init__(self) -> None:
         self.notices: list[str] = []
@@ -48,8 +48,8 @@ class Watch:
         self.notices.append(text)
 
 
-class WatchStore(Watch):
-    """Also copies the temporary store of a ladder without a database after each match."""
+class StoreCopier(RecordingObserver):
+    """Observer that also copies the ladder's temporary store after each match."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ def ladder(
 
 
 class ShortLadder(Ladder):
-    """Ladder that is decided after some matches."""
+    """Ladder whose test is decided after `enough` matches."""
 
     enough = 0
 
@@ -102,7 +102,7 @@ async def test_every_match_is_in_the_file_before_it_is_told_and_the_page_has_the
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    watch = WatchStore(tmp_path)
+    watch = StoreCopier(tmp_path)
     finished_ladder = ladder(
         tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), concurrency=2, format="knockout"
     )
@@ -128,7 +128,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
     finished_ladder = ladder(file, bot("a"), bot("b"))
     finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), database=url)
+        await run_ladder(finished_ladder, RecordingObserver(), database=url)
     finished = list(records.read_records(file))
     assert len(finished) == 2
     for record in finished:
@@ -137,19 +137,19 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
         assert len(record.moves) == 2
     other = ladder(file, bot("a"), bot("b"))
     with pytest.raises(CannotResume, match=f"adjudication was {rules}, now repetition=3"):
-        await run_ladder(other, Watch(), database=url)
+        await run_ladder(other, RecordingObserver(), database=url)
 
 
 async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "record.jsonl"
     for _ in range(2):
         with anyio.fail_after(500):
-            await run_ladder(ladder(file, bot("a"), bot("b")), Watch())
+            await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver())
     assert len(list(records.read_records(file))) == 4
 
 
 def in_store(database: Path) -> dict[str, str | None]:
-    """Return every match of a store with its record, None where it has none."""
+    """Return the record of each match in a store; None for a match without one."""
     query = "select match, packed from matches left join records on records.number = matches.number"
     with closing(sqlite3.connect(database)) as store:
         rows = list(store.execute(query))
@@ -162,7 +162,7 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
     for _ in range(2):
         finished_ladder = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(500):
-            await run_ladder(finished_ladder, Watch(), database=f"sqlite:///{database}")
+            await run_ladder(finished_ladder, RecordingObserver(), database=f"sqlite:///{database}")
         tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
     written = [record.match for record in records.read_records(file)]
@@ -176,15 +176,15 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
 
     stopped = short_ladder(5, ladder(tmp_path / "1.jsonl", *bots, rounds=3))
     with anyio.fail_after(500):
-        await run_ladder(stopped, Watch(), database=url)
-    # A match that was in play when it was killed.
+        await run_ladder(stopped, RecordingObserver(), database=url)
+    # a match that was in play when the ladder was killed
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store, store:
         store.execute("update ladders set finished = null")
         store.execute(
             "insert into matches (match, event, game, maxie, minnie, terms, started, rated)"
             " values ('x', 'test', 'tictactoe', 'a', 'b', '{}', '2026-01-01T00:00:00Z', 0)"
         )
-    watch = Watch()
+    watch = RecordingObserver()
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
         await run_ladder(again, watch, database=url)
@@ -192,21 +192,23 @@ async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert watch.notices == [f"event test resumes: {again.resumed_count} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
-        await run_ladder(unbroken, Watch())
+        await run_ladder(unbroken, RecordingObserver())
     assert {pairing for pairing, _ in again.played} == {pairing for pairing, _ in unbroken.played}
     assert make_standings(again.bots, again.records) == make_standings(unbroken.bots, unbroken.records)
     kept = in_store(tmp_path / "arena.db")
     assert len(kept) == 18
     assert None not in kept.values()
-    # The new file has those of before too.
+    # The new file also has the records of the earlier run.
     assert {record.match for record in records.read_records(tmp_path / "2.jsonl")} == set(kept)
 
 
 async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), Watch(), database=url)
+    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), RecordingObserver(), database=url)
     with pytest.raises(CannotResume) as refused:
-        await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), Watch(), database=url)
+        await run_ladder(
+            ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), RecordingObserver(), database=url
+        )
     assert str(refused.value) == (
         "event test was started with different settings: rounds was 1, now 2; give it another name"
     )
@@ -216,7 +218,7 @@ async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Pat
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     finished_ladder = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch(), database=url)
+        await run_ladder(finished_ladder, RecordingObserver(), database=url)
     assert {record.result.reason for record in finished_ladder.records} == {EndReason.NO_SHOW}
     assert set(in_store(tmp_path / "arena.db")) == {record.match for record in finished_ladder.records}
 
@@ -225,20 +227,20 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
     whole = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=100, concurrency=1)
     finished_ladder = short_ladder(3, whole)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch())
+        await run_ladder(finished_ladder, RecordingObserver())
     assert len(finished_ladder.played) == 3
     assert not finished_ladder.is_stopped
 
 
 async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
-        await run_ladder(ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), Watch())
+        await run_ladder(ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), RecordingObserver())
     with pytest.raises(StoreError):
         await run_ladder(
             ladder(tmp_path / "b.jsonl", bot("a"), bot("b")),
-            Watch(),
+            RecordingObserver(),
             database="mysql://x",
         )
-    assert not files(tmp_path)  # no empty record is left
+    assert not files(tmp_path)  # no empty record file is left
     with pytest.raises(OSError, match="No such file"):
-        await run_ladder(ladder(tmp_path / "none" / "c.jsonl", bot("a"), bot("b")), Watch())
+        await run_ladder(ladder(tmp_path / "none" / "c.jsonl", bot("a"), bot("b")), RecordingObserver())

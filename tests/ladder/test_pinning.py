@@ -19,7 +19,7 @@ from arena.ladder.pinning import CorePinning, can_pin_processes, choose_cores_fo
 from arena.protocol import record as records
 from arena.rating.standings import is_void
 from arena.server.host import Host
-from tests.ladder.test_ladder_run import Watch, ladder
+from tests.ladder.test_ladder_run import RecordingObserver, ladder
 from tests.server.fleets import QUICK, ROOT, bot
 
 pytestmark = pytest.mark.skipif(not can_pin_processes(), reason="this system cannot pin processes to cores")
@@ -33,7 +33,7 @@ time.sleep(60)
 
 
 def threads_below(process: int) -> list[int]:
-    """Return every thread of a process and its descendants, found by the parents that all processes name."""
+    """Return the ids of all threads of a process and its descendants, from the parent of each process in /proc."""
     parents = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -48,7 +48,7 @@ def threads_below(process: int) -> list[int]:
 
 @pytest.fixture
 def busy() -> Iterator[int]:
-    """Yield a process with a thread more and a child, which is all there."""
+    """Yield the id of a process that has started a second thread and a child process."""
     with subprocess.Popen(
         [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, start_new_session=True
     ) as process:
@@ -86,7 +86,11 @@ def test_the_server_keeps_a_core_where_there_are_more_than_two(every: list[int],
 
 
 def loads(cores: int, most: int, matches: list[int]) -> list[int]:
-    """Return the number of bots' groups on each core, with matches of so many threads in parallel."""
+    """Return the number of groups of bots on each core.
+
+    most     maximum number of threads of all matches together
+    matches  number of threads of each parallel match
+    """
     pinning = CorePinning(range(cores), most, lambda _name: None)
     with ExitStack() as stack:
         for number, threads in enumerate(matches):
@@ -141,7 +145,7 @@ async def test_a_ladder_of_pinned_bots(tmp_path: Path) -> None:
     finished_ladder = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), bot("c"), rounds=2)
     finished_ladder.plan = replace(finished_ladder.plan, pin=True)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, Watch())
+        await run_ladder(finished_ladder, RecordingObserver())
     finished = list(records.read_records(tmp_path / "record.jsonl"))
     assert len(finished) == 12
     assert not any(map(is_void, finished))

@@ -1,4 +1,4 @@
-"""Data for a ladder's page: the plan, due matches, and the sequential test as the command prints it."""
+"""Data for a ladder's page: the plan, the next matches, and the sequential test as the command prints it."""
 
 from __future__ import annotations
 

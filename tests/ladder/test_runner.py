@@ -31,8 +31,8 @@ from tests.server.matches import game_of
 
 
 @dataclass
-class Watched:
-    """A host that notes which matches are in play at once."""
+class RecordingHost:
+    """Host that records the matches which it plays, and how many at the same time."""
 
     host: Host
     playing: list[Terms] = field(default_factory=list)
@@ -54,8 +54,8 @@ class Watched:
         await self.host.store_record(given, record)
 
 
-class Stuck(Watched):
-    """A host whose matches never end."""
+class StuckHost(RecordingHost):
+    """Host whose matches never end."""
 
     async def play(self, given: Terms) -> Record:
         self.terms.append(given)
@@ -67,7 +67,7 @@ TERMS = EventTerms("test", (game_of(),), TimeControl(120_000), margin_ms=100, re
 
 
 async def run(
-    host: Host | Watched,
+    host: Host | RecordingHost,
     bots: Sequence[BotPlan],
     *,
     rounds: int = 1,
@@ -75,12 +75,12 @@ async def run(
     concurrency: int = 2,
     terms: EventTerms = TERMS,
 ) -> tuple[list[tuple[Pairing, Record]], list[str]]:
-    """Return the matches of a round-robin of these bots, and the observed events."""
+    """Play a round-robin of these bots. Return its matches, and the notices about the bots."""
     matches: list[tuple[Pairing, Record]] = []
     noticed: list[str] = []
     pairs = round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
     refused = None
-    server = host.host if isinstance(host, Watched) else host
+    server = host.host if isinstance(host, RecordingHost) else host
     async with open_bot_processes(
         server,
         bots,
@@ -113,7 +113,7 @@ async def run(
 
 
 async def test_every_match_is_played_once_and_some_at_once(host: Host) -> None:
-    watched = Watched(host)
+    watched = RecordingHost(host)
     played, noticed = await run(watched, [bot("a"), bot("b"), bot("c"), bot("d")], rounds=2, concurrency=2)
     assert watched.most == 2
     assert not noticed
@@ -121,7 +121,7 @@ async def test_every_match_is_played_once_and_some_at_once(host: Host) -> None:
 
 
 async def test_several_processes_let_two_bots_play_several_matches(host: Host) -> None:
-    watched = Watched(host)
+    watched = RecordingHost(host)
     played, noticed = await run(watched, [bot("a"), bot("b")], rounds=3, process_count=2, concurrency=2)
     assert watched.most == 2
     assert {name for each in watched.terms for name in msgspec.structs.astuple(each.players)} == {
@@ -135,7 +135,7 @@ async def test_several_processes_let_two_bots_play_several_matches(host: Host) -
 
 
 async def test_each_pair_has_its_start(host: Host) -> None:
-    watched = Watched(host)
+    watched = RecordingHost(host)
     terms = EventTerms("test", (game_of(), game_of()), TimeControl(120_000), 100, 120_000)
     played, _ = await run(watched, [bot("a"), bot("b")], terms=terms)
     by_id = {each.match: each for each in watched.terms}
@@ -156,12 +156,12 @@ async def test_a_crash_costs_one_match(host: Host, tmp_path: Path) -> None:
 
 
 async def test_a_frozen_bot_is_replaced(host: Host, tmp_path: Path) -> None:
-    # A wide margin: on a busy machine a flag would be void where the server itself was later than it.
+    # With a wide margin, no delay of a busy machine makes a loss on time void.
     terms = EventTerms("test", (game_of(),), TimeControl(400, per_move=True), 10_000, ready_ms=10_000)
     bots = [bot("a"), bot("b", "freeze-once", tmp_path / "once")]
     played, noticed = await run(host, bots, rounds=2, terms=terms)
     reasons = Counter(record.result.reason for _, record in played)
-    # It froze in one match; whether it had moved before tells whether one more was needed to see it.
+    # The bot froze in one match. If it had already moved in this match, it counts as hung only after one more.
     forfeits = reasons[EndReason.TIMEOUT] + reasons[EndReason.NO_SHOW]
     assert reasons[EndReason.TIMEOUT] == 1
     assert forfeits <= 2
@@ -186,8 +186,8 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
 async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_terms, "EXTRA_MATCH_SECONDS", 0.05)
     terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0)
-    stuck = Stuck(host)
-    # A day goes by during each match. Every match is tried three times, and begins before its day has gone by.
+    stuck = StuckHost(host)
+    # Each match takes a day and is tried three times. The record has the time at which the last try began.
     clock = SimpleNamespace(now=lambda zone: datetime(2026, 1, 1 + len(stuck.terms), tzinfo=zone))
     monkeypatch.setattr(event_terms, "datetime", clock)
     played, noticed = await run(stuck, [bot("a"), bot("b")], terms=terms)

@@ -1,4 +1,4 @@
-"""The threads of an event's bots: on cores of any number, by the ladder's file and in play."""
+"""Threads of the bots of an event: for any number of cores, by the ladder file, and in play."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ ReportedThreads = Mapping[str, int]
 
 
 @dataclass
-class Bots:
-    """Processes of each bot, all free from the start, with their reported threads."""
+class FakeBotPool:
+    """Pool of bots whose processes are connected from the start."""
 
     counts: Mapping[str, int]
     reported: ReportedThreads = field(default_factory=dict)
@@ -85,8 +85,8 @@ class Bots:
 
 
 @dataclass
-class Table:
-    """A host whose matches last a few turns of the event loop, and that notes which are in play at once."""
+class FakeHost:
+    """Host that plays each match in a few steps of the event loop, and records which matches are in play together."""
 
     playing: list[Terms] = field(default_factory=list)
     begun: list[Terms] = field(default_factory=list)
@@ -105,11 +105,11 @@ class Table:
         raise AssertionError("no match is without its bots")
 
 
-async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> Table:
-    """Return all matches of a ladder, with nothing but the bots and the host made up."""
+async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> FakeHost:
+    """Play a ladder with the real runner on fake bots and a fake host, and return the host."""
     threads = ladder.threads
-    bots = Bots({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
-    table = Table()
+    bots = FakeBotPool({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
+    table = FakeHost()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
     runner = MatchRunner(table, bots, terms, threads, ladder.add_match)
     assert ladder.schedule is not None
@@ -136,10 +136,10 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
     for terms in table.begun:
         names = [name.partition("#")[0] for name in (terms.players.maxie, terms.players.minnie)]
         most = max(asked[name] for name in names)
-        # What its file says of a bot's threads is for that bot; the others may use what the match has.
+        # A bot with `threads` in the file gets this number. The other bots get the threads of the match.
         allowed = [{"four": 4, "three": 3}.get(name, most) for name in names]
         assert terms.thread_limits == ThreadLimits(*allowed)
-        # What a bot then gets is what it asks for.
+        # Then each bot gets the number of threads that it reports.
         infos = [EngineInfo(name, {}, asked[name]) for name in names]
         given = terms.with_engines(*infos)
         assert [given.get_max_threads("maxie"), given.get_max_threads("minnie")] == [

@@ -1,11 +1,15 @@
-"""Makes the cells of the built-in maps: `python -m tests.maps.coasts`, or `make cells`, after a change of places or continents.
+"""Generator of the cells of the built-in maps. Run `make cells` after a change of places or continents.
 
-A territory's cell is what is nearer to its place than to any other on the same land (a Voronoi diagram), as far as it is land.
-Where water cuts a part of a cell off from its place, that part goes to the neighbour with which it shares the longest border.
-Land is drawn by hand where a map shows a part of the world (`tests/data/shores.json`), and land without a place belongs to the
-place nearest to its middle; elsewhere it is what lies near the places and the
-roads of a continent, or of the whole map. The geometry is shapely's, which only who develops needs: what it makes lies in `cells/`,
-and `maps.cells` reads it.
+The cell of a territory is all land that is nearer to its place than to any other place on the same piece of land (a
+Voronoi diagram). If water separates a part of a cell from its place, this part joins the neighbour with which it shares
+the longest border.
+
+The land of a map that shows a part of the world is drawn by hand (`tests/data/shores.json`). A piece of such land
+without a place belongs to the place nearest to its centroid. The land of any other map is the area near the places and
+roads of each continent, or of the whole map.
+
+The geometry comes from the library shapely, which only developers need. The results are files in `maps/cells`, which
+`maps.cells` reads.
 """
 
 from __future__ import annotations
@@ -29,25 +33,25 @@ Shape = list[tuple[float, float]]
 SHORES: dict[str, dict[str, Shape]] = json.loads(
     (Path(__file__).parents[1] / "data" / "shores.json").read_text(encoding="utf-8")
 )
-"""Pieces of land by map and name, each by its corners in order, in the units of the map's places."""
+"""Pieces of land by map and name, each as its corners in order, in the units of the map's places."""
 
 COAST = 0.62
-"""Reach of land around a place, in distances of the two closest places."""
+"""Extent of land around a place, in units of the distance of the two closest places."""
 SHOULDER = 0.42
-"""Reach of land around a road inside a continent, in the same unit."""
+"""Extent of land around a road inside a continent, in the unit of COAST."""
 BAY = 0.9
-"""Water between two shores of one continent that is narrower than twice this is land, in the same unit."""
+"""Half of the width up to which water between two shores of one continent becomes land, in the unit of COAST."""
 ROOM = 0.46
-"""Minimum reach of land drawn by hand around a place, in the same unit."""
+"""Minimum extent of land drawn by hand around a place, in the unit of COAST."""
 GRAIN = 0.01
-"""Precision of corners, in the same unit."""
+"""Precision of corners, in the unit of COAST."""
 GAP = 0.001
-"""Water between two cells that is narrower than twice this comes of rounded corners and is land, in the same unit."""
+"""Half of the width up to which a gap between two cells is closed, in the unit of COAST. Rounded corners cause such gaps."""
 
 WIDTH_OF_TEXT = 1.4
-"""Room that a number and the name below it need to their left and right, relative to the room above and below."""
+"""Width that a number with a name below it needs, relative to its height."""
 CENTRED = 0.9
-"""Distance of a mark from the border of its area from which on it is centred, relative to the largest distance in the area."""
+"""Minimum distance of a centred mark from the border of its area, relative to the largest distance possible in the area."""
 
 
 def main() -> None:
@@ -102,7 +106,7 @@ def join_detached(cells: list[BaseGeometry], places: list[Point], unit: float) -
         if border == 0:
             break
         _, part = detached.pop(n)
-        # Grown and shrunk again, no crack remains where the two met.
+        # Growing and shrinking the shape closes the gap where the two met.
         joined[w] = (
             unary_union([joined[w], part]).buffer(gap, join_style="mitre").buffer(-gap, join_style="mitre")
         )
@@ -112,7 +116,7 @@ def join_detached(cells: list[BaseGeometry], places: list[Point], unit: float) -
 
 
 def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
-    """Return the roads that are not on land all the way, the lower number first."""
+    """Return the roads that leave the land, each with the lower number first."""
     land = unary_union([Polygon(ring) for rings in cells for ring in rings])
     land = land.buffer(GAP * find_smallest_distance(file.map))
     return [
@@ -123,7 +127,10 @@ def ferries_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[int, int]]:
 
 
 def marks_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[float, float]]:
-    """Return the centre of each territory's mark: its place, or the nearest point on the way to the middle of its largest area that is centred there."""
+    """Return the centre of each territory's mark, centred in its largest area.
+
+    The centre is the first point that is centred on the way from the territory's place to the middle of the area.
+    """
     unit = find_smallest_distance(file.map)
     found = []
     for (x, y), rings in zip(file.map.places, cells, strict=True):
@@ -144,7 +151,10 @@ def marks_of(file: MapFile, cells: list[list[Ring]]) -> list[tuple[float, float]
 
 
 def lands_of(file: MapFile, unit: float) -> list[tuple[list[int], BaseGeometry]]:
-    """Return each piece of land: its territories, and its shape; `unit` is the distance of the two closest places."""
+    """Return the territories and the shape of each piece of land.
+
+    unit  distance of the two closest places
+    """
     if file.map.name not in SHORES:
         return [(members, _land(file, members, unit)) for members in _groups(file)]
     shapes = [Polygon(_rounded(shape)) for shape in SHORES[file.map.name].values()]
@@ -168,7 +178,7 @@ def _find_nearest(file: MapFile, point: Point) -> int:
 
 
 def _rounded(corners: Shape) -> Shape:
-    """Return a shape without sharp corners: each is cut off twice (Chaikin's algorithm)."""
+    """Return a shape with rounded corners: each corner is cut off twice (Chaikin's algorithm)."""
     for _ in range(2):
         corners = [
             (a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share)
@@ -179,7 +189,7 @@ def _rounded(corners: Shape) -> Shape:
 
 
 def _groups(file: MapFile) -> list[list[int]]:
-    """The continents, and the territories that are in none."""
+    """Return the territories of each continent, and those outside all continents as one more group."""
     groups = [list(members) for _, members in file.continents]
     taken = {territory for members in groups for territory in members}
     rest = [territory for territory in range(len(file.map.places)) if territory not in taken]
@@ -192,7 +202,7 @@ def _land(file: MapFile, members: list[int], unit: float) -> BaseGeometry:
     for v, w in list_roads(file.map):
         if v in inside and w in inside:
             shores += [LineString(line).buffer(SHOULDER * unit) for line in compute_road_lines(file, v, w)]
-    # Grown and shrunk again, narrow bays and lakes are closed.
+    # Growing and shrinking the shape closes narrow bays and lakes.
     return unary_union(shores).buffer(BAY * unit).buffer(-BAY * unit)
 
 

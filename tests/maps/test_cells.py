@@ -1,4 +1,4 @@
-"""The cells that ship: one for each territory of a built-in map, and no other file beside them."""
+"""The shipped cells: one file for each built-in map and no other, with an area for each territory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coasts: the ground of each territory, against what a point's nearest place says."""
+"""Generated cells: each point of land belongs to the nearest place."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
-    """After a change of a map's places or continents: `make cells`."""
+    """If this fails after a change of a map's places or continents, run `make cells`."""
     shipped, made = load_shipped_land(name).cells, made_cells(name)
     assert len(shipped) == len(made)
     for old, new in zip(shipped, made, strict=True):
         there, here = (unary_union([Polygon(ring) for ring in rings]) for rings in (old, new))
-        # Versions of the library round corners in ways of their own.
+        # Versions of shapely round corners in different ways.
         assert there.symmetric_difference(here).area < 0.01 * here.area
 
 

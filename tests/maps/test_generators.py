@@ -61,7 +61,7 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
 
 
 def check_numbers(map: RisklessMap, extra: int = 1) -> None:
-    """Check the numbers of a generated map: equal territories per side, Minnie's `extra` armies, and a goal of a quarter."""
+    """Check that both players have equally many territories, Minnie has `extra` more armies, and the goal is a quarter of all armies."""
     maxie = [n for n in map.start if n > 0]
     minnie = [-n for n in map.start if n < 0]
     assert len(maxie) == len(minnie)

@@ -20,7 +20,7 @@ from tests.games.strategies import riskless_maps
 
 
 def row(*xs: float, wraps: bool) -> MapFile:
-    """A path of territories at these places, at heights 0, 10, 20 …"""
+    """Return a map of territories in a row, at these x coordinates and at the heights 0, 10, 20 …"""
     size = len(xs)
     map = RisklessMap(
         name="row",
@@ -65,5 +65,5 @@ def test_a_long_road_goes_round_where_the_map_says_so() -> None:
     west, east = compute_road_lines(file, 1, 2)
     assert (west[0], east[1]) == ((30, 10), (100, 20))
     assert (west[1][0], east[0][0]) == (edge.left, edge.right)
-    # Both ends at the edge have one height, on the line that crosses it.
+    # Both ends at the edge have the same height: that of the straight line through the edge.
     assert west[1][1] == east[0][1] == pytest.approx(10 + 10 * 35 / 40)

@@ -1,4 +1,4 @@
-"""Every kind of broken map file gets a message of its own: file, key, reason, and what would be right."""
+"""Each kind of invalid map file has its own message: file, key, reason, and what would be right."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ short = "East"
 """
 
 BROKEN = [
-    # the text to replace, the text instead, and the message after the name of the file
+    # the text to replace, its replacement, and the message after the name of the file
     ("description =", "describtion =", ':1: describtion: unknown key; did you mean "description"?'),
     (
         "description =",

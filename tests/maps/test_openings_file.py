@@ -1,4 +1,4 @@
-"""The openings that come with the maps: each file fits its map, and its openings are different and in play."""
+"""The shipped openings: each file fits its map, its openings lead to different positions, and none of them ends the match."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ from arena.match.openings import find_position_after
 from tests.bots.command_line import arena
 from tests.games.strategies import riskless_maps
 
-DECIDED = {"path4"}
-"""Maps that are decided from the start, so that no opening of theirs is worth playing."""
-FEWEST = 20
-"""Openings that a map must bring at least: more than the rounds of most ladders."""
+DECIDED_MAPS = {"path4"}
+"""Maps on which one player wins from the start, so that no opening is worth playing."""
+MIN_OPENINGS = 20
+"""Minimum number of openings of a map: more than most ladders have rounds."""
 
-OPENED = sorted(path.stem for path in OPENINGS_FOLDER.glob("*.txt"))
+MAPS_WITH_OPENINGS = sorted(path.stem for path in OPENINGS_FOLDER.glob("*.txt"))
 
 
 def test_every_shipped_map_that_is_not_decided_brings_openings_and_no_other_file_lies_there() -> None:
-    assert set(OPENED) == set(list_map_names()) - DECIDED
+    assert set(MAPS_WITH_OPENINGS) == set(list_map_names()) - DECIDED_MAPS
     assert {path.suffix for path in OPENINGS_FOLDER.iterdir()} == {".txt"}
 
 
-@pytest.mark.parametrize("name", OPENED)
+@pytest.mark.parametrize("name", MAPS_WITH_OPENINGS)
 def test_each_file_fits_its_map(name: str) -> None:
-    """After a change of a map's numbers, roads or start: `make openings`."""
+    """If this fails after a change of a map's numbers, roads or start, run `make openings`."""
     path = find_shipped_openings_file(name)
     assert path is not None
     game = make_game_on_map("riskless", name)
     listed = read_openings(path, [game])[0]
-    assert len(listed) >= FEWEST
+    assert len(listed) >= MIN_OPENINGS
     places = [game.repetition_key(find_position_after(game, opening)) for opening in listed]
     assert len(set(places)) == len(places)
     shorter, longer = ({len(opening) for opening in listed[first::2]} for first in (0, 1))
@@ -59,7 +59,7 @@ def test_each_file_fits_its_map(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_file_is_what_the_command_in_its_first_line_makes(tmp_path: Path) -> None:
-    """The first two openings do not depend on how many are made. On a larger map they take a quarter of a minute."""
+    """The first two openings do not depend on the number of openings. On a larger map they take 15 s."""
     path = find_shipped_openings_file("m1")
     assert path is not None
     shown = path.read_text(encoding="utf-8")

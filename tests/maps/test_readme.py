@@ -1,4 +1,4 @@
-"""The README's example is a map, and its table is what the command writes."""
+"""The example in the README is a valid map, and its table is the output of the command."""
 
 from __future__ import annotations
 

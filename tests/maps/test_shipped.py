@@ -1,4 +1,4 @@
-"""Facts about the built-in maps that are known from elsewhere."""
+"""Facts about the built-in maps, from sources other than the map files."""
 
 from __future__ import annotations
 
@@ -57,16 +57,18 @@ def test_minnie_has_an_army_more_on_some_of_her_territories(file: MapFile) -> No
 
 @every_map
 def test_territories_and_roads_do_not_stand_on_each_other(file: MapFile) -> None:
-    """On the picture no road passes so close to a third territory that it seems to lead there."""
+    """No road in the picture passes so close to a third territory that it seems to lead there."""
     places, clear = file.map.places, 0.25 * find_smallest_distance(file.map)
     for v, w in list_roads(file.map):
         for a, b in compute_road_lines(file, v, w):
             for u in set(range(file.map.size)) - {v, w}:
-                assert off(places[u], a, b) > clear, [file.map.territories[each] for each in (u, v, w)]
+                assert measure_distance(places[u], a, b) > clear, [
+                    file.map.territories[each] for each in (u, v, w)
+                ]
 
 
-def off(place: tuple[float, float], a: tuple[float, float], b: tuple[float, float]) -> float:
-    """The distance of a point from a stretch."""
+def measure_distance(place: tuple[float, float], a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Return the distance of `place` from the line between `a` and `b`."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     along = ((place[0] - a[0]) * dx + (place[1] - a[1]) * dy) / (dx * dx + dy * dy)
     along = min(1.0, max(0.0, along))
@@ -75,7 +77,7 @@ def off(place: tuple[float, float], a: tuple[float, float], b: tuple[float, floa
 
 @every_map
 def test_matches_end_before_the_limit(file: MapFile) -> None:
-    """Even random moves, which do not try to win, end most matches by the armies."""
+    """Most matches of random moves, which do not try to win, end before the ply limit."""
     lengths = [len(random_match(Riskless(file.map), seed).moves) for seed in range(5)]
     assert sorted(lengths)[2] < file.map.ply_limit
 

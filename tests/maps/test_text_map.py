@@ -80,7 +80,7 @@ def test_without_dots_all_is_ascii(name: str) -> None:
 
 
 def test_every_road_leaves_both_its_ends() -> None:
-    """On a map with wide spaces: beside each name there are as many dotted lines as it has roads."""
+    """On a map with wide spaces, as many dotted lines as the territory has roads begin beside each name."""
     rows = draw_map(load_map_file("m2"))[0].plain.split("\n")
     at = {name: (r, row.index(name)) for r, row in enumerate(rows) for name in re.findall(r"[a-d][1-4]", row)}
     file = load_map_file("m2")

@@ -1,4 +1,4 @@
-"""Records of matches that were played by chance."""
+"""Records of matches of random moves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.games.setups import MAX_PLIES, random_match
 
 
 def random_record(game: AnyGame, seed: int = 0, plies: int | None = None) -> tuple[Record, list[Any]]:
-    """Return a match of random moves, to its end or resigned after so many plies, and its positions."""
+    """Return the record of a match of random moves, which ends by the rules or by a resignation, and its positions."""
     match = random_match(game, seed, MAX_PLIES if plies is None else plies)
     thinking = Thinking(depth=2, value=3.0, nodes=1234)
     moves = [RecordedMove(game.move_to_data(move), 1.5, thinking) for move in match.moves]

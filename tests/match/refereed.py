@@ -1,4 +1,4 @@
-"""Matches under a referee, turn by turn, or whole with their journals and records."""
+"""Matches played with a referee: turn by turn, or whole with their journals and records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def play_match(
 ) -> tuple[Referee, Journal, list[Any]]:
     """Play moves after the opening, each with a value of the position, until all are played or the match is over.
 
-    Return the referee, the events that it took, and its last effects.
+    Return the referee, the events that it has handled, and its last effects.
     """
     referee = Referee(agreed)
     journal: Journal = []
@@ -58,7 +58,7 @@ def play_match(
 
 
 def record_of(referee: Referee) -> Record:
-    """Return the match as a room writes it down, resigned where it is not over."""
+    """Return the record of a match as a room makes it. A match that is not over ends by a resignation."""
     finish = referee.result or FinishMatch(MAXIE, EndReason.RESIGNATION, "")
     agreed = referee.terms
     made = replace(
@@ -72,7 +72,7 @@ def record_of(referee: Referee) -> Record:
 
 
 def started_referee(**how: Any) -> Referee:
-    """Return a referee whose players are ready and whose first turn has left at time 0."""
+    """Return a referee whose players are ready, and whose first turn was sent at time 0."""
     referee = Referee(terms(**how))
     for event in (*BEGINNING, TurnStarted(0)):
         referee.handle(event, 0)
@@ -88,7 +88,7 @@ def messages_to(effects: list[Any], player: Player, kind: type) -> list[Any]:
 
 
 def play(referee: Referee, *cells: int, at: int = 0) -> list[Any]:
-    """Play these cells in turn, all at one time. Return the effects of the last move."""
+    """Play these cells of tic-tac-toe in turn, all at the same time. Return the effects of the last move."""
     effects: list[Any] = []
     for cell in cells:
         effects = referee.handle(MoveReceived(referee.mover, referee.ply, cell), at)

@@ -1,4 +1,4 @@
-"""Adjudication: by itself, and through the referee, the journal and the record."""
+"""Adjudication: the function alone, and through the referee, the journal and the record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def thought(*values: float | None) -> list[RecordedMove]:
 
 
 def winner(rules: Adjudication, *values: float | None) -> Any:
-    """Return the winner by the values of all moves; False where the match goes on."""
+    """Return the winner by the rules and the values of all moves; False if the match goes on."""
     verdict = adjudicate(rules, game_of().start(), thought(*values), 1)
     return False if verdict is None else verdict.winner
 
@@ -127,7 +127,7 @@ def test_the_journal_and_the_record_lead_to_the_same_end(
         again.handle(event, at)
     assert again.result == referee.result
     if referee.result is None:
-        return  # some openings leave a full board to nobody
+        return  # some openings fill the board without a winner
     made = record_of(referee)
     verify_record(made)
     if referee.result.reason is EndReason.ADJUDICATED:

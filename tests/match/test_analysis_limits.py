@@ -1,4 +1,4 @@
-"""Limits on a bot's stored analysis, so that views and records keep the protocol's bounds."""
+"""Limits on the stored analysis of bots, which keep views and records within the bounds of the protocol."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
                 break
             wanted.append(game.move_to_data(game.move_from_data(data)))
         assert (kept.line or []) == wanted
-        # 1.0 and True are equal to 1, and are moves of no game.
+        # 1.0 and True are equal to 1, but are not moves of the game.
         assert repr(kept.line or []) == repr(wanted)
         cut += len(line) - len(wanted)
     assert limit.removed_move_count == cut
@@ -74,11 +74,11 @@ def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_matc
             kept += len(msgspec.json.encode(thinking))
     assert MAX_MATCH_BYTES / 2 < kept <= MAX_MATCH_BYTES
     assert limit.trim(Player.MAXIE, long) is None
-    assert limit.trim(Player.MINNIE, long) == long, "the other player's is its own"
+    assert limit.trim(Player.MINNIE, long) == long, "each player has a separate limit"
 
 
-class Wordy(TicTacToe):
-    """A game whose moves may be long."""
+class AnyMoveGame(TicTacToe):
+    """Game that accepts any data as a move."""
 
     def move_from_data(self, data: object) -> Any:
         return data
@@ -88,7 +88,7 @@ class Wordy(TicTacToe):
 
 
 def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
-    limit = AnalysisTrimmer(cast("AnyGame", Wordy()))
+    limit = AnalysisTrimmer(cast("AnyGame", AnyMoveGame()))
     assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MAX_MOVE_BYTES])) == Thinking(depth=1)
     assert limit.removed_move_count == 1
 
@@ -112,8 +112,10 @@ def test_thinking_is_trimmed_alike_as_it_arrives_and_in_a_record() -> None:
 
 @pytest.mark.slow
 def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound() -> None:
-    """A match of 100,000 plies on a map file of the largest size, whose players say all that is kept."""
-    roads = [[w for w in range(1000) if w != v][:130] for v in range(1000)]  # more would not fit a map file
+    """The match has 100,000 plies, on a map file of the largest size, and both players send as much analysis as is kept."""
+    roads = [
+        [w for w in range(1000) if w != v][:130] for v in range(1000)
+    ]  # more would not fit into a map file
     setup = {
         "map": "x" * 40,
         "territories": [f"{'ß' * 36}{v:04d}" for v in range(1000)],

@@ -1,4 +1,4 @@
-"""Matches that end by the table of their map, and records that say they did."""
+"""Matches that the adjudication rule `table` ends, and their records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions that come up again, against counting by hand."""
+"""Repeated positions, compared with a simple count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lag credit: never more than the lag, than was spent, or than the budget holds."""
+"""Lag credit: never more than the lag, the time spent, or the budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random openings: legal, in play, and the same on every machine."""
+"""Random openings: legal, not ending the match, and the same on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limit of plies of a game that its rules need not end."""
+"""The ply limit of games whose rules do not end every match."""
 
 from __future__ import annotations
 

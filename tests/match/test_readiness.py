@@ -47,7 +47,7 @@ def test_after_a_restart_an_absent_player_has_its_grace_and_then_the_whole_ready
     assert made.deadline == 100 + GRACE
     made.record_reconnection(MAXIE, 90 + GRACE)
     assert made.deadline == 90 + GRACE + READY
-    # Who goes and comes by itself after that gets nothing anew.
+    # After a later disconnection, the player gets no more time.
     made.record_reconnection(MAXIE, 95 + GRACE)
     assert made.deadline == 90 + GRACE + READY
 

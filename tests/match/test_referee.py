@@ -1,4 +1,4 @@
-"""The referee: every way in which a match ends, and the properties of all of them."""
+"""The referee: every way in which a match can end, and properties of all matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The referee and delays that are nobody's fault: the network's, the server's, and a restart."""
+"""The referee and delays that are no player's fault: network lag, stalls of the server, and a restart."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_absent_player_has_lost_however_late_the_server_was() -> None:
 def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back() -> None:
     referee = started_referee(tc="1+0.1", grace=500)
     play(referee, 4, at=100 * NS_PER_MS)
-    now = 5 * NS_PER_MS  # another run of the machine: its clock may be anywhere
+    now = 5 * NS_PER_MS  # after a restart of the machine, its monotonic clock may have any value
     assert referee.handle(ServerRecovered(), now) == []
     assert referee.next_deadline == now + 500 * NS_PER_MS, "both have the whole grace, and no clock runs"
     assert messages_to(referee.handle(PlayerReconnected(MAXIE), 100 * NS_PER_MS), MAXIE, Start)
@@ -127,14 +127,16 @@ def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start()
     referee.handle(ServerRecovered(), 0)
     referee.handle(PlayerReconnected(MAXIE), 10 * NS_PER_MS)
     referee.handle(TurnStarted(0), 10 * NS_PER_MS)
-    play(referee, 0, at=20 * NS_PER_MS)  # the turn of the one who is away leaves to nobody
+    play(referee, 0, at=20 * NS_PER_MS)  # the next turn is not sent, because its player is away
     assert referee.get_clocks(400 * NS_PER_MS).minnie_ms == 1000
-    assert referee.next_deadline == 500 * NS_PER_MS  # the grace alone, from when the server was back
+    assert (
+        referee.next_deadline == 500 * NS_PER_MS
+    )  # the end of the grace period, which began when the server was back
     effects = referee.handle(PlayerReconnected(MINNIE), 450 * NS_PER_MS)
     (turn,) = messages_to(effects, MINNIE, Turn)
     assert turn.clocks.minnie_ms == 1000
     referee.handle(TurnStarted(1), 450 * NS_PER_MS)
     assert referee.get_clocks(950 * NS_PER_MS).minnie_ms == 500
-    # Who leaves after that by itself has no such claim.
+    # After a later disconnection, the clock keeps running.
     referee.handle(PlayerDisconnected(MINNIE), 950 * NS_PER_MS)
     assert referee.get_clocks(1050 * NS_PER_MS).minnie_ms == 400

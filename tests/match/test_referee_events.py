@@ -41,7 +41,7 @@ def test_an_event_comes_back_from_the_journal_as_it_was(event: RefereeEvent, at:
 
 
 def test_no_event_changes_after_it_was_made() -> None:
-    """An event is given to the referee, the journal and the spectators, one after the other."""
+    """The referee, the journal and the spectators get the same event object one after another."""
     assert all(kind.__struct_config__.frozen for kind in get_args(RefereeEvent))
 
 

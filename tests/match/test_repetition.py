@@ -1,4 +1,4 @@
-"""The rule of repetition under a referee: against a count over the whole match, through the journal, and in the record."""
+"""The rule `repetition` in a referee: compared with a count over the whole match, through the journal, and in the record."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from tests.match.refereed import Journal, play_match, record_of
 from tests.properties import examples
 from tests.server.matches import PATH, terms
 
-# A cap of 1 makes all armies alike, so that the two go in circles soon, and nobody reaches the goal.
+# With a cap of 1, positions soon repeat, and nobody reaches the goal.
 SMALL = with_changes(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
 LIMIT = 120
 
 
 def random_match(map: RisklessMap, seed: int) -> tuple[list[Armies], list[list[int]]]:
-    """Return the positions and the moves of a match of random moves, by the rules of the game alone."""
+    """Return the positions and the moves of a match of random moves, played without a referee."""
     played = setups.random_match(Riskless(map), seed, LIMIT)
     return list(played.positions), [list(move) for move in played.moves]
 
 
 def first_end(positions: list[Armies], times: int, opening: int) -> int | None:
-    """Return the ply after which a position with moves by the players has occurred so many times; None for never. The oracle."""
+    """Return the first ply after the opening whose position has occurred `times` times; None if there is none. The oracle."""
     seen: Counter[tuple[object, ...]] = Counter()
     for ply, position in enumerate(positions):
         place = (position.armies, position.player)
@@ -103,7 +103,7 @@ def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
 
 
 def _judged_alike_after_a_restart(given: Terms, journal: Journal, referee: Referee) -> None:
-    """Check that another server, which takes over in the middle from the store, judges the match alike."""
+    """Check that a referee restored from the journal in the middle of the match decides it in the same way."""
     middle = len(journal) // 2
     again = Referee(from_json(to_json(given)))
     for at, event in journal[:middle]:
@@ -116,7 +116,7 @@ def _judged_alike_after_a_restart(given: Terms, journal: Journal, referee: Refer
 
 
 def circling(rules: Adjudication | None = DEFAULT_RULES, plies: int = 100) -> Referee:
-    """Return a match in which both go to and fro: with a cap of 1 the position of ply 4 comes up again every 4 plies."""
+    """Return a match in which both players move back and forth: from ply 4 on, each position occurs again after 4 plies."""
     moves = [[0, 1], [3, 2], [1, 0], [2, 3]] * (plies // 4)
     return refereed(agree_terms(SMALL, rules, []), moves)[0]
 

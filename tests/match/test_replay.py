@@ -182,8 +182,8 @@ def test_the_moves_of_a_game_whose_player_moves_again_are_those_of_that_player(s
         assert compute_mean_cpu_ms([replace(played, moves=moves)]) == {"one": 10.0, "two": 30.0}
 
 
-def test_a_player_has_has_moved_that_moved_of_itself() -> None:
-    """Moves of the opening do not count, nor does the silence of a player that never had a turn."""
+def test_a_player_who_made_a_move_of_its_own_has_moved() -> None:
+    """Moves of the opening do not count, and a player who never had a turn did not fail to move."""
     opening = replace(record(), moves=[RecordedMove(cell, 0.0, opening=True) for cell in (4, 0)])
     late = Result("minnie", EndReason.TIMEOUT)
     assert [has_moved(replace(opening, result=late), player) for player in Player] == [False, None]

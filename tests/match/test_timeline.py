@@ -27,7 +27,7 @@ BEGIN: list[tuple[int, RefereeEvent]] = [
 
 
 def run_timeline(*then: tuple[int, RefereeEvent]) -> tuple[list[TimelineEntry], str, EndReason | None]:
-    """Return the steps after both were ready, and the end."""
+    """Return the entries after both players were ready, and the result."""
     steps, result = build_timeline(
         terms("1+0.1"), [*BEGIN, *((7_000 * NS_PER_MS + at * NS_PER_MS, event) for at, event in then)]
     )

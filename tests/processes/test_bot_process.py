@@ -19,10 +19,10 @@ from tests.virtual import virtual
 PATIENCE = RestartPolicy(start_seconds=60, max_restarts=7, backoff_seconds=0.25, max_backoff_seconds=5)
 
 
-class Program:
-    """Program that ends by itself after so many seconds."""
+class FakeProcess:
+    """Substitute for `ChildProcess`, which ends after `lasts` seconds of virtual time."""
 
-    runs: list[Program]
+    runs: list[FakeProcess]
     lasts: float
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Program:
             CLOCK.call_later(self.lasts, self._ends, 1)
 
     @classmethod
-    async def start(cls, *_: object) -> Program:
+    async def start(cls, *_: object) -> FakeProcess:
         cls.runs.append(cls())
         return cls.runs[-1]
 
@@ -60,8 +60,8 @@ class Program:
         self._ends(143)
 
 
-class Door:
-    """A reception where bots come in after so many seconds."""
+class FakeServer:
+    """Server to which each bot connects `after` seconds after its start."""
 
     def __init__(self, after: float) -> None:
         self._after = after
@@ -77,20 +77,20 @@ class Door:
 
 
 @pytest.fixture(autouse=True)
-def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bot_process, "ChildProcess", Program)
-    Program.runs = []
+def _fake_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bot_process, "ChildProcess", FakeProcess)
+    FakeProcess.runs = []
 
 
 def make_process(told: list[str], connects_after: float, lasts: float) -> BotProcess:
-    Program.lasts = lasts
+    FakeProcess.lasts = lasts
     launch = BotProgram("a", ("program",), "ws://here")
-    return BotProcess(launch, Door(connects_after), PATIENCE, told.append, lambda: None, CLOCK)
+    return BotProcess(launch, FakeServer(connects_after), PATIENCE, told.append, lambda: None, CLOCK)
 
 
 def pauses(runs_for: float) -> list[float]:
-    """Return the times from each end of the program to its next beginning."""
-    began = [each.began for each in Program.runs]
+    """Return the pause between each end of the process and its next start, in seconds."""
+    began = [each.began for each in FakeProcess.runs]
     return [later - now - runs_for for now, later in pairwise(began)]
 
 

@@ -1,4 +1,4 @@
-"""Identity of a process, and the certainty that it has ended."""
+"""Identity of a process, and the check whether the process has ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def test_a_process_is_gone_as_soon_as_it_was_killed_and_not_before() -> None:
         assert data.pid == other.pid
         assert not has_ended(data)
         other.kill()
-        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and keeps its number
+        os.waitid(
+            os.P_PID, other.pid, os.WEXITED | os.WNOWAIT
+        )  # it has ended, and keeps its id until it is reaped
         assert has_ended(data)
         other.wait()
         assert has_ended(data)

@@ -33,12 +33,12 @@ async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
     async with open_private_nats() as nats:
         monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
         async with open_nats(nats.url, name="test") as bus:
-            first, url = server_of(nats.password_file.parent), nats.url
+            first, url = find_server_id(nats.password_file.parent), nats.url
             os.kill(first, signal.SIGKILL)
             with anyio.fail_after(500):
                 for wanted in (False, True):
                     await becomes(bus, connected=wanted)
-            second = server_of(nats.password_file.parent)
+            second = find_server_id(nats.password_file.parent)
             assert second != first
             assert nats.url == url
     assert not is_alive(second)
@@ -49,8 +49,8 @@ async def becomes(bus: NatsBus, *, connected: bool) -> None:
         await anyio.sleep(0.005)
 
 
-def server_of(folder: Path) -> int:
-    """Return the process id of the NATS that tells its ports in a folder."""
+def find_server_id(folder: Path) -> int:
+    """Return the process id of the NATS server that has written its ports file into `folder`."""
     (file,) = folder.glob("*.ports")
     return int(file.stem.rpartition("_")[2])
 

@@ -32,7 +32,7 @@ def supervised(*command: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def is_alive(pid: int) -> bool:
-    """Return True if a process runs. A dead process that was not reaped does not run."""
+    """Return True if a process runs. A process that has ended but was not reaped does not run."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -40,7 +40,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until_dead(pid: int) -> bool:
-    """Return True as soon as a process that was told to die is dead."""
+    """Wait until a process has ended, and return True."""
     for _ in range(3000):
         if not is_alive(pid):
             return True
@@ -73,7 +73,7 @@ def test_a_command_that_is_not_there() -> None:
 
 def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() -> None:
     """Without forwarding, the signal would end only the supervisor and leave the command running."""
-    # What waits for a process lasts over the change of its program, and so does that it is kept waiting.
+    # A blocked signal stays pending, and stays blocked, when the process executes another program.
     early = (
         "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); "
         "os.kill(os.getpid(), signal.SIGTERM); os.execv(sys.argv[1], sys.argv[1:])"
@@ -111,8 +111,8 @@ def test_child_processes_of_the_command_end_with_it() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_polite_signal_is_handed_on(number: signal.Signals) -> None:
-    # A handler of Python's is called between two of its steps: a signal that comes after the last of them and before a
-    # sleep has begun is seen when that is over. `sigwait` takes one whenever it comes.
+    # A Python handler runs between two bytecodes, so a signal just before a sleep would be handled only after the sleep.
+    # `sigwait` accepts a signal at any time.
     code = (
         f"import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [{number:d}]);"
         f"print('ready', flush=True); signal.sigwait([{number:d}]); sys.exit(7)"

@@ -1,4 +1,4 @@
-"""Tasks that end with a block, whether it ends well or not."""
+"""Tasks that end with their block, also if the block raises an exception."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arena.processes.tasks import open_background_tasks
 
 
 class Sleeper:
-    """A task that says whether it runs and how it ended."""
+    """Task that records whether it runs, and how it ended."""
 
     def __init__(self) -> None:
         self.state = "not started"

@@ -1,4 +1,4 @@
-"""The generated parts of PROTOCOL.md: `python -m tests.protocol.tables` writes them from `protocol.codes` again."""
+"""Generator of tables in PROTOCOL.md from `protocol.codes`: run `python -m tests.protocol.tables`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def codes_table() -> str:
 
 
 def reasons_table() -> str:
-    """Return every reason for which a match ends, as a Markdown table."""
+    """Return every end reason with its meaning, as a Markdown table."""
     return _table("reason", [(reason.value, reason.meaning) for reason in EndReason])
 
 
 def regenerate(text: str) -> str:
-    """Return `text` with each generated part regenerated. Raises ValueError if the marks of a part are missing."""
+    """Return `text` with its generated parts updated. Raises ValueError if the marks of a part are missing."""
     for name, table in (("codes", codes_table()), ("reasons", reasons_table())):
         match = re.search(rf"<!-- {name}:[^\n]*-->\n(.*?)<!-- end of {name} -->", text, re.DOTALL)
         if match is None:

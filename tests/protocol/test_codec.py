@@ -104,7 +104,7 @@ def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.R
             assert told.code in {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE}
             assert "\n" not in told.detail
         else:
-            # whatever is let in can be written into a record
+            # all accepted data can be written into a record
             msgspec.json.encode(told)
 
 
@@ -140,7 +140,7 @@ moves_of_numbers = st.builds(
 def test_a_move_of_numbers_is_what_msgpack_itself_finds_in_its_frame(
     frame: bytes, chance: random.Random
 ) -> None:
-    """Such frames are decoded in one step, which must believe nothing that two steps would not."""
+    """The fast path for such frames must accept only frames that the general path accepts, with the same result."""
     frame = mutated(frame, chance)
     told = outcome(decode_client_message, frame)
     if not isinstance(told, Move):
@@ -235,7 +235,7 @@ def hello(**fields: object) -> bytes:
             b"\xdf\xff\xff\xff\xff",
             Code.BAD_MESSAGE,
             "not msgpack",
-        ),  # a map that claims 4 thousand million entries
+        ),  # a map with a header of 4 billion entries
         (b"\xdd\xff\xff\xff\xff", Code.BAD_MESSAGE, "not msgpack"),
         (b"\x91" * 10_000, Code.BAD_MESSAGE, "not msgpack"),
         (pack([1]), Code.BAD_MESSAGE, "a message must be a map, not an array"),
@@ -348,7 +348,7 @@ def test_a_frame_may_be_as_large_as_the_limit_and_no_larger(
 
 @pytest.mark.slow
 def test_the_largest_map_fits_into_the_largest_frame() -> None:
-    """A complete graph of the 1,000 territories that a map may have, with the longest names there are."""
+    """The map is a complete graph of 1,000 territories, the maximum, with names of the maximum length."""
     size = MAX_TERRITORIES
     complete = RisklessMap(
         name="complete",

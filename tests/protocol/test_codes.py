@@ -27,7 +27,7 @@ def test_every_word_is_written_as_it_is_spelt_and_says_what_it_means(
 
 
 def test_every_way_in_which_a_game_ends_is_a_reason_on_the_wire() -> None:
-    # a leaf ends only the explicit trees, which no match is played on
+    # LEAF ends only explicit trees, on which no match is played
     assert {reason.value for reason in Reason} - {"leaf"} <= {reason.value for reason in EndReason}
 
 

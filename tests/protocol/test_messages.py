@@ -1,4 +1,4 @@
-"""Messages and the descriptions in them, as logs and lists show them."""
+"""Messages as logs show them, and descriptions of engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves that are encoded once: on the wire and in Python the same as the list of them."""
+"""MovesSoFar: on the wire and in Python equal to a list of the moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of the messages: all are there, and every reference leads somewhere."""
+"""The JSON Schema of the messages: it has all messages, and each reference has a target."""
 
 from __future__ import annotations
 

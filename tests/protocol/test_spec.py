@@ -1,4 +1,4 @@
-"""PROTOCOL.md against the code: its example frames, its field tables, its bounds."""
+"""PROTOCOL.md agrees with the code: example frames, tables of fields, and bounds."""
 
 from __future__ import annotations
 

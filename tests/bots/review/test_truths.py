@@ -12,14 +12,16 @@ from arena.match.replay import verify_record
 from arena.protocol.record import to_line
 from arena.solved.move_quality import MoveQuality
 from tests.bots.command_line import arena, fails
-from tests.ladder.reports.test_blunders import by_hand, make_record
+from tests.ladder.reports.test_blunders import count_by_comparison, make_record
 
 
 def test_each_move_is_told_with_the_better_one() -> None:
     record = make_record("path4", 30)
     told = review_by_tablebase(verify_record(record))
     assert told is not None
-    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
+    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(
+        count_by_comparison(record).values()
+    )
     assert [each.ply for each in told] == list(range(len(record.moves)))
     assert all(each.best != each.move for each in told if each.kind is not MoveQuality.KEPT)
     assert review_by_tablebase(verify_record(make_record("m2", 4))) is None

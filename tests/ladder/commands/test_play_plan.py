@@ -1,4 +1,4 @@
-"""Lines of `arena ladder` about its own page."""
+"""Lines that `arena ladder` prints about its web page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_page_is_where_the_ladder_says_and_has_loaded_what_its_tables_need(t
         "1000",
         "--port",
         "0",
-    ]  # bots that nobody starts
+    ]  # two bots that are never started
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "arena", *words],
         cwd=tmp_path,

@@ -1,6 +1,4 @@
-"""`arena submit`: the zip files of strangers are kept and listed without an engine; tests/docs has a check in a real
-box.
-"""
+"""`arena submit`: zip files are kept and listed without a container engine. tests/docs checks one in a real container."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bots' losses of value, counted by the tables of solved maps."""
+"""Blunders of bots, counted with the tables of solved maps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.server.matches import record
 
 
 def make_record(map: str, plies: int, *, opening: int = 0) -> Record:
-    """Return the last move of the list, again and again, by a bot that knows no better."""
+    """Return the record of a match in which both bots always play the last legal move."""
     game = Riskless(load_map(map))
     position = game.start()
     moves: list[RecordedMove] = []
@@ -26,8 +26,8 @@ def make_record(map: str, plies: int, *, opening: int = 0) -> Record:
     return replace(finished, setup=game.setup(), moves=moves)
 
 
-def by_hand(record: Record) -> dict[str, int]:
-    """Return the moves after which the value was another, found by judging each against all that could be played."""
+def count_by_comparison(record: Record) -> dict[str, int]:
+    """Return the number of blunders of each bot, by comparing the value of each move with those of all legal moves."""
     game = Riskless(load_map("path4"))
     solution = load_solution(game)
     assert solution is not None
@@ -45,7 +45,7 @@ def by_hand(record: Record) -> dict[str, int]:
 def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
     record = make_record("path4", 30)
     found = count_blunders(["a", "b"], [record, record])
-    right = by_hand(record)
+    right = count_by_comparison(record)
     assert sum(right.values()) > 0
     assert {each.bot: each.lost_wins + each.lost_draws for each in found} == {
         bot: 2 * number for bot, number in right.items()

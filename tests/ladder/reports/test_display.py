@@ -37,7 +37,7 @@ def test_progress_without_a_terminal_is_a_line_a_match() -> None:
 
 
 def test_progress_on_a_terminal_is_a_table_and_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")  # a dumb one has no bars
+    monkeypatch.setenv("TERM", "xterm")  # a dumb terminal has no bars
     file = io.StringIO()
     finished_ladder = ladder()
     play(finished_ladder, Console(file=file, width=100, force_terminal=True, color_system=None))

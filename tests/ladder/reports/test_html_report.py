@@ -13,7 +13,7 @@ EVIL = "<script>alert(1)</script>"
 
 
 class Reader(HTMLParser):
-    """Notes which tags there are, what they refer to, and whether they are closed."""
+    """Parser that collects the tags of a page and their references, and checks that all are closed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ from tests.server.matches import game_of, record
 
 
 def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
-    """Return an event on a map, or of tic-tac-toe where it has none."""
+    """Return an event on a map, or of tic-tac-toe without a map."""
     game = "riskless" if map else "tictactoe"
     plan = LadderPlan((plan_engine_bot("anna"), plan_engine_bot("bert")), game=game, maps=(map or "m2",))
     ladder = Ladder(plan, [game_of(game)])

@@ -27,7 +27,7 @@ def render_table(width: int, *, terminal: bool) -> list[str]:
 
 @pytest.mark.parametrize("width", [40, 60, 78, 80, 120])
 def test_on_a_terminal_it_says_all_in_whatever_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")  # a dumb one has 80 columns, whatever is said
+    monkeypatch.setenv("TERM", "xterm")  # a dumb terminal has 80 columns, even if another width is given
     text = "\n".join(render_table(width, terminal=True))
     for said in ("anna", "12.5", "+212", "-212", "131", "games", "points", "gone", "[bert]"):
         assert said in text

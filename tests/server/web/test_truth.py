@@ -10,7 +10,7 @@ from arena.protocol.record import to_line
 from arena.server.web.store_pages import rate_moves_by_table
 from arena.solved.move_quality import MoveQuality
 from arena.solved.solution import load_solution
-from tests.ladder.reports.test_blunders import by_hand, make_record
+from tests.ladder.reports.test_blunders import count_by_comparison, make_record
 
 
 def test_each_move_on_a_solved_map_has_its_quality() -> None:
@@ -18,7 +18,9 @@ def test_each_move_on_a_solved_map_has_its_quality() -> None:
     told = rate_moves_by_table(to_line(record))
     assert told is not None
     assert len(told) == len(record.moves)
-    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(by_hand(record).values())
+    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(
+        count_by_comparison(record).values()
+    )
     replayed = verify_record(record)
     solution = load_solution(replayed.game)
     assert solution is not None
