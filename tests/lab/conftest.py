@@ -1,4 +1,4 @@
-"""Without numba there is nothing to test here; a kernel takes ten seconds of a quiet core to compile."""
+"""The tests of this folder are skipped without numba. Compiling a kernel takes ten seconds on a free core."""
 
 from __future__ import annotations
 

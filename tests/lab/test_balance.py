@@ -11,7 +11,7 @@ from tests.games.strategies import riskless_maps
 
 
 def by_rounds(graph: Graph) -> list[list[int]]:
-    """Return distances by Floyd and Warshall's rounds: slow and plain."""
+    """Return all distances, computed by the algorithm of Floyd and Warshall."""
     size = len(graph)
     far = [[0 if v == w else 1 if w in graph[v] else size for w in range(size)] for v in range(size)]
     for middle in range(size):
@@ -27,7 +27,7 @@ def test_distances_count_the_moves(map: RisklessMap) -> None:
 
 
 @given(map=riskless_maps(), data=st.data())
-def test_imbalance_does_not_know_the_sides(map: RisklessMap, data: st.DataObject) -> None:
+def test_imbalance_is_the_same_with_exchanged_sides(map: RisklessMap, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(map.size)))
     each = data.draw(st.integers(1, map.size // 2))
     one, other = order[:each], order[each : 2 * each]
@@ -45,8 +45,8 @@ def test_starts_that_are_images_of_each_other_are_even(size: int, data: st.DataO
 
 
 def test_a_corner_against_the_middle_is_not_even() -> None:
-    # Two roads against four; from the corner 2, 3, 2, 1 cells at distances 1 to 4, from the middle 4, 4;
-    # three cells are nearer to the middle (itself, and two more), the corner has itself only.
+    # The corner has two roads, the middle four. From the corner 2, 3, 2 and 1 cells are at distances 1 to 4, and from the
+    # middle 4 and 4 at distances 1 and 2.
     graph = make_grid_map(3, 3).neighbours
     corner, middle = [0], [4]
     assert StartBalancer(graph).compute_imbalance(corner, middle) >= 2 + 2

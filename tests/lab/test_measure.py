@@ -1,4 +1,4 @@
-"""Measurements of maps: counts agree with counts by hand, and the same seed gives the same figures."""
+"""Measurements of maps: figures that are known beforehand, and equal figures for equal seeds."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_share_of_zero_has_an_error(of: int) -> None:
     assert 0 < none.error < estimate_share(of / 2, of).error + 1e-9
 
 
-def test_the_pairs_needed_just_leave_out_a_half() -> None:
+def test_the_interval_of_the_needed_pairs_just_excludes_one_half() -> None:
     pairs = [2.0, 1.0, 2.0, 1.5, 0.0, 1.0, 2.0, 1.5]
     scores = [points / 2 for points in pairs]
     mean = sum(scores) / len(scores)
@@ -138,7 +138,7 @@ M1 = Riskless(load_map("m1"))
 
 
 def statistics(values: list[int], winner: Player | None) -> MatchStatistics:
-    """Return the statistics of a match in which these values were told, and each move was the first one."""
+    """Return the statistics of a match with these reported values, in which each move was the first one in move order."""
     position, positions, reports = M1.start(), [], []
     for value in values:
         played = M1.moves(position)[0]
@@ -162,12 +162,12 @@ def statistics(values: list[int], winner: Player | None) -> MatchStatistics:
         ([500] * 8, None, 0, None),
         ([-500] * 8, Player.MAXIE, 0, True),
         ([500, 500, -500, -500, 500, 500], Player.MAXIE, 2, True),
-        ([500, -500] * 4, Player.MAXIE, 0, None),  # each mover thinks better of the own move: nobody leads
+        ([500, -500] * 4, Player.MAXIE, 0, None),  # each report favours the player who moves, so nobody leads
         ([20, 20, -20, -20, 20, 20], Player.MAXIE, 0, True),  # too little for a lead
         ([], None, 0, None),
     ],
 )
-def test_the_course_of_a_match(
+def test_lead_changes_and_comebacks_of_a_match(
     values: list[int], winner: Player | None, changes: int, comeback: bool | None
 ) -> None:
     found = statistics(values, winner)
@@ -175,7 +175,7 @@ def test_the_course_of_a_match(
     assert (found.chance_gap is None) == (not values)
 
 
-def test_the_gap_is_that_of_the_best_reply_and_the_median_one() -> None:
+def test_the_gap_is_the_difference_between_the_best_and_the_median_move() -> None:
     searcher = Searcher(M1, weights_for(M1, "plain"), Settings(table_mb=1, exact=True))
     chances = compute_reply_chances(M1, searcher, M1.start(), 10_000)
     searcher.close()
@@ -185,8 +185,8 @@ def test_the_gap_is_that_of_the_best_reply_and_the_median_one() -> None:
     assert compute_gap_to_median([0.7]) == 0
 
 
-def test_a_territory_that_is_taken_back_and_forth_is_a_poke_from_the_third_time_on() -> None:
-    """Both players attack the same territory in turn, from different sides."""
+def test_a_territory_that_is_taken_back_and_forth_counts_from_the_third_time_on() -> None:
+    """Both players take the same territory in turn, each from another neighbour."""
     found = load_map("path4")
     game = Riskless(found)
     position = game.position_from_text("-9 +1 +9 . minnie 0")

@@ -1,4 +1,4 @@
-"""The maker of openings, against a plain minimax that judges the same candidates."""
+"""The search for openings keeps the same openings as tests by a simple minimax."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ STRENGTHS = (40, 120)
 CRITERIA = OpeningCriteria(
     "plain", exact=True, nodes=4_000, window=0.3, gap=0.2, strengths=STRENGTHS, depth=DEPTH
 )
-"""Enough nodes for every search of an opening to that depth."""
+"""Criteria with enough nodes to search every opening to DEPTH plies."""
 
 
 def even(position: Armies) -> float:
-    """Maxie's chance by the mean of the last two depths."""
+    """Return Maxie's winning chance, from the mean value of the last two depths."""
     values = [
         minimax_value(GAME, position, depth, lambda each: 100 * sum(each.armies))
         for depth in (DEPTH - 1, DEPTH)
@@ -49,7 +49,7 @@ def gap(position: Armies) -> float:
 
 
 def even_in_matches(position: Armies) -> bool:
-    """True if at each strength two matches between equal engines, by the engine that judges, are split."""
+    """Return True if at each strength each player scores at least half a point in two matches between equal engines."""
     searcher = Searcher(GAME, weights_for(GAME, "plain"), Settings(table_mb=1, exact=True, foresee=False))
     split = True
     for strength in ((30, 50), (90, 150)):
@@ -84,14 +84,14 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
     assert 5 < len(kept) < 55
 
 
-def test_positions_differ_and_none_is_over() -> None:
+def test_openings_lead_to_different_unfinished_positions() -> None:
     wide = replace(CRITERIA, window=0.5, gap=0)
     positions = [find_position_after(GAME, each) for each in made(200, criteria=wide)]
     assert len({(each.armies, each.player) for each in positions}) == len(positions) > 20
     assert all(GAME.outcome(each) is None for each in positions)
 
 
-def test_another_seed_gives_another_order_and_tries_are_bounded() -> None:
+def test_another_seed_gives_other_openings_and_candidates_are_limited() -> None:
     wide = replace(CRITERIA, window=0.5, gap=0)
     one, other = (made(100, seed=seed, criteria=wide) for seed in (1, 2))
     assert 0 < len(one) <= 100
@@ -99,7 +99,7 @@ def test_another_seed_gives_another_order_and_tries_are_bounded() -> None:
     assert made(100, seed=1, criteria=wide) == one
 
 
-def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
+def test_the_search_stops_with_enough_openings_and_counts_all_tested() -> None:
     counted: list[int] = []
     some = make_openings(M1, 4, CRITERIA, seed=1, max_candidates=60, progress=counted.append)
     assert list(islice(some, 3)) == made()[:3]
@@ -109,6 +109,6 @@ def test_the_search_stops_with_enough_openings_and_counts_all_judged() -> None:
     assert sum(counted[-4:]) == 60
 
 
-def test_a_map_that_is_decided_has_none() -> None:
+def test_a_map_on_which_every_match_is_decided_has_no_openings() -> None:
     criteria = OpeningCriteria("plain", exact=False, nodes=4_000, window=0.45, gap=0.01, strengths=STRENGTHS)
     assert not list(make_openings(load_map("path4"), 4, criteria, seed=1, max_candidates=100))

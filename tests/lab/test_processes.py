@@ -31,8 +31,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_results_come_in_the_order_of_the_parts_which_are_taken_as_needed(processes: int) -> None:
-    """Run in a separate program, because the pool leaves a process behind that ends with its parent."""
+def test_results_are_in_the_order_of_the_arguments_which_are_read_as_needed(processes: int) -> None:
+    """The calls run in a separate program, because the pool starts a process that ends only with its parent."""
     result = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM, str(processes)], capture_output=True, text=True, check=True
     )
@@ -60,7 +60,7 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_ends_all_processes_without_a_word(tmp_path: Path) -> None:
+def test_ctrl_c_ends_all_processes_without_an_error_message(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     program = subprocess.Popen(
         [sys.executable, "-P", "-c", INTERRUPTED, tmp_path / "pipe"],
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_all_processes_without_a_word(tmp_path: Path) -> None:
     assert program.communicate(timeout=500) == ("interrupted\n", "")
 
 
-def test_there_may_be_no_parts_and_what_a_part_raises_is_raised() -> None:
+def test_no_arguments_give_no_results_and_an_error_of_a_call_is_raised() -> None:
     assert list(map_in_processes(pow, (), 1)) == []
     with pytest.raises(ZeroDivisionError):
         list(map_in_processes(divmod, [(1, 1), (1, 0)], 1))

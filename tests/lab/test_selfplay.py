@@ -1,4 +1,4 @@
-"""Matches in one process: openings, scattered armies, seats and budgets."""
+"""Matches in one process: random openings, seats and node limits."""
 
 import random
 from typing import Any
@@ -28,7 +28,7 @@ def searcher(evaluator: str = "features") -> Searcher[Any, Any]:
 
 
 @pytest.mark.parametrize("plies", [0, 3, 9])
-def test_openings_are_in_play(plies: int) -> None:
+def test_random_starts_are_unfinished_positions(plies: int) -> None:
     rng = random.Random(plies)
     for _ in range(20):
         position = make_random_start(M1, rng, plies)
@@ -36,7 +36,7 @@ def test_openings_are_in_play(plies: int) -> None:
         assert M1.ply(position) == plies
 
 
-def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
+def test_a_random_start_is_shorter_if_all_matches_end_sooner() -> None:
     game = Riskless(load_variant("path4:cap=3,goal=5"))
     for seed in range(5):
         position = make_random_start(game, random.Random(seed), 40)
@@ -44,7 +44,7 @@ def test_an_opening_is_shorter_where_no_match_lasts_so_long() -> None:
         assert position.ply <= 20
 
 
-def test_a_match_is_a_line_of_legal_moves_to_its_end() -> None:
+def test_a_match_is_a_sequence_of_legal_moves_to_its_end() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
@@ -66,7 +66,7 @@ def test_a_match_can_be_cut_short() -> None:
     assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, MAX_PLIES_REASON)
 
 
-def test_a_match_that_goes_in_circles_is_a_draw_when_a_position_comes_up_for_the_third_time() -> None:
+def test_a_match_is_a_draw_when_a_position_occurs_for_the_third_time() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()

@@ -1,4 +1,4 @@
-"""Maps with other numbers, and the sets to learn from and to measure on."""
+"""Maps with another cap or goal, random planar maps, and the sets of maps for learning and measuring."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.maps.test_generators import check_numbers
 from tests.properties import examples
 
 
-def test_a_map_with_other_numbers() -> None:
+def test_a_map_with_another_cap_or_goal() -> None:
     world = load_map("world")
     assert load_variant("world") is world
     small = load_variant("world:cap=25")
@@ -76,7 +76,7 @@ def test_a_random_planar_map_can_be_drawn_without_crossings(size: int, number: i
     check_numbers(map)
 
 
-def test_a_random_planar_map_has_bounds() -> None:
+def test_a_random_planar_map_has_a_minimum_and_a_maximum_size() -> None:
     with pytest.raises(ValueError, match="5 to 64 territories, not 65"):
         make_planar_map(65, 1)
 
@@ -85,7 +85,7 @@ Place = tuple[float, float]
 
 
 def cross(a: Place, b: Place, c: Place, d: Place) -> bool:
-    """Return True if the lines from a to b and from c to d cross."""
+    """Return True if the line from a to b crosses the line from c to d."""
 
     def side(p: Place, q: Place, r: Place) -> bool:
         return (q[0] - p[0]) * (r[1] - p[1]) > (q[1] - p[1]) * (r[0] - p[0])

@@ -1,1 +1,1 @@
-"""Tables of solved maps, probed."""
+"""Tests of the tables of solved maps."""

@@ -1,4 +1,4 @@
-"""Maps small enough to be solved in a test, and a cache of its own for each run."""
+"""Maps that are small enough to be solved in a test, and a fixture that solves them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from testkit.parts import skip_without
 
 
 def path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> RisklessMap:
-    """Return a path whose ends are held."""
+    """Return a map whose territories form a path. Maxie holds the first territory, Minnie the last."""
     near = tuple(tuple(w for w in (v - 1, v + 1) if 0 <= w < size) for v in range(size))
     start = (1, *[0] * (size - 2), -2)
     places = tuple((float(v), 0.0) for v in range(size))
@@ -21,14 +21,14 @@ def path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> Ris
 
 @pytest.fixture
 def solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[RisklessMap], Path]:
-    """Solve a map into the user's cache, which is the test's own."""
+    """Return a function that solves a map, and writes the table to a cache folder of this test."""
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
     from arena.solved.board_numbers import Boards  # noqa: PLC0415
     from arena.solved.folders import get_local_folder, make_table_file_name  # noqa: PLC0415
 
-    cache.get_chosen_folder()  # the kernels stay where they were compiled
+    cache.get_chosen_folder()  # choose the folder of the kernels before the variable changes, so that they need not be compiled again
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def solved(map: RisklessMap) -> Path:

@@ -1,10 +1,10 @@
-"""Solves the small maps of maps/README.md, has the second program check each, and writes their table there.
+"""Program that solves and verifies small maps, and writes the table of solved maps in maps/README.md.
 
-    python -m tests.solved.readme_table                     the maps that take less than a minute together
-    python -m tests.solved.readme_table m1 ring:7           these alone
-    python -m tests.solved.readme_table --list              what can be named
+    python -m tests.solved.readme_table                     the small maps, which take less than a minute together
+    python -m tests.solved.readme_table m1 ring:7           only these maps
+    python -m tests.solved.readme_table --list              list the maps
 
-A table that is there already is taken; the rows of maps that are not named stay as they are.
+A map that has a solved table already is not solved again. Rows of other maps stay as they are.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Case:
-    """A map as it is, or with other numbers."""
+    """Map to solve, optionally with another cap and goal."""
 
     map: str
     cap: int | None = None
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Return the map's name as in the table."""
+        """Return the name of the case in the table."""
         return self.map if self.cap is None else f"{self.map}, cap {self.cap}, goal {self.goal}"
 
     def load(self) -> RisklessMap:
@@ -70,11 +70,15 @@ CASES = (
     Case("ring:8", 6, 36, small=False),
     Case("grid:2x4", 5, 30, small=False),
 )
-"""Generated maps as they are, where they have few boards; larger ones with about m1's share of what they hold as their goal."""
+"""Maps in the table of maps/README.md.
+
+Generated maps with few boards have their own cap and goal. The larger ones have a smaller cap, and a goal that is about the
+same share of the map's capacity as on m1.
+"""
 
 
-def table_of(map: RisklessMap) -> SolvedTable:
-    """Return the table of a map, made where there is none."""
+def load_or_make_table(map: RisklessMap) -> SolvedTable:
+    """Return the solved table of a map. Solve the map first if it has none."""
     boards = Boards.from_map(map)
     path = find_table(boards)
     if path is None:
@@ -84,53 +88,59 @@ def table_of(map: RisklessMap) -> SolvedTable:
     return SolvedTable(path)
 
 
-def row(name: str, map: RisklessMap, table: SolvedTable) -> str:
-    """Return the table's row of a map."""
+def make_row(name: str, map: RisklessMap, table: SolvedTable) -> str:
+    """Return the row of a map as Markdown."""
     header, totals = table.header, table.header.totals
     shares = [f"{100 * n / max(1, totals.open):.2f} %" for n in (totals.won, totals.lost, totals.drawn)]
     board = " ".join(f"{n:+d}" if n else "." for n in table.boards.board(header.longest_board))
-    longest = [plies_text(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
+    longest = [format_plies(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
     start = table.probe(map.start)
     cells = [
         name,
         f"{totals.open:,}",
         *shares,
         *longest,
-        truth_text(start),
-        truth_text(without(map, table)),
-        fair(start),
+        describe_value(start),
+        describe_value(find_value_without_extra_army(map, table)),
+        judge_extra_army(start),
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def truth_text(start: SolvedValue) -> str:
-    """Return the truth of a start, in which Maxie is to move."""
+def describe_value(start: SolvedValue) -> str:
+    """Return the value of a start, in which Maxie is to move, as a phrase."""
     if start.plies is None:
         return "a draw"
-    return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {plies_text(start.plies)}"
+    return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {format_plies(start.plies)}"
 
 
-def plies_text(plies: int) -> str:
-    """Return a number of plies with its noun."""
+def format_plies(plies: int) -> str:
+    """Return a number of plies as text, such as `1 ply`."""
     return f"{plies} {'ply' if plies == 1 else 'plies'}"
 
 
-def without(map: RisklessMap, table: SolvedTable) -> SolvedValue:
-    """Return the truth of the start without Minnie's extra army: the first of her territories with the most armies has one less."""
+def find_value_without_extra_army(map: RisklessMap, table: SolvedTable) -> SolvedValue:
+    """Return the value of the start without Minnie's extra army.
+
+    The army is removed from the first of her territories with the most armies.
+    """
     most = min(map.start)
     place = map.start.index(most)
     return table.probe((*map.start[:place], most + 1, *map.start[place + 1 :]))
 
 
-def fair(start: SolvedValue) -> str:
-    """Return whether the extra army makes up for moving second, in a phrase."""
+def judge_extra_army(start: SolvedValue) -> str:
+    """Say in a phrase whether Minnie's extra army makes up for moving second."""
     if start.plies is None:
         return "yes: nobody can force a win"
     return "no: Minnie loses in spite of it" if start.result.sign > 0 else "no: it is a win for Minnie"
 
 
-def page_with_rows(text: str, rows: dict[str, str]) -> str:
-    """Return the page with these rows in the place of their maps' rows; all are in the order of CASES."""
+def replace_rows(text: str, rows: dict[str, str]) -> str:
+    """Return the page's text with new rows in its table, in the order of CASES.
+
+    rows  new rows by the name of their case; other rows stay as they are
+    """
     before, rest = text.split(BEGIN)
     between, after = rest.split(END)
     results = {
@@ -140,28 +150,28 @@ def page_with_rows(text: str, rows: dict[str, str]) -> str:
     return before + BEGIN + HEAD + "".join(f"{line}\n" for line in lines) + END + after
 
 
-def wrong(table: SolvedTable) -> str:
-    """Return the faults that the second program finds in a table; empty if there are none."""
+def find_faults(table: SolvedTable) -> str:
+    """Return the faults that the verifier finds in a table; empty if there are none."""
     replay = verify_table(table, len(list_usable_cores()), lambda _done, _total: None)
     return str(replay.fault or "") or "; ".join(replay.false_statements)
 
 
 def main() -> int:
-    """Solve, verify, write; 1 where a table is not true."""
+    """Solve and verify the maps, and write the page. Return 1 if a table is wrong, otherwise 0."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("maps", nargs="*", metavar="MAP")
-    parser.add_argument("--list", action="store_true", help="the maps that can be named")
+    parser.add_argument("--list", action="store_true", help="list the maps")
     parser.add_argument(
         "--verified",
         action="store_true",
-        help="`arena solve --verify` has checked these tables: do not do it again",
+        help="do not verify the tables, because `arena solve --verify` has done so",
     )
     arguments = parser.parse_args()
     unknown = set(arguments.maps) - {case.map for case in CASES}
     if unknown:
-        parser.error(f"{min(unknown)} is none of them: there are {', '.join(case.map for case in CASES)}")
+        parser.error(f"there is no map {min(unknown)}; choose from {', '.join(case.map for case in CASES)}")
     if arguments.list:
         print(*(case.name for case in CASES), sep="\n")  # noqa: T201
         return 0
@@ -170,15 +180,15 @@ def main() -> int:
         if case.map not in arguments.maps and (arguments.maps or not case.small):
             continue
         map, began = case.load(), time.monotonic()
-        table = table_of(map)
+        table = load_or_make_table(map)
         solved = time.monotonic()
-        if not arguments.verified and (why := wrong(table)):
-            print(f"{case.name}: {table.path} is not true: {why}")  # noqa: T201
+        if not arguments.verified and (why := find_faults(table)):
+            print(f"{case.name}: {table.path} is wrong: {why}")  # noqa: T201
             return 1
-        rows[case.name] = row(case.name, map, table)
+        rows[case.name] = make_row(case.name, map, table)
         checked = "" if arguments.verified else f", verified in {time.monotonic() - solved:.1f} s"
         print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)  # noqa: T201
-        README.write_text(page_with_rows(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        README.write_text(replace_rows(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Boards as numbers: there and back, the automorphisms of a map, and one board that stands for all that look alike."""
+"""Numbers of boards, automorphisms of a map, and representatives of symmetric boards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RING = Boards.from_map(load_map("m1"))
 boards = st.tuples(*[st.integers(-9, 9)] * 6)
 
 
-def test_there_are_as_many_as_arithmetic_says() -> None:
+def test_the_number_of_boards_and_symmetries_is_correct() -> None:
     assert RING.count == 19**6
     assert Boards.from_map(load_map("path4")).count == 21**4
 
@@ -39,7 +39,7 @@ def test_a_number_is_one_board(board: tuple[int, ...]) -> None:
 
 
 @given(boards, st.integers(0, 11))
-def test_all_that_look_alike_have_one_representative(board: tuple[int, ...], which: int) -> None:
+def test_symmetric_boards_have_the_same_representative(board: tuple[int, ...], which: int) -> None:
     symmetry = RING.symmetries[which]
     turned = tuple(board[symmetry[v]] for v in range(6))
     stands = RING.representative(board)
@@ -48,12 +48,12 @@ def test_all_that_look_alike_have_one_representative(board: tuple[int, ...], whi
     assert RING.board(stands) in images
 
 
-def test_the_opponent_sees_the_signs_turned() -> None:
+def test_the_opponents_board_has_opposite_signs() -> None:
     assert make_board_for_mover(Armies((2, 0, -3), MAXIE, 0)) == (2, 0, -3)
     assert make_board_for_mover(Armies((2, 0, -3), MINNIE, 1)) == (-2, 0, 3)
 
 
-def test_the_order_of_roads_is_all_the_same() -> None:
+def test_the_order_of_roads_does_not_matter() -> None:
     near = tuple(tuple(reversed(each)) for each in load_map("m1").neighbours)
     assert Boards(tuple(tuple(sorted(each)) for each in near), 9, 40) == RING
 
@@ -80,7 +80,7 @@ def graphs(draw: st.DrawFn) -> tuple[tuple[int, ...], ...]:
 
 
 @given(graphs())
-def test_they_are_all_permutations_that_keep_the_roads(graph: tuple[tuple[int, ...], ...]) -> None:
+def test_automorphisms_are_all_permutations_that_keep_the_roads(graph: tuple[tuple[int, ...], ...]) -> None:
     roads = {(v, w) for v, near in enumerate(graph) for w in near}
     every = [
         each for each in permutations(range(len(graph))) if {(each[v], each[w]) for v, w in roads} == roads
@@ -88,7 +88,7 @@ def test_they_are_all_permutations_that_keep_the_roads(graph: tuple[tuple[int, .
     assert list(find_automorphisms(graph)) == every
 
 
-def test_too_large_a_group_is_cut_to_a_group() -> None:
+def test_a_group_that_is_too_large_is_replaced_by_a_subgroup() -> None:
     size = 9
     complete = tuple(tuple(w for w in range(size) if w != v) for v in range(size))
     found = set(find_automorphisms(complete))
@@ -97,6 +97,6 @@ def test_too_large_a_group_is_cut_to_a_group() -> None:
     assert all(tuple(one[v] for v in two) in found for one in some for two in some)
 
 
-def test_a_long_ring_takes_no_time() -> None:
+def test_the_automorphisms_of_a_long_ring_are_found_fast() -> None:
     assert len(find_automorphisms(make_ring_map(200).neighbours)) == 400
     assert len(find_automorphisms(make_grid_map(20, 10).neighbours)) == 4

@@ -1,4 +1,4 @@
-"""The truth of positions of a match: by the rules themselves, its ply limit included."""
+"""The values of positions agree with minimax down to the ply limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Solve = Callable[[RisklessMap], Path]
 
 
 def by_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
-    """Return the truth by playing everything to the ply limit: the slow way."""
+    """Return a function that computes the value of a position by minimax down to the ply limit."""
 
     @cache
     def truth(position: Armies) -> SolvedValue:
@@ -40,7 +40,7 @@ def by_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
 
 
 @pytest.mark.parametrize("limit", [1, 4, 9, 30])
-def test_the_truth_equals_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None:
+def test_values_equal_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None:
     map = path_map(limit=limit)
     solve(map)
     game = Riskless(map)
@@ -59,7 +59,7 @@ def test_the_truth_equals_minimax_to_the_ply_limit(limit: int, solve: Solve) -> 
     assert seen > 1
 
 
-def test_a_winner_is_told_by_name(solve: Solve) -> None:
+def test_the_winner_of_a_position_is_a_player(solve: Solve) -> None:
     solve(path_map())
     solution = load_solution(Riskless(path_map()))
     assert solution is not None
@@ -81,7 +81,7 @@ def test_a_game_without_a_table_has_no_solution(tmp_path: Path, monkeypatch: pyt
     assert load_solution(TicTacToe()) is None
 
 
-def test_a_shipped_table_is_there_without_solving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shipped_table_is_found_without_solving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     game = Riskless(load_map("path4"))
     solution = load_solution(game)
@@ -93,7 +93,7 @@ def kinds(solution: Solution, position: Armies) -> list[MoveQuality]:
     return [classify_move(solution, position, move).quality for move in solution.game.moves(position)]
 
 
-def test_each_move_is_judged_by_its_loss() -> None:
+def test_each_move_is_classified_by_the_result_that_it_gives_away() -> None:
     game = Riskless(load_map("path4"))
     solution = load_solution(game)
     assert solution is not None

@@ -1,4 +1,4 @@
-"""A table's file: it round-trips, and a truncated, altered or foreign file is refused in one line."""
+"""The file of a table: it is read as it was written, and a truncated, changed or foreign file gives an error of one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Solve = Callable[[RisklessMap], Path]
 
 
 def check_refused(path: Path, *words: str) -> None:
-    """Check that opening the file, or reading one of its blocks, is refused in one line with these words."""
+    """Check that opening the file, or reading one of its blocks, gives an error of one line that contains `words`."""
     with pytest.raises(BadTable) as error:
         table = SolvedTable(path)
         for block in range(table.header.block_count):
@@ -31,7 +31,7 @@ def check_refused(path: Path, *words: str) -> None:
     assert all(word in text for word in words), text
 
 
-def test_a_table_is_found_by_its_map_and_by_no_other(solve: Solve) -> None:
+def test_a_table_is_found_for_its_map_and_for_no_other(solve: Solve) -> None:
     map = path_map()
     path = solve(map)
     assert path == get_local_folder() / make_table_file_name(map)
@@ -52,7 +52,7 @@ def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None
         open_table(other)
 
 
-def test_every_cut_is_refused(solve: Solve, tmp_path: Path) -> None:
+def test_every_truncated_file_is_refused(solve: Solve, tmp_path: Path) -> None:
     whole = solve(path_map()).read_bytes()
     cut = tmp_path / "cut.solved"
     for length in range(len(whole)):
@@ -62,7 +62,7 @@ def test_every_cut_is_refused(solve: Solve, tmp_path: Path) -> None:
     check_refused(cut, "is damaged: it has")
 
 
-def test_every_altered_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
+def test_every_changed_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
     whole = solve(path_map()).read_bytes()
     rng = Random(5)
     altered = tmp_path / "altered.solved"
@@ -88,7 +88,7 @@ def test_a_foreign_file_is_refused(content: bytes, words: list[str], tmp_path: P
     check_refused(path, *words)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     check_refused(tmp_path / "none.solved", "cannot be read")
 
 
@@ -115,7 +115,7 @@ def test_a_header_of_another_version_or_of_nonsense_is_refused(
         decode_header(memoryview(data), "x.solved")
 
 
-def test_the_digest_is_of_all_that_a_value_depends_on() -> None:
+def test_the_digest_depends_on_everything_that_affects_a_value() -> None:
     of = {
         compute_boards_digest(Boards.from_map(path_map(*numbers)))
         for numbers in [(3, 3, 7, 60), (4, 3, 7, 60), (3, 4, 7, 60), (3, 3, 8, 60)]

@@ -1,4 +1,4 @@
-"""Values: their codes, their order, and what a ply limit and a move make of them."""
+"""Solved values: their codes, their order, and their change by a ply limit or a move."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue, decode_va
 truths = st.integers(2, 255).map(decode_value)
 
 
-def test_the_codes_are_as_the_format_tells() -> None:
+def test_codes_are_decoded_as_the_format_specifies() -> None:
     assert decode_value(0) == DRAW
     assert decode_value(2) == SolvedValue(SolvedResult.LOSS, 0)
     assert decode_value(3) == SolvedValue(SolvedResult.WIN, 0)
@@ -24,13 +24,13 @@ def test_a_ply_limit_turns_longer_wins_into_draws(truth: SolvedValue, left: int)
     assert truth.with_ply_limit(left) == (truth if truth.plies <= left else DRAW)
 
 
-def test_before_the_move_the_other_player_sees_it_and_a_ply_more() -> None:
+def test_the_value_of_a_move_is_for_the_other_player_and_has_one_ply_more() -> None:
     assert SolvedValue(SolvedResult.LOSS, 4).move_value == SolvedValue(SolvedResult.WIN, 5)
     assert SolvedValue(SolvedResult.WIN, 4).move_value == SolvedValue(SolvedResult.LOSS, 5)
     assert DRAW.move_value == DRAW
 
 
-def test_quick_wins_are_liked_best_and_quick_losses_least() -> None:
+def test_quick_wins_sort_highest_and_quick_losses_lowest() -> None:
     liked = [
         SolvedValue(SolvedResult.WIN, 1),
         SolvedValue(SolvedResult.WIN, 9),

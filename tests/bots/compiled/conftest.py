@@ -1,4 +1,4 @@
-"""Without numba there is nothing to test here; a kernel takes ten seconds of a quiet core to compile."""
+"""Fixtures for the compiled searches. The tests are skipped without numba; compiling a kernel takes ten seconds on a free core."""
 
 from __future__ import annotations
 

@@ -15,12 +15,16 @@ from arena.games.riskless_map import BadMap, RisklessMap
 def random_map(
     rng: random.Random, most: int = 9, caps: tuple[int, ...] = (1, 2, 3, 7, 10, 15)
 ) -> RisklessMap:
-    """Return a connected map with shuffled neighbours, and limits low enough to be met."""
+    """Return a random connected map with shuffled neighbours, and limits so low that matches reach them.
+
+    most  maximum number of territories
+    caps  caps (maximum numbers of armies on a territory) of which one is drawn
+    """
     while True:
         try:
             return _random_map(rng, most, caps)
         except BadMap:
-            continue  # a total to win that the start has reached already
+            continue  # at the start, a player already has the armies to win
 
 
 def _random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> RisklessMap:
@@ -50,7 +54,7 @@ def _random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> Riskles
 
 
 def make_random_position(game: Riskless, rng: random.Random) -> Armies:
-    """Return a position that is not over: of a random match, or armies anywhere."""
+    """Return an unfinished position: one of a random match, or one with random armies on all territories."""
     while True:
         position = _wander(game, rng) if rng.random() < 0.5 else _anything(game, rng)
         if game.outcome(position) is None:
@@ -74,14 +78,14 @@ def _anything(game: Riskless, rng: random.Random) -> Armies:
 
 
 def some_weights(rng: random.Random, names: tuple[str, ...]) -> dict[str, int]:
-    """Return weights of any size and sign."""
+    """Return a random weight of either sign for each feature."""
     return {name: rng.randint(-300, 300) for name in names}
 
 
 def minimax(
     game: Game[Any, Any], position: Any, depth: int, evaluate: Callable[[Any], int]
 ) -> tuple[int, Any]:
-    """Return the value for Maxie and the leftmost best move, by the rules of `games` alone."""
+    """Return the value for Maxie and the leftmost best move, by code that is independent of `bots.search`."""
     moves = game.moves(position)
     values = [minimax_value(game, game.successor(position, move), depth - 1, evaluate, 1) for move in moves]
     best = max(values) if game.player(position) is Player.MAXIE else min(values)

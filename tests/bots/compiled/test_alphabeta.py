@@ -1,4 +1,4 @@
-"""The compiled search against the plainest one: value and leftmost move at every depth."""
+"""The compiled search finds the value and the leftmost best move of a simple minimax at every depth."""
 
 from __future__ import annotations
 
@@ -42,12 +42,15 @@ def test_riskless_is_minimax_at_every_depth(way: str) -> None:
         game = Riskless(random_map(rng, 7))
         weights = some_weights(rng, riskless.FEATURE_NAMES)
         if number % 2:
-            weights |= {"attacks": 0, "exposed": 0}  # then leaves are told from above
+            weights |= {
+                "attacks": 0,
+                "exposed": 0,
+            }  # without these features, leaves are valued from the node above them
         evaluate = make_linear_evaluator(
             riskless.make_feature_function(game), riskless.FEATURE_NAMES, weights
         )
         searcher = Searcher(game, weights, Settings(**{**EXACT, **WAYS[way]}))
-        # several positions with one table: what it knows of others must not change a value
+        # several positions with one table: entries of other positions must not change a value
         for _ in range(3):
             position = make_random_position(game, rng)
             for report in searcher.deepen(position, max_depth=4):

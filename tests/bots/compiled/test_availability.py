@@ -1,4 +1,4 @@
-"""Limits of the compiled searches, without loading them."""
+"""Which games have compiled searches is known without loading these searches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from arena.bots.compiled.availability import EXTRA, has_engine_extra
 
 
-def test_it_is_told_without_loading_anything() -> None:
+def test_it_is_known_without_loading_numba() -> None:
     program = f"import sys; from arena.bots.compiled.availability import has_engine_extra; has_engine_extra(); print({set(EXTRA)!r} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
@@ -18,7 +18,7 @@ def test_it_is_told_without_loading_anything() -> None:
 
 
 @pytest.mark.parametrize("missing", EXTRA)
-def test_without_one_of_its_packages_the_extra_is_not_there(missing: str) -> None:
+def test_the_extra_is_not_installed_without_one_of_its_packages(missing: str) -> None:
     program = f"import sys; sys.modules[{missing!r}] = None; from arena.bots.compiled.availability import has_engine_extra; print(has_engine_extra())"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == "False\n"

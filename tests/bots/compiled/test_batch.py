@@ -20,7 +20,7 @@ SETUPS = {
 
 
 def observe(game: Game[Any, Any], position: Any) -> list[int]:
-    """Return the observation of the player to move, by the rules in Python."""
+    """Return the observation of the player to move, computed in Python."""
     player = game.player(position)
     if isinstance(game, Riskless):
         return [player.sign * armies for armies in position.armies]
@@ -31,7 +31,7 @@ def observe(game: Game[Any, Any], position: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("name", SETUPS)
-def test_every_match_goes_as_the_rules_say(name: str) -> None:
+def test_every_match_follows_the_rules(name: str) -> None:
     game: Any = SETUPS[name]
     batch = Batch(game, 16, seed=5)
     positions = [game.start()] * batch.size
@@ -82,7 +82,7 @@ def test_an_action_that_is_not_legal_is_refused_and_nothing_is_played(wrong: int
     assert np.array_equal(batch.observations, before)
 
 
-def test_a_game_without_such_a_kernel_is_refused() -> None:
+def test_a_game_without_a_kernel_that_observes_is_refused() -> None:
     with pytest.raises(ValueError, match="needs a compiled kernel with `observe`, but hexapawn has none"):
         Batch(Hexapawn(3, 3), 4)
     with pytest.raises(ValueError, match="size must be at least 1"):

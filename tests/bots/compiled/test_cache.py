@@ -1,4 +1,4 @@
-"""A second process finds the kernels compiled; changed sources, and folders that cannot be written."""
+"""The cache of compiled code: reuse by other processes, changed sources, and folders that are not writable."""
 
 from __future__ import annotations
 
@@ -35,7 +35,13 @@ for folders in sys.argv[2:]:
 
 
 def run(folder: Path, *made_before: tuple[Path, ...], kernels: int = 1, **given: str) -> list[str]:
-    """Return the results of compiling so many kernels in a process with this cache, for each of these lists of folders."""
+    """Compile kernels in a new process, and return for each of them `hit` if it was found in a cache, or `compiled`.
+
+    folder       cache folder of the process
+    made_before  values of ARENA_KERNELS, lists of folders; all kernels are compiled once for each
+    kernels      number of kernels
+    given        further environment variables
+    """
     named = [os.pathsep.join(map(str, folders)) for folders in made_before or [()]]
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(kernels), *named],
@@ -49,7 +55,7 @@ def run(folder: Path, *made_before: tuple[Path, ...], kernels: int = 1, **given:
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache in which a process has left two kernels, compiled for this processor."""
+    """Return a cache folder with two kernels that were compiled for this processor."""
     folder = tmp_path_factory.mktemp("native")
     assert run(folder, kernels=2) == ["compiled", "compiled"]
     return folder
@@ -65,20 +71,20 @@ def test_kernels_compiled_for_this_processor_come_before_portable_ones(native: P
     shutil.copytree(native, moved)
     assert run(tmp_path / "own", (moved,), (other,), (missing, other, moved)) == ["hit"] * 3
     assert kernels(tmp_path / "own") == set(), "what is found elsewhere is not copied"
-    # Broken code is noticed only where it is read: what any processor can run is not, beside the better one.
+    # Code for any processor is not read if there is code for this processor, so it may be broken.
     for file in cache.get_kernel_folder(other).glob("*.nbc"):
         file.write_bytes(b"")
     assert run(tmp_path / "own", (missing, other, moved)) == ["hit"]
 
 
-def test_code_for_another_processor_is_not_taken(tmp_path: Path) -> None:
+def test_code_for_another_processor_is_not_used(tmp_path: Path) -> None:
     assert run(tmp_path / "other", NUMBA_CPU_NAME="nocona", NUMBA_CPU_FEATURES="") == ["compiled"]
     assert run(tmp_path / "own", (tmp_path / "other",)) == ["compiled"]
     assert len(kernels(tmp_path / "own")) == 1
 
 
 def kernels(folder: Path) -> set[str]:
-    """Return the compiled kernels of a cache by their files."""
+    """Return the contents of the files of compiled kernels in a cache, by file name."""
     return {file.name for file in folder.rglob("*.nbc")}
 
 
@@ -90,7 +96,7 @@ def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.
     )
 
 
-def test_a_process_that_goes_on_through_an_upgrade_keeps_its_code_where_it_was(
+def test_a_process_that_runs_during_an_upgrade_keeps_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = cache.get_kernel_folder(tmp_path)
@@ -98,7 +104,7 @@ def test_a_process_that_goes_on_through_an_upgrade_keeps_its_code_where_it_was(
     assert cache.get_kernel_folder(tmp_path) == before
 
 
-def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
+def test_the_first_writable_folder_is_used(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     assert cache.choose_folder([blocked, tmp_path / "own", tmp_path / "last"]) == cache.get_kernel_folder(
@@ -108,7 +114,7 @@ def test_the_first_folder_that_can_be_written_is_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
-def test_without_a_home_kernels_are_kept_in_the_virtual_environment() -> None:
+def test_without_a_home_kernels_are_in_the_virtual_environment() -> None:
     code = "from arena.bots.compiled.cache import get_chosen_folder; print(get_chosen_folder())"
     environment = {**os.environ, "XDG_CACHE_HOME": "", "HOME": "/dev/null"}
     result = subprocess.run(

@@ -21,7 +21,7 @@ def test_the_tempo_is_a_quarter_of_the_second_difference() -> None:
         sign = -1 if len(requests) // 3 % 2 else 1
         return 1000 + (140 if depth % 2 else -140) + sign * noise[depth]
 
-    # who moved last is better off by 2 × 140; every second position moves by 30 up, every other down
+    # values swing by 2 × 140 from depth to depth; at depth 2 they change by 30 more, up and down in turn
     measured = calibrate(game, value)
     assert measured is not None
     assert abs(measured.tempo - 140) <= 15

@@ -26,14 +26,16 @@ from arena.maps.loader import load_map
     ],
     ids=["tictactoe", "world", "grid:8x8", "ring:65", "hexapawn"],
 )
-def test_a_game_fits_where_it_can_be_compiled(game: Any, there: bool) -> None:
+def test_a_compiled_game_exists_exactly_for_the_games_that_have_a_compiled_search(
+    game: Any, there: bool
+) -> None:
     assert has_compiled_search(game) is there
     weights = {} if isinstance(game, Hexapawn) else dict.fromkeys(get_features(game)[1], 0)
     assert (compile_game(game, weights) is not None) is there
 
 
 @pytest.mark.parametrize("game", [TicTacToe(), Riskless(load_map("m1"))], ids=lambda game: game.name)
-def test_weights_are_those_of_the_evaluator_of_that_name(game: Any) -> None:
+def test_weights_are_found_by_the_name_of_the_evaluator(game: Any) -> None:
     _, names = get_features(game)
     for evaluator in ("plain", "features"):
         weights = weights_for(game, evaluator)

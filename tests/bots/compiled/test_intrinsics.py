@@ -29,7 +29,7 @@ LANES = 4
 
 @cache
 def calls() -> Any:
-    """Write the result of every instruction on two words into `out`."""
+    """Write the result of each instruction, applied to two words, to `out`."""
 
     def call(words: Any, bit: Any, out: Any) -> None:
         left = get(words, 0)
@@ -52,7 +52,7 @@ def signed(word: int) -> int:
 
 @settings(deadline=None)
 @given(st.lists(WORDS, min_size=LANES, max_size=LANES), st.integers(0, 63))
-def test_every_instruction_is_its_definition(given_words: list[int], bit: int) -> None:
+def test_every_instruction_agrees_with_its_definition(given_words: list[int], bit: int) -> None:
     words, out = np.array(given_words, np.int64), np.zeros(7, np.int64)
     calls()(words, bit, out)
     plain = [word & (2**64 - 1) for word in given_words]
@@ -96,7 +96,7 @@ def test_no_addition_of_another_thread_is_lost() -> None:
 
 @cache
 def divide() -> Any:
-    """Write a quotient into `out`."""
+    """Write a quotient to `out`."""
 
     def call(words: Any, out: Any) -> None:
         put(out, 0, quotient(get(words, 0), get(words, 1)))
@@ -110,7 +110,7 @@ NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)
 @settings(deadline=None)
 @given(NUMBERS, st.integers(1, 2**31), st.integers(-1, 1))
 def test_a_quotient_is_rounded_towards_0(dividend: int, divisor: int, off: int) -> None:
-    # Next to a multiple of the divisor a rounded quotient would be seen.
+    # Near a multiple of the divisor, a wrongly rounded quotient would be visible.
     for number in (dividend, max(min(dividend // divisor * divisor + off, 2**53 - 1), 1 - 2**53)):
         out = np.zeros(1, np.int64)
         divide()(np.array([number, divisor], np.int64), out)

@@ -29,7 +29,7 @@ COURSE: dict[str, Any] = {
     "promise": False,
     "null_windows": False,
 }
-"""Nothing but the course's Jamboree, to the leaves."""
+"""Settings for the course's form of Jamboree down to the leaves, without any other technique."""
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_several_threads_with_split_points_find_the_value_of_one_thread(
 
 @st.composite
 def trees(draw: st.DrawFn) -> Trees:
-    """Return trees of any shape with many ties, whose branches end at one height or are won before."""
+    """Return trees of any shape with many ties. A branch ends at the height of the tree, or earlier with a won match."""
     height = draw(st.integers(1, 4))
     nodes: list[Node | None] = [None]
     waiting = [(0, 0)]
@@ -73,8 +73,8 @@ def trees(draw: st.DrawFn) -> Trees:
 @pytest.mark.parametrize("threads", [1, 3])
 @given(tree=trees(), prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
 @examples(60)
-def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: Trees, prune: float) -> None:
-    """Every node that is visited, and every window, in the same order; with several threads in any order."""
+def test_the_courses_form_visits_the_nodes_of_the_reference(threads: int, tree: Trees, prune: float) -> None:
+    """Both searches visit the same nodes with the same windows. With one thread, the order is the same too."""
     monitor = SearchMonitor(tracing=True)
     problem = Problem(tree, lambda place: 100 * tree.estimate(place))
     with ThreadPool(1) as pool:
@@ -90,14 +90,14 @@ def test_the_courses_form_leaves_the_trace_of_the_reference(threads: int, tree: 
 
 
 def _visit(tree: Trees, event: NodeEntered) -> tuple[int, ...]:
-    """Return a visit as the kernel notes it."""
+    """Return a visited node in the form in which the kernel notes it: its number, and its window if it is an inner node."""
     node = event.position.node
     assert event.alpha is not None
     assert event.beta is not None
     return (node, event.alpha.value, event.beta.value) if tree.nodes[node].children else (node,)
 
 
-def test_moves_are_not_shared_out_below_the_leaves() -> None:
+def test_a_split_depth_of_zero_is_refused() -> None:
     game = Riskless(load_map("path4"))
     with pytest.raises(ValueError, match="split_depth must be at least 1, not 0"):
         Searcher(game, weights_for(game, "plain"), Settings(split_depth=0))

@@ -1,4 +1,4 @@
-"""`python -m arena.bots.compiled` and `python -m arena.lab.solving`: afterwards nothing has to be compiled."""
+"""`python -m arena.bots.compiled` and `python -m arena.lab.solving` compile all kernels, so a second run compiles none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from arena.bots.compiled.cache import get_chosen_folder, get_kernel_folder
 
 
 def compiled(module: str, cache: Path) -> dict[str, int]:
-    """Run the module with a cache of its own. Return when each kernel there was written."""
+    """Run the module with the cache folder `cache`. Return the modification time of each kernel's file, in ns."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     words = [sys.executable, "-m", module]
     result = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
@@ -32,8 +32,10 @@ SEARCHED = ("tictactoe", "riskless4", "riskless6", "riskless8")
 )
 def test_a_second_run_finds_everything_compiled(module: str, kernels: list[str], tmp_path: Path) -> None:
     get_kernel_folder(tmp_path).mkdir(parents=True)
-    for path in get_chosen_folder().glob("*.nb[ci]"):  # what `make compiled` has left
-        with suppress(FileNotFoundError):  # another test has just replaced it
+    for path in get_chosen_folder().glob(
+        "*.nb[ci]"
+    ):  # copy the kernels that are already compiled, to save time
+        with suppress(FileNotFoundError):  # another process may just have replaced the file
             shutil.copy2(path, get_kernel_folder(tmp_path))
     first = compiled(module, tmp_path)
     for kernel in kernels:

@@ -1,4 +1,4 @@
-"""The bots `alphabeta` and `jamboree` with the compiled search behind them, and without it."""
+"""The engines `alphabeta` and `jamboree` play with the compiled search, and without it."""
 
 import subprocess
 import sys
@@ -47,7 +47,7 @@ def test_minimax_is_the_reference() -> None:
     assert isinstance(closed_searcher("minimax", make_game_on_map()), PythonSearcher)
 
 
-def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
+def test_a_map_that_is_too_large_is_searched_in_python_with_a_message(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert isinstance(closed_searcher("alphabeta", make_game_on_map("riskless", "grid:9x8")), PythonSearcher)
@@ -58,7 +58,7 @@ def test_a_map_that_is_too_large_is_searched_in_python_and_it_says_so(
     )
 
 
-def test_without_the_extra_the_reference_searches_and_one_line_says_so() -> None:
+def test_without_the_extra_the_reference_searches_with_a_message() -> None:
     result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert result.stdout == "PythonSearcher [0, 1, 2]\n"
     assert result.stderr.count("\n") == 1

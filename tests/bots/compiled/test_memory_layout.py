@@ -23,22 +23,20 @@ from arena.bots.compiled.memory_layout import (
 
 
 @pytest.mark.parametrize("fields", [Register, Frame, Option, Split, SplitMove])
-def test_fields_have_places_of_their_own_below_the_end(fields: type[IntEnum]) -> None:
-    # An alias would be no member of its own: two names for one place.
+def test_fields_have_different_offsets_below_the_end(fields: type[IntEnum]) -> None:
+    # Two names with the same offset would be one member with an alias.
     assert len(fields.__members__) == len(list(fields))
     assert max(fields) == fields["END"]
 
 
-def test_signals_lie_on_lines_of_their_own_and_options_between_them_and_the_split_points() -> None:
+def test_each_signal_has_its_own_cache_line_and_options_follow() -> None:
     signals = [int(each) for each in Shared]
     assert all(other - one >= CACHE_LINE_WORDS for one, other in pairwise(signals))
     assert Shared.NODES + CACHE_LINE_WORDS <= min(Option) < Option.END <= Shared.SPLITS
 
 
 @given(st.integers(1, 40), st.integers(1, 2000), st.integers(1, 64))
-def test_the_parts_of_a_memory_follow_one_another_without_touching(
-    words: int, moves: int, threads: int
-) -> None:
+def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: int) -> None:
     sizes = Sizes(words, moves)
     assert FIRST_FRAME >= Register.END
     assert sizes.frame_words >= words + Frame.END

@@ -1,4 +1,4 @@
-"""The functions of the Riskless kernel against the rules and the features that they stand for."""
+"""The functions of the Riskless kernel agree with the rules and the evaluator in Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOVES_AT = 64
 
 @cache
 def probe(planes: int) -> Any:
-    """Call every function of the kernel once: status, estimate, moves, and the play of one move."""
+    """Return a compiled function that calls the kernel's status, estimate and moves, and plays one move."""
     game = make_riskless_kernel(planes)
     moves, play, status, estimate, promise = game.moves, game.play, game.status, game.estimate, game.promise
 
@@ -74,7 +74,7 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
-def test_functions_are_the_rules_and_the_features(caps: tuple[int, ...]) -> None:
+def test_kernel_functions_agree_with_the_rules_and_the_features(caps: tuple[int, ...]) -> None:
     rng = random.Random(1)
     for _ in range(500):
         game = Riskless(random_map(rng, 12, caps))

@@ -1,4 +1,4 @@
-"""A leaf told from the position above it is worth what it is worth when it is built."""
+"""The value of a leaf computed from the position above it equals the estimate of the leaf's own position."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ from tests.bots.compiled.positions import make_random_position, random_map, some
 
 @cache
 def probe(planes: int) -> Any:
-    """Tell and builds the position after every move: what is told of each, and what is built; how many there are."""
-    game = make_riskless_kernel(planes)
-    moves, play, status, estimate = game.moves, game.play, game.status, game.estimate
-    survey: Any = game.survey
-    foresee: Any = game.foresee
+    """Return a compiled function that values the position after each move in both ways, and returns the number of moves.
+
+    For each move, the function writes the value by `foresee` and the estimate of the position itself to `out`.
+    """
+    kernel = make_riskless_kernel(planes)
+    moves, play, status, estimate = kernel.moves, kernel.play, kernel.status, kernel.estimate
+    survey: Any = kernel.survey
+    foresee: Any = kernel.foresee
     words = make_layout(planes).words
 
     def call(rules: Any, mem: Any, out: Any) -> Any:
@@ -35,15 +38,15 @@ def probe(planes: int) -> Any:
             move = get(mem, 2 * words + i)
             put(out, 2 * i, foresee(rules, mem, 0, move))
             play(rules, mem, 0, words, move)
-            built = -estimate(rules, mem, words) if status(rules, mem, words) == PLAYING else UNSEEN
-            put(out, 2 * i + 1, built)
+            estimated = -estimate(rules, mem, words) if status(rules, mem, words) == PLAYING else UNSEEN
+            put(out, 2 * i + 1, estimated)
         return count
 
     return compile_kernel(call, f"probe-leaves{planes}")
 
 
 def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
-    """Check every move of a random position, and return their number."""
+    """Check the values after all moves of a random position, and return the number of moves."""
     compiled = compile_game(game, weights)
     assert compiled is not None
     planes = count_planes(game)
@@ -54,8 +57,8 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     count = int(probe(planes)(compiled.rules, mem, out))
     assert compiled.can_foresee == (not any(weights[name] for name in UNFORESEEN))
     if compiled.can_foresee:
-        told, built = out[: 2 * count : 2], out[1 : 2 * count : 2]
-        assert np.array_equal(told, built), (game.map, weights)
+        foreseen, estimated = out[: 2 * count : 2], out[1 : 2 * count : 2]
+        assert np.array_equal(foreseen, estimated), (game.map, weights)
     return count
 
 
@@ -71,7 +74,7 @@ def test_incremental_leaf_values_equal_full_ones(caps: tuple[int, ...]) -> None:
     assert moves > 2000
 
 
-def test_armies_alone_and_features_that_hide_leaves() -> None:
+def test_leaf_values_of_armies_alone_and_of_features_that_need_the_position() -> None:
     rng = random.Random(5)
     for _ in range(40):
         game = Riskless(random_map(rng, 10))

@@ -1,4 +1,4 @@
-"""The network's kernel against the same network in Python, in single positions and in a whole search."""
+"""A network's kernel computes the same estimates as the network in Python, for single positions and in a whole search."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_kernel_agrees_with_the_python_rules(caps: tuple[int, ...]) -> None:
 
 
 def test_the_largest_map_and_the_largest_sums_fit() -> None:
-    """A territory's row added 64 times over, and a road's for each road, with every weight as large as the largest."""
+    """The sum of the rows of 64 territories and of all roads does not overflow, even if every weight is the largest possible."""
     game = Riskless(load_map("grid:8x8"))
     most = game.map.armies_to_win // 32 - 1
     armies = tuple(most * (1, -1)[v % 2] for v in range(64))

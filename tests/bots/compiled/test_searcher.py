@@ -1,4 +1,4 @@
-"""A searcher's life: stops, limits, one table for a whole match, and what it refuses."""
+"""The Python interface of the compiled search: stops, limits, one table for a whole match, and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAYS = {"as it plays": {}, "exact": {"exact": True}}
 
 
 def polls(number: int) -> Callable[[], bool]:
-    """Return a stop that says yes after so many polls."""
+    """Return a stop function that returns True from a certain call on."""
     left = iter(range(number))
     return lambda: next(left, None) is None
 
@@ -53,7 +53,7 @@ def test_a_stop_at_any_moment_leaves_a_legal_move_and_a_sound_table(
             after = game.play(after, move)
         assert last.line[0] == last.move
         if way == "exact" and moment % 8 == 0:
-            # what the stopped searches left in the table must not change the next one
+            # the table entries of stopped searches must not change the result of the next search
             left = list(searcher.deepen(position, max_depth=5))[-1]
             clean = list(fresh.deepen(position, max_depth=5))[-1]
             assert (left.value, left.move) == (clean.value, clean.move)
@@ -62,7 +62,7 @@ def test_a_stop_at_any_moment_leaves_a_legal_move_and_a_sound_table(
             position = game.start()
 
 
-def test_a_stop_from_the_first_moment(make: Callable[..., Any]) -> None:
+def test_a_stop_before_the_first_node(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("m2"))
     reports = list(make(game).deepen(game.start(), stop=lambda: True))
     assert reports[0].depth == 0
@@ -75,7 +75,7 @@ def test_a_node_limit_ends_the_search_near_it(make: Callable[..., Any], threads:
     game = Riskless(load_map("world"))
     searcher = make(game, threads=threads)
     list(searcher.deepen(game.start(), max_nodes=50_000))
-    # a thread tells of its nodes at every 32nd inner node, each with some hundred leaves at most
+    # a thread adds its nodes to the total at every 32nd inner node, and an inner node has at most some hundred leaves
     assert searcher.nodes + 20_000 >= 50_000
     assert searcher.nodes < 50_000 + threads * 32 * 200
 
@@ -90,7 +90,7 @@ def test_one_search_with_a_window_is_a_bound_or_the_value(make: Callable[..., An
     assert high <= value <= low
 
 
-def test_a_position_that_is_over_is_refused(make: Callable[..., Any]) -> None:
+def test_a_finished_position_is_refused(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("m1"))
     over = game.position_from_data({"armies": [1, 0, 0, 0, 0, 0], "player": "maxie", "ply": 3})
     with pytest.raises(ValueError, match=r"nothing to search: the match is over \(maxie wins"):
@@ -109,7 +109,7 @@ def test_a_too_large_map_or_zero_threads_are_refused() -> None:
         Searcher(Riskless(load_map("m1")), weights, Settings(threads=0))
 
 
-def test_clear_forgets(make: Callable[..., Any]) -> None:
+def test_clear_empties_the_table(make: Callable[..., Any]) -> None:
     game = Riskless(load_map("m2"))
     searcher = make(game, exact=True)
     position = make_random_position(game, random.Random(7))
@@ -130,7 +130,7 @@ def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
 
 
 def boards_of_path4(count: int, seed: int) -> list[Armies]:
-    """Return positions in play; some are near the ply limit."""
+    """Return unfinished positions; some are near the ply limit."""
     rng = random.Random(seed)
     boards: list[Armies] = []
     while len(boards) < count:
@@ -141,8 +141,8 @@ def boards_of_path4(count: int, seed: int) -> list[Armies]:
     return boards
 
 
-def test_only_the_moves_that_it_is_given_are_searched_at_the_root(make: Callable[..., Any]) -> None:
-    """Their best is found whatever was left out, and nothing of it is kept for the position as a whole."""
+def test_only_the_given_moves_are_searched_at_the_root(make: Callable[..., Any]) -> None:
+    """The best of the given moves is found, and its value is not stored as that of the whole position."""
     searcher, fresh = make(PATH, exact=True), make(PATH, exact=True)
     rng = random.Random(5)
 
@@ -166,14 +166,14 @@ def test_only_the_moves_that_it_is_given_are_searched_at_the_root(make: Callable
 
 
 class Losing(Riskless):
-    """Riskless by other rules under the same name: who has the armies to win loses."""
+    """Game with the name of Riskless and other rules: the player who has the armies to win loses."""
 
     def outcome(self, position: Armies) -> Outcome | None:
         found = super().outcome(position)
         return found and Outcome(found.winner and found.winner.opponent, found.reason)
 
 
-def test_rules_that_are_others_are_not_searched_by_the_kernel_of_the_plain_ones() -> None:
+def test_a_subclass_with_other_rules_does_not_use_the_kernel_of_riskless() -> None:
     game = Losing(load_map("path4"))
     assert not has_compiled_search(game)
     assert get_boards(game) is None

@@ -1,4 +1,4 @@
-"""Measurements of the selective mode before it plays, and games in which it skips nothing."""
+"""The selective search: its measurements before the first search, and positions in which it must skip nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.bots.compiled.positions import make_random_position, minimax, random_
 
 
 @pytest.mark.parametrize("map", ["m2", "usa", "world"])
-def test_the_measured_tempo_takes_the_swing_out_of_the_values(map: str) -> None:
+def test_the_measured_tempo_removes_the_swing_of_the_values(map: str) -> None:
     game = Riskless(load_map(map))
     swings = []
     for settings in (Settings(table_mb=4), Settings(table_mb=4, exact=True)):
@@ -55,7 +55,7 @@ def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
         searcher.close()
 
 
-def test_a_win_beyond_the_ply_limit_counts_for_nothing() -> None:
+def test_a_win_beyond_the_ply_limit_is_not_used() -> None:
     """The table has deep entries of the positions after each move, from searches that were far from the limit."""
     rng = random.Random(1)
     late_win_count = 0
@@ -146,7 +146,7 @@ def test_the_exact_mode_measures_nothing() -> None:
     searcher.close()
 
 
-def test_a_search_with_a_window_is_measured_for_like_any_other() -> None:
+def test_the_first_search_with_a_window_measures_too() -> None:
     game = Riskless(load_map("m2"))
     one = Searcher(game, weights_for(game, "features"), Settings(table_mb=1))
     other = Searcher(game, weights_for(game, "features"), Settings(table_mb=1))

@@ -1,4 +1,4 @@
-"""One kernel in `make test`. It loads numba in the test: each worker would spend two seconds on it if the module did."""
+"""Test of a single kernel in `make test`. The test imports numba itself, so only the worker that runs it spends two seconds on that."""
 
 from __future__ import annotations
 

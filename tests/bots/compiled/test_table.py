@@ -74,7 +74,7 @@ def key_in(bucket: int, rng: random.Random) -> int:
 
 @pytest.mark.parametrize("value", [0, 1, -1, 900_000, -900_000, WIN - 7, -(WIN - 7)])
 @pytest.mark.parametrize("bound", [EXACT, LOWER, UPPER])
-def test_an_entry_comes_back_as_seen_from_another_distance(value: int, bound: int) -> None:
+def test_an_entry_is_read_relative_to_another_distance(value: int, bound: int) -> None:
     table = make_table(1)
     stored(table, 77, value, 5, 9, bound, 4031, 255)
     assert probe_table(table, 77, 11) == [to_root_value(to_node_value(value, 5), 11), 9, bound, 4031, 255]
@@ -82,13 +82,13 @@ def test_an_entry_comes_back_as_seen_from_another_distance(value: int, bound: in
     assert probe_table(table, 77 + 64) is None
 
 
-def test_no_move_comes_back_as_none() -> None:
+def test_an_entry_without_a_move_is_read_without_one() -> None:
     table = make_table(1)
     stored(table, 77, 3, 0, 1, UPPER, -1, 0)
     assert probe_table(table, 77) == [3, 1, UPPER, -1, 0]
 
 
-def test_the_oldest_and_then_the_shallowest_make_room() -> None:
+def test_entries_of_earlier_searches_and_then_shallow_ones_are_replaced() -> None:
     table, rng = make_table(1), random.Random(1)
     keys = [key_in(3, rng) for _ in range(6)]
     for key, depth, age in zip(keys, (9, 2, 8, 7), (1, 2, 2, 2), strict=False):
@@ -100,7 +100,7 @@ def test_the_oldest_and_then_the_shallowest_make_room() -> None:
     assert all(probe_table(table, key) for key in (keys[1], keys[2], keys[3], keys[5]))
 
 
-def test_the_same_position_takes_its_own_place() -> None:
+def test_a_new_entry_replaces_the_entry_of_the_same_position() -> None:
     table, rng = make_table(1), random.Random(2)
     keys = [key_in(3, rng) for _ in range(4)]
     for key in keys:
@@ -110,7 +110,7 @@ def test_the_same_position_takes_its_own_place() -> None:
     assert all(probe_table(table, key) for key in keys)
 
 
-def test_a_torn_entry_is_rejected() -> None:
+def test_a_half_written_entry_is_rejected() -> None:
     table, rng = make_table(1), random.Random(3)
     one, other = key_in(3, rng), key_in(3, rng)
     stored(table, one, 11, 0, 4, EXACT, 1, 1)
@@ -160,7 +160,7 @@ def test_a_table_is_a_power_of_two_on_cache_lines(megabytes: int, words: int) ->
 
 
 @pytest.mark.parametrize("map", ["path4", "m1"])
-def test_the_line_is_legal_and_a_whole_one_ends_in_the_value(map: str) -> None:
+def test_the_line_is_legal_and_a_complete_one_leads_to_the_value(map: str) -> None:
     game = Riskless(load_map(map))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     problem = Problem(game, evaluator_for(game, "features"))

@@ -23,14 +23,14 @@ TREES = Path(__file__).parents[3] / "games" / "trees"
 
 
 def tree(name: str) -> ExplicitGame:
-    """Return a tree that comes with the project."""
+    """Return the tree of the project with this name."""
     data = json.loads((TREES / f"{name}.json").read_text(encoding="utf-8"))
     return ExplicitGame.from_tree(data["tree"], Player(data["player"]))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A position to search, and how deep."""
+    """Position of a game to search, with the depth in plies and the name of the evaluator."""
 
     game: Game[Any, Any]
     position: Any
@@ -71,7 +71,7 @@ def explicit_cases(draw: st.DrawFn) -> Case:
 
 
 class MovesAgain(ExplicitGame):
-    """A tree in which a player may move several times in a row."""
+    """Explicit tree in which a player may move several times in a row."""
 
     players: tuple[Player, ...]
 
@@ -90,7 +90,7 @@ def moves_again_cases(draw: st.DrawFn) -> Case:
 
 
 def make_random_position(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> Any:
-    """Return a position in play that is reached by at most so many random moves."""
+    """Return an unfinished position after at most `plies` random moves."""
     position = game.start()
     for _ in range(draw(st.integers(0, plies))):
         after = game.successor(position, draw(st.sampled_from(list(game.moves(position)))))
@@ -102,7 +102,7 @@ def make_random_position(draw: st.DrawFn, game: Game[Any, Any], plies: int) -> A
 
 @st.composite
 def riskless_cases(draw: st.DrawFn) -> Case:
-    # with so few plies every way to end is near
+    # with so few plies, a match can end soon for any reason
     game = Riskless(replace(draw(riskless_maps(5)), ply_limit=draw(st.integers(1, 12))))
     evaluator = draw(st.sampled_from(["plain", "features"]))
     return Case(game, make_random_position(draw, game, 4), draw(st.integers(0, 3)), evaluator)
@@ -130,5 +130,5 @@ cases = st.one_of(
     tictactoe_cases(),
     hexapawn_cases(),
 )
-"""Trees twice as often: they are where ties and odd shapes are. In some a player moves again."""
+"""Search problems of all kinds. Trees are drawn twice as often, because they have ties and unusual shapes."""
 cases_in_play = cases.filter(lambda case: case.game.outcome(case.position) is None)

@@ -1,4 +1,4 @@
-"""Runs of algorithms on problems, and pools of threads for them."""
+"""Helpers that run reference algorithms on test problems, with pools of threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.bots.search.thread_pool import ThreadPool
 from tests.bots.search.problems import Case
 
 POOLS = [ThreadPool(threads) for threads in (1, 2, 3, 4)]
-"""Pools for all tests of this folder, which are closed at the end of the run."""
+"""Thread pools for all tests of this folder. They are closed at the end of the test run."""
 
 
 def run(
@@ -25,7 +25,7 @@ def run(
 
 
 def true_value(case: Case, position: Any, distance: int, depth: int) -> int:
-    """Return the minimax value of a node so many plies below the root of a search to `depth`, counted from the root."""
+    """Return the minimax value, relative to the root, of a node `distance` plies below the root of a search to `depth`."""
     return to_root_value(minimax(case.problem, position, depth - distance).value, distance)
 
 

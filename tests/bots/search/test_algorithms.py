@@ -1,4 +1,4 @@
-"""Every algorithm against minimax, which is checked by itself in test_minimax.py."""
+"""All reference algorithms return the result of minimax, which test_minimax.py tests separately."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def test_parallel_value_and_move_on_every_pool(name: str, pool: ThreadPool, case
 @given(case=cases, prune=st.sampled_from([0, 0.4, 1]), pool=st.sampled_from(POOLS))
 @examples(80)
 def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, pool: ThreadPool) -> None:
-    """The bounds of docs/search.md hold at every node that was visited, whatever its window was."""
+    """The corrected bounds in docs/search.md hold at every visited node, for any window."""
     _, monitor = run(name, case, pool, prune, tracing=True)
     open_windows: list[NodeEntered] = []
     for event in monitor.events or ():
         if isinstance(event, NodeEntered):
             open_windows.append(event)
         elif isinstance(event, NodeExited):
-            # forks are joined in move order: nodes nest, and those that were aborted are never left
+            # forks are joined in move order, so events of nodes are nested; aborted nodes have no exit event
             entered = open_windows.pop()
             while entered.path != event.path:
                 assert name == "scouts"
@@ -104,7 +104,7 @@ def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None
     settings_ = AlgorithmSettings(pool)
     visited = SearchMonitor()
     ALGORITHMS[name].run(case.problem, case.position, case.depth, visited, settings_)
-    # how many nodes the scouts visit differs from run to run, but never below the minimal tree
+    # the number of nodes that scouts visits differs from run to run, but is at least that of the minimal tree
     if (5 if name == "scouts" else visited.nodes) > after:
         with pytest.raises(Stopped):
             ALGORITHMS[name].run(case.problem, case.position, case.depth, SearchMonitor(stop), settings_)

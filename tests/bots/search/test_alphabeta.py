@@ -21,7 +21,7 @@ from tests.properties import examples
 
 @pytest.mark.parametrize("search", [alphabeta, holden_alphabeta, failsoft])
 def test_holdens_cut(search: Any) -> None:
-    """Move 3 is cut after its first leaf; move 4 after its first leaf that is at most 6."""
+    """The search cuts move 3 after its first leaf, and move 4 after its first leaf of at most 6."""
     game = tree("Holden")
     monitor = SearchMonitor(tracing=True)
     result = search(Problem(game, evaluator_for(game)), game.start(), 2, monitor)
@@ -36,7 +36,7 @@ def test_holdens_cut(search: Any) -> None:
     assert pruned == [(2,), (3,)]
 
 
-def test_the_intro_tree_leaves_its_unknown_part_alone() -> None:
+def test_the_unknown_part_of_the_intro_tree_is_not_visited() -> None:
     game = tree("Intro")
     problem = Problem(game, evaluator_for(game))
     assert alphabeta(problem, game.start(), 2).value == 3
@@ -46,7 +46,7 @@ def test_the_intro_tree_leaves_its_unknown_part_alone() -> None:
 
 @st.composite
 def perfect_trees(draw: st.DrawFn) -> tuple[ExplicitGame, int, int]:
-    """Return a uniform tree of breadth b and depth d with different leaves, best moves sorted first."""
+    """Return a uniform tree with different leaves, in which the best moves come first, its breadth b and its depth d."""
     breadth, depth = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     values = iter(draw(st.permutations(range(breadth**depth))))
     first = draw(st.sampled_from(list(Player)))
@@ -67,7 +67,7 @@ def perfect_trees(draw: st.DrawFn) -> tuple[ExplicitGame, int, int]:
 @given(made=perfect_trees())
 @examples(60)
 def test_perfect_order_visits_the_minimal_tree(made: tuple[ExplicitGame, int, int]) -> None:
-    """Knuth and Moore: b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, and exactly those of critical positions."""
+    """According to Knuth and Moore, it visits b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, which are the critical positions at depth d."""
     game, b, d = made
     critical = {()} if d == 0 else _critical(b, d)
     for search in (alphabeta, holden_alphabeta, failsoft):
@@ -78,7 +78,7 @@ def test_perfect_order_visits_the_minimal_tree(made: tuple[ExplicitGame, int, in
 
 
 def _critical(b: int, d: int) -> set[tuple[int, ...]]:
-    """Return leaves all of whose moves at even plies are the first, or all at odd plies (their type 1 and 2)."""
+    """Return the paths of the critical leaves: all moves at even plies, or all at odd plies, are the first of their node."""
     paths: list[tuple[int, ...]] = [()]
     for _ in range(d):
         paths = [(*path, move) for path in paths for move in range(b)]

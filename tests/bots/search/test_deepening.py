@@ -1,4 +1,4 @@
-"""Iterative deepening always has a move, and its last report is the one to play."""
+"""Iterative deepening always reports a move, and its last report has the best one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_finished_depths_are_minimax(case: Case, name: str) -> None:
         assert (report.value, report.move) == (expected.value, expected.move)
     assert reports[-1].value == minimax(case.problem, case.position, depth).value
     if len(reports) < depth:
-        # it ended early because no deeper search can answer differently
+        # the search ended early because no deeper search can change the result
         assert is_decided(reports[-1].value) or _whole_tree_seen(case, len(reports))
 
 
@@ -64,7 +64,7 @@ def _whole_tree_seen(case: Case, depth: int) -> bool:
     name=st.sampled_from(["minimax", "alphabeta", "table"]),
 )
 @examples(80)
-def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str) -> None:
+def test_a_search_stopped_anywhere_has_a_legal_move(case: Case, after: int, name: str) -> None:
     asked = 0
 
     def stop() -> bool:
@@ -85,7 +85,7 @@ def test_stopped_anywhere_it_has_a_legal_move(case: Case, after: int, name: str)
         before = reports[-2]
         sign = case.game.player(case.position).sign
         if last.move != before.move and before.depth:
-            # only a better one, at the unfinished depth, takes the place of the last depth's best
+            # only a better move of the unfinished depth replaces the best move of the last finished depth
             assert sign * last.value >= sign * true_value_of_move(case, before.move, last.depth)
 
 
@@ -95,7 +95,7 @@ def test_each_iteration_starts_with_the_best_of_the_one_before() -> None:
     inner: AlphaBeta[Any, Any] = AlphaBeta(evaluator_for(game))
 
     class Spy:
-        """Passes everything on, and notes the order."""
+        """Search that records the order of the root's moves, and passes the call on to another search."""
 
         def __call__(self, game: Any, position: Any, depth: int, **rest: Any) -> Any:
             orders.append((depth, rest["order"]))
@@ -108,7 +108,7 @@ def test_each_iteration_starts_with_the_best_of_the_one_before() -> None:
         assert sorted(order) == list(range(9))
 
 
-def test_it_ends_where_the_game_is_known() -> None:
+def test_it_ends_when_no_deeper_search_can_change_the_result() -> None:
     game = TicTacToe()
     search: AlphaBeta[Any, Any] = AlphaBeta(evaluator_for(game), table=Table())
     reports = list(deepen(game, game.start(), search))
@@ -126,7 +126,7 @@ def test_a_position_that_is_over() -> None:
         next(deepen(game, over, AlphaBeta(evaluator_for(game))))
 
 
-def test_its_own_watch_keeps_the_trace() -> None:
+def test_a_monitor_of_the_caller_records_the_trace() -> None:
     game = tree("HandoutBig")
     monitors: list[SearchMonitor] = []
 
@@ -134,7 +134,7 @@ def test_its_own_watch_keeps_the_trace() -> None:
         monitors.append(SearchMonitor(stop, tracing=True))
         return monitors[-1]
 
-    # its inner nodes carry no values, and depths 1 to 3 look at them
+    # the inner nodes of the tree have no values, which searches to depths 1 to 3 would need
     search: AlphaBeta[Any, Any] = AlphaBeta(lambda place: game.nodes[place.node].value or 0)
     reports = list(deepen(game, game.start(), search, max_depth=4, make_monitor=make_monitor))
     assert reports[-1].value == 3

@@ -12,7 +12,7 @@ from tests.bots.search.running import POOLS, run
 from tests.properties import examples
 
 CUTS = [[5, 6], [3, 9], [7, 9]]
-"""Values of a tree of depth 2, in which alpha-beta cuts off nodes whoever moves first."""
+"""Values of a tree of depth 2 in which alpha-beta cuts off nodes, regardless of which player moves first."""
 
 
 def case_with_cuts(first: Player) -> Case:
@@ -26,7 +26,7 @@ def case_with_cuts(first: Player) -> Case:
 @example(case=case_with_cuts(Player.MINNIE), pool=POOLS[0])
 @examples(60)
 def test_jamboree_between_its_ends(case: Case, pool: ThreadPool) -> None:
-    """With 0 it visits what minimax visits, with 1 its trace is that of alpha-beta, on every pool."""
+    """With prune 0 it visits the nodes of minimax, and with prune 1 it has the trace of alpha-beta, on every pool."""
     traces = [
         run(name, case, pool, prune, tracing=True)[1].events or []
         for name, prune in (("minimax", 0.0), ("jamboree", 0.0), ("alphabeta", 0.0), ("jamboree", 1.0))

@@ -1,4 +1,4 @@
-"""Nothing is computed before it is needed."""
+"""Lazy alpha-beta computes and keeps only the parts of a tree that it needs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_pruning_an_infinite_game_with_lazy_alphabeta_makes_fewer_nodes() -> Non
 
 
 class Endless:
-    """A game that never ends: from n the moves 0 and 1 lead to 2n and 2n + 1."""
+    """Game that never ends: from position n, the moves 0 and 1 lead to 2n and 2n + 1."""
 
     def moves(self, position: int) -> Sequence[int]:
         return (0, 1)
@@ -91,7 +91,7 @@ def test_omit_leaves_a_list_at_its_first_number_that_is_low_enough() -> None:
 
 
 def test_shallow_but_no_deep_cuts() -> None:
-    """A tree where alpha-beta's bound comes from two plies above: lazy looks at one leaf more."""
+    """In this tree, alpha-beta's bound comes from two plies above. So the lazy search visits one leaf more than alpha-beta."""
     game = ExplicitGame.from_tree(
         {
             "children": [
@@ -111,8 +111,8 @@ def test_shallow_but_no_deep_cuts() -> None:
 
 @given(case=cases, bound=st.integers(0, 2))
 @examples(60)
-def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound: int) -> None:
-    """Everything dynamic: the same as searching that much deeper. Nothing dynamic: the same as ever."""
+def test_dynamic_positions_are_searched_deeper_up_to_the_limit(case: Case, bound: int) -> None:
+    """If all positions are dynamic, the search is deeper by the bound. If none is, it is an ordinary search."""
     every = lazy(case.problem, case.position, case.depth, is_dynamic=lambda _: True, max_extra_plies=bound)
     deeper = minimax(case.problem, case.position, case.depth + bound)
     assert (every.value, every.move) == (deeper.value, deeper.move)
@@ -124,19 +124,22 @@ def test_dynamic_positions_are_looked_into_as_far_as_the_bound(case: Case, bound
 @example(case=Case(TicTacToe(), TicTacToe().start(), 2, "plain"), ordered=True)
 @examples(80)
 def test_only_visited_nodes_are_in_memory(case: Case, ordered: bool) -> None:
-    """000's claim: at most the brothers of each node on the way to the one that is visited; kept, all of them."""
+    """Source 000 claims that only the siblings of the nodes on the path to the visited node are in memory at once.
+
+    With `memoize`, all nodes stay in memory.
+    """
     kept, dropped = SearchMonitor(), SearchMonitor()
     search = partial(lazy, case.problem, case.position, case.depth, ordered=ordered)
     assert search(monitor=dropped) == search(monitor=kept, memoize=True)
     assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
     most = max(1, *map(len, _moves_below(case))) if case.depth else 1
-    # A level may hold one more, looked at to see whether there is any; sorted siblings may each have looked at a child.
+    # A level may hold one node more, from the test whether there is any; each of sorted siblings may hold such a child.
     assert dropped.max_live_nodes <= 1 + case.depth * (2 + 2 * most if ordered else 2)
     assert dropped.max_live_nodes <= kept.max_live_nodes <= kept.nodes
 
 
 def _moves_below(case: Case) -> Iterator[Sequence[object]]:
-    """Yield the moves of every node down to the depth, and the empty ones of two more."""
+    """Yield the moves of every node down to the case's depth, after two empty lists of moves."""
     yield from ((), ())
     waiting = [(case.position, case.depth)]
     while waiting:
@@ -148,8 +151,8 @@ def _moves_below(case: Case) -> Iterator[Sequence[object]]:
 
 @given(case=cases, take=st.integers(1, 4))
 @examples(60)
-def test_the_first_moves_alone_are_the_search_of_a_smaller_game(case: Case, take: int) -> None:
-    """`taketree n . highfirst`, by a definition that shares no code with it."""
+def test_taking_the_first_moves_searches_a_smaller_game(case: Case, take: int) -> None:
+    """`taketree n . highfirst` agrees with a definition that shares no code with it."""
     found = lazy(case.problem, case.position, case.depth, ordered=True, take=take)
     assert found.value == _first_moves(case, case.position, case.depth, 0, take)
 
@@ -163,14 +166,14 @@ def _first_moves(case: Case, position: Any, depth: int, distance: int, take: int
     moves = case.problem.expand(position, depth, distance).moves
     if not moves:
         return case.problem.expand(position, 0, distance).value
-    sign = -1 if maxie else 1  # equals stay in order
+    sign = -1 if maxie else 1  # the sort is stable
     after = sorted((game.successor(position, move) for move in moves), key=lambda each: sign * static(each))
     values = [_first_moves(case, each, depth - 1, distance + 1, take) for each in after[:take]]
     return max(values) if maxie else min(values)
 
 
-def test_dynamic_positions_of_one_kind() -> None:
-    """The look-ahead goes on below g only, so h and i are seen where their sibling e's are not."""
+def test_only_below_dynamic_positions_is_the_search_deeper() -> None:
+    """The search goes beyond the depth only below the dynamic node d, so it visits d's children e and f, and no others there."""
     game = tree("HandoutBig")
     valued = ExplicitGame([replace(node, value=node.value or 0) for node in game.nodes])
     problem = Problem(valued, evaluator_for(valued))

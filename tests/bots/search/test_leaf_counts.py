@@ -13,7 +13,7 @@ from tests.properties import examples
 
 @given(case=cases)
 @examples(80)
-def test_effort(case: Case) -> None:
+def test_numbers_of_leaves_of_the_algorithms(case: Case) -> None:
     leaves, nodes = {}, {}
     for name in ALGORITHMS:
         _, monitor = run(name, case, POOLS[0])

@@ -1,4 +1,4 @@
-"""Minimax against what is known about whole games, and against a definition that shares no code."""
+"""Minimax finds the known values of whole games, and agrees with a definition that shares no code with it."""
 
 from __future__ import annotations
 

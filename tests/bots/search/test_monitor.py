@@ -12,7 +12,7 @@ from tests.bots.search.problems import Case, cases
 
 
 @given(case=cases)
-def test_a_trace_enters_and_leaves_every_node_as_brackets_do(case: Case) -> None:
+def test_entry_and_exit_events_of_a_trace_nest_like_brackets(case: Case) -> None:
     monitor = SearchMonitor(tracing=True)
     minimax(case.problem, case.position, case.depth, monitor)
     assert monitor.events is not None
@@ -45,7 +45,7 @@ def test_the_events_of_forks_are_joined_in_order(counts: list[int]) -> None:
     assert all(one <= other for one, other in pairwise(paths))
 
 
-def test_a_stop_is_asked_at_every_node_and_a_fork_may_have_its_own() -> None:
+def test_the_stop_is_polled_at_every_node_and_a_fork_may_have_another_one() -> None:
     polls: list[int] = []
 
     def stop() -> bool:

@@ -9,9 +9,7 @@ EDGES = st.builds(MoveValue, st.integers(-3, 3), st.none() | st.integers(0, 2))
 
 
 @given(EDGES, EDGES)
-def test_the_better_value_is_kept_and_of_equals_the_old_one_unless_only_the_new_one_has_a_move(
-    old: MoveValue, new: MoveValue
-) -> None:
+def test_the_better_bound_is_kept_and_a_step_replaces_an_equal_leaf(old: MoveValue, new: MoveValue) -> None:
     for keep, best in ((max_alpha, max), (min_beta, min)):
         better = keep(old, new)
         assert better.value == best(old.value, new.value)
@@ -20,7 +18,7 @@ def test_the_better_value_is_kept_and_of_equals_the_old_one_unless_only_the_new_
 
 
 @given(st.integers(-(10**9), 10**9))
-def test_the_first_bounds_give_way_to_every_value(value: int) -> None:
+def test_every_value_replaces_the_initial_bounds(value: int) -> None:
     if NO_ALPHA.value < value < NO_BETA.value:
         assert max_alpha(NO_ALPHA, leaf(value)) == min_beta(NO_BETA, leaf(value)) == leaf(value)
     assert step("a", value).is_step

@@ -10,7 +10,7 @@ from tests.bots.search.problems import Case, cases
 
 
 @given(case=cases, sort_statically=st.booleans(), data=st.data())
-def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
+def test_every_move_occurs_once_the_hint_first_and_the_rest_by_value_for_the_mover(
     case: Case, sort_statically: bool, data: st.DataObject
 ) -> None:
     problem, moves = case.problem, list(case.game.moves(case.position))
@@ -36,16 +36,14 @@ def test_every_move_once_the_hint_first_and_the_rest_by_value_for_the_mover(
 
 
 @given(st.permutations(range(6)), st.integers(0, 5))
-def test_one_goes_to_the_front_and_the_others_keep_their_order(moves: list[int], move: int) -> None:
+def test_a_move_goes_to_the_front_and_the_others_keep_their_order(moves: list[int], move: int) -> None:
     before = list(moves)
     move_to_front(moves, move)
     assert moves == [move, *(each for each in before if each != move)]
 
 
 @given(st.lists(st.integers(), max_size=30), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
-def test_the_parts_are_the_moves_in_order_and_the_first_is_the_floor_of_its_share(
-    moves: list[int], share: float
-) -> None:
+def test_the_first_part_of_split_moves_is_the_floor_of_its_share(moves: list[int], share: float) -> None:
     first, rest = split_moves(moves, share)
     assert [*first, *rest] == moves
     assert len(first) == Fraction(share) * len(moves) // 1

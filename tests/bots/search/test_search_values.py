@@ -1,4 +1,4 @@
-"""Values: nearer wins are better, estimates are never wins, distances shift and come back."""
+"""Values of searches: nearer wins are better, estimates are never wins, and conversions between root and node are inverse."""
 
 from __future__ import annotations
 

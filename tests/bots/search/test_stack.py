@@ -1,4 +1,4 @@
-"""Search without recursion: deep, and with memory."""
+"""Searches without recursion reach great depths, and can remember positions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from arena.games.tictactoe import TicTacToe
 
 
 def ladder(depth: int) -> ExplicitGame:
-    """Return a chain: at every node the second move goes on, and the first ends with the value of the ply.
+    """Return a tree with one inner node at each ply below `depth`: its first move leads to a leaf, its second one further down.
 
-    Minnie gets the worst she can by going on, and so does Maxie, except at the very end.
+    The second move is better for both players, because the first one's leaf is the worst value for the player to move.
     """
     nodes = []
     for ply in range(depth):
         first = 2 * ply + 1
-        # for Maxie a low end, for Minnie a high one: going on is better for both
         nodes.append(Node(f"n{ply}", None, (first, first + 1)))
         nodes.append(Node(f"e{ply}", -7 if ply % 2 == 0 else 7, ()))
     nodes.append(Node("end", 3, ()))
-    # node numbers: n0 is 0, its end is 1, n1 is 2 …
+    # numbers of the nodes: n0 is 0, e0 is 1, n1 is 2 …
     return ExplicitGame(nodes)
 
 
@@ -55,7 +54,7 @@ def test_depth_20_000() -> None:
     ],
 )
 def test_every_algorithm_reaches_the_deepest_depth(threads: int, prune: float) -> None:
-    """The recursive ones too, with their several frames of Python a ply."""
+    """Recursive algorithms reach it too, although they need several Python frames per ply."""
     game = ladder(MAX_DEPTH)
     problem = Problem(game, lambda place: game.nodes[place.node].value or 0)
     with ThreadPool(threads) as pool:
@@ -69,7 +68,7 @@ def test_every_algorithm_reaches_the_deepest_depth(threads: int, prune: float) -
 
 
 def test_memory_makes_tictactoe_small() -> None:
-    """549,946 nodes are only 5,478 different positions."""
+    """The 549,946 nodes of its game tree are only 5,478 different positions."""
     game = TicTacToe()
     problem = Problem(game, evaluator_for(game))
     monitor = SearchMonitor(tracing=True)

@@ -1,4 +1,4 @@
-"""The transposition table answers only what it knows."""
+"""The transposition table returns a value only if it is valid for the search that asks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ values = st.one_of(
 )
 
 
-def test_only_at_the_depth_it_needs() -> None:
+def test_an_entry_is_used_only_for_its_own_depth() -> None:
     table: Table[str, int] = Table()
     table.store("here", 3, 0, 50, Bound.EXACT, 7)
     assert table.probe("here", 3, 0, -100, 100) == (50, False)
@@ -28,7 +28,7 @@ def test_only_at_the_depth_it_needs() -> None:
 
 
 @given(value=values, alpha=values, beta=values)
-def test_bounds_answer_only_outside_the_window(value: int, alpha: int, beta: int) -> None:
+def test_a_stored_bound_is_used_only_outside_the_window(value: int, alpha: int, beta: int) -> None:
     alpha, beta = sorted((alpha, beta))
     table: Table[str, int] = Table()
     table.store("here", 3, 0, value, Bound.LOWER, 0)
@@ -46,7 +46,7 @@ def test_win_distances_are_counted_from_the_node(value: int, kept: int, asked: i
     assert to_node_value(seen, kept) == value
 
 
-def test_full_it_forgets_the_oldest() -> None:
+def test_a_full_table_drops_its_oldest_entry() -> None:
     table: Table[int, int] = Table(size=2)
     for position in (1, 2, 1, 3):
         table.store(position, 1, 0, position, Bound.EXACT, 0)

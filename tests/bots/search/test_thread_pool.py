@@ -1,4 +1,4 @@
-"""The pool: parts within parts, at any size, and errors."""
+"""The thread pool: nested tasks with any number of threads, and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arena.bots.search.thread_pool import ThreadPool
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 4])
 def test_work_that_splits_at_every_level(threads: int) -> None:
-    """3^6 parts, each level waiting for the one below: far more waits than threads."""
+    """There are 3^6 tasks, and each level waits for the one below, so far more tasks wait than there are threads."""
 
     def count(depth: int) -> int:
         return 1 if depth == 0 else sum(pool.map(count, [depth - 1] * 3))
@@ -29,7 +29,7 @@ def test_results_come_in_order(threads: int) -> None:
 
 
 def test_threads_work_at_once() -> None:
-    """Each part waits for the other: they only end if two threads are in them."""
+    """Two tasks wait for each other, so they end only if two threads run them at the same time."""
     both = threading.Barrier(2, timeout=500)
     with ThreadPool(2) as pool:
         assert sorted(pool.map(lambda _: both.wait(), [0, 1])) == [0, 1]

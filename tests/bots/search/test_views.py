@@ -7,7 +7,7 @@ from arena.bots.search.move_values import leaf, step
 from arena.bots.search.views import Cons, Seq, showl, to_list
 
 EDGES = st.one_of(st.builds(step, st.integers(0, 9), st.integers(-9, 9)), st.builds(leaf, st.integers(-9, 9)))
-"""Elements of the sequences of the course's alpha-beta: Steps and Leaves."""
+"""Strategy for elements of the sequences in the course's alpha-beta: Steps and Leaves."""
 
 
 @given(st.lists(EDGES))

@@ -22,7 +22,7 @@ def test_a_map_that_fits_is_returned_by_its_name(name: str) -> None:
         ),
     ],
 )
-def test_a_map_that_does_not_fit_is_reported_in_one_line(name: str, why: str) -> None:
+def test_a_map_that_does_not_fit_gives_an_error_of_one_line(name: str, why: str) -> None:
     with pytest.raises(UsageError, match=why) as told:
         load_compiled_map(name)
     assert "\n" not in str(told.value)

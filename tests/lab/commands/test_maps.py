@@ -1,4 +1,4 @@
-"""`arena maps`: by the command's own entry, and as a process where it matters what the terminal can show."""
+"""`arena maps`: called in this process, or in another one if the output depends on the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def maps(*arguments: str) -> Result:
     return arena("maps", *arguments)
 
 
-def test_list_tells_every_map() -> None:
+def test_list_prints_every_map() -> None:
     result = maps("list")
     assert (result.code, result.stderr) == (0, "")
     rows = {row.split()[1]: row.split() for row in result.stdout.splitlines() if row.startswith("| ")}
@@ -44,7 +44,7 @@ def test_list_as_json(tmp_path: Path) -> None:
     assert json.loads(maps("list", "--json", "-").stdout) == json.loads(path.read_text())
 
 
-def test_show_draws_and_tells_the_starts() -> None:
+def test_show_draws_the_map_and_prints_the_starts() -> None:
     result = maps("show", "usa")
     assert (result.code, result.stderr) == (0, "")
     assert "48 territories, 105 roads, cap 100; 980 armies win, ply 1000 is a draw" in result.stdout

@@ -1,4 +1,4 @@
-"""`arena maps measure`: its table, its file, and what it refuses."""
+"""`arena maps measure`: its table, its JSON file and its errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bots.command_line import arena, fails
 from tests.games.own import EXAMPLES, forget_games
 
 
-def test_maps_are_measured_into_json_and_into_a_markdown_table(tmp_path: Path) -> None:
+def test_measurements_are_written_as_json_and_as_a_markdown_table(tmp_path: Path) -> None:
     told = tmp_path / "measured.json"
     result = arena("maps", "measure", "path4", "ring:3", "--matches", "2", "--processes", "1", "--json", told)
     assert result.code == 0, result
@@ -34,9 +34,7 @@ def test_maps_are_measured_into_json_and_into_a_markdown_table(tmp_path: Path) -
     assert [row[4] for row in rows] == ["500", "4,000", "32,000"] * 2
 
 
-def test_maps_that_are_measured_before_ctrl_c_are_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_maps_measured_before_ctrl_c_are_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def measure_one(maps: Sequence[RisklessMap], *arguments: Any, **how: Any) -> Iterator[MeasuredMap]:
         yield from measure_maps(maps[:1], *arguments, **how)
         raise KeyboardInterrupt
@@ -80,5 +78,7 @@ def test_the_kernel_of_a_variant_estimates_by_itself(monkeypatch: pytest.MonkeyP
         ),
     ],
 )
-def test_an_unmeasurable_map_is_reported_in_one_line(arguments: list[str], code: int, why: str) -> None:
+def test_a_map_that_cannot_be_measured_gives_an_error_of_one_line(
+    arguments: list[str], code: int, why: str
+) -> None:
     fails(why, code, "maps", "measure", *arguments)

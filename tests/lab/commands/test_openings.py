@@ -1,4 +1,4 @@
-"""`arena openings make`: a file that a ladder takes, and what is refused in a line."""
+"""`arena openings make`: a file that a ladder can use, and errors of one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUICK = (
 )  # fmt: skip
 
 
-def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
+def test_ladders_can_use_the_file_and_the_same_seed_makes_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -56,9 +56,7 @@ def test_a_file_that_ladders_take_and_that_the_same_seed_makes_again(
     )
 
 
-def test_openings_that_are_found_before_ctrl_c_are_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_openings_found_before_ctrl_c_are_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def make_two(*arguments: Any, **how: Any) -> Iterator[Opening]:
         yield from islice(make_openings(*arguments, **how), 2)
         raise KeyboardInterrupt
@@ -73,7 +71,7 @@ def test_openings_that_are_found_before_ctrl_c_are_not_lost(
     assert (tmp_path / "cut.txt").read_text() == (tmp_path / "two.txt").read_text()
 
 
-def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
+def test_fewer_openings_than_wanted_are_reported(tmp_path: Path) -> None:
     how = (
         "--nodes",
         "500",
@@ -122,5 +120,5 @@ def test_fewer_than_were_asked_for_are_told(tmp_path: Path) -> None:
         ("folder no/such does not exist", 2, ["--map", "m1", *QUICK, "--output", "no/such/folder.txt"]),
     ],
 )
-def test_an_impossible_request_is_reported_in_one_line(why: str, code: int, arguments: list[str]) -> None:
+def test_an_impossible_option_gives_an_error_of_one_line(why: str, code: int, arguments: list[str]) -> None:
     fails(why, code, "openings", "make", *arguments)

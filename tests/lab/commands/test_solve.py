@@ -11,7 +11,7 @@ from tests.bots.command_line import arena, fails
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a cache for tables of the test's own; the kernels stay where they were compiled."""
+    """Return a cache folder for the tables of this test. The kernels stay in the folder in which they were compiled."""
     skip_without("numba")
     from arena.bots.compiled import cache  # noqa: PLC0415 - an extra
 
@@ -20,7 +20,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "riskless-arena" / "solved"
 
 
-def test_the_shipped_tables_are_told_at_once_and_are_true() -> None:
+def test_the_shipped_tables_are_used_without_solving_and_are_correct() -> None:
     result = arena("solve", "path4", "--verify", "--json", "-")
     assert result.code == 0, result.stderr
     row = json.loads(result.stdout)
@@ -31,7 +31,7 @@ def test_the_shipped_tables_are_told_at_once_and_are_true() -> None:
     assert row["boards"] == 21**4
 
 
-def test_a_map_with_other_numbers_is_solved_into_the_cache(own_cache: Path) -> None:
+def test_a_map_with_another_cap_is_solved_into_the_cache(own_cache: Path) -> None:
     result = arena("solve", "ring:4:cap=4", "--verify")
     assert result.code == 0, result.stderr
     assert "from the start" in result.stdout
@@ -83,7 +83,7 @@ def test_a_damaged_checkpoint_is_refused_in_one_line(own_cache: Path) -> None:
     assert "is damaged; delete it" in result.stderr.splitlines()[-1]
 
 
-def test_a_file_that_cannot_be_written_is_told_in_one_line(own_cache: Path) -> None:
+def test_a_file_that_cannot_be_written_gives_an_error_of_one_line(own_cache: Path) -> None:
     own_cache.parent.mkdir(parents=True)
     own_cache.write_text("where there should be a folder")
     result = arena("solve", "ring:4:cap=3,goal=9")

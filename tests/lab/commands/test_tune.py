@@ -1,4 +1,4 @@
-"""`arena tune`: the weights file, and mistakes."""
+"""`arena tune`: the weights file and errors."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from tests.bots.command_line import arena
 from tests.games.own import EXAMPLES
 
 
-def test_the_command_climbs_and_says_how(tmp_path: Path) -> None:
+def test_the_command_climbs_and_records_how(tmp_path: Path) -> None:
     to = tmp_path / "mine.toml"
     first = tmp_path / "first.toml"
     first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in FEATURE_NAMES), encoding="utf-8")
@@ -39,13 +39,16 @@ def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> No
     assert weights == load_weights(same, tictactoe.FEATURE_NAMES)
     assert any(weights.values())
     assert "from nothing: all 0" in to.read_text(encoding="utf-8")
-    for names in (("--from", "--out"), ("--out", "--from")):  # weights may be trained on in their own file
+    for names in (
+        ("--from", "--out"),
+        ("--out", "--from"),
+    ):  # the output file may be the file with the initial weights
         files = [word for name in names for word in (name, str(to))]
         result = arena("tune", *options, *files)
         assert result.code == 0, result.stderr
 
 
-def test_generations_that_are_finished_before_ctrl_c_are_not_lost(
+def test_generations_finished_before_ctrl_c_are_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def play_one_generation(*arguments: Any, seed: int, **how: Any) -> TrainingSamples:
@@ -61,10 +64,10 @@ def test_generations_that_are_finished_before_ctrl_c_are_not_lost(
     assert cut.stdout.startswith("generation 1: 20 matches")
     assert arena(*options, "--generations", "1", "--out", tmp_path / "one.toml").code == 0
     cut_lines, lines = ((tmp_path / name).read_text().splitlines() for name in ("cut.toml", "one.toml"))
-    assert cut_lines[2:] == lines[2:]  # all but the CPU time
+    assert cut_lines[2:] == lines[2:]  # all lines except the one with the CPU time
 
 
-def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> None:
+def test_the_command_writes_the_weights_and_how_they_were_learned(tmp_path: Path) -> None:
     to = tmp_path / "mine.toml"
     options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
     options += ["--without", "attacks", "--without", "goal"]
@@ -79,7 +82,7 @@ def test_the_command_writes_weights_with_how_they_were_made(tmp_path: Path) -> N
     assert "10 matches" in text
 
 
-def test_outcomes_are_counted_and_can_be_played_by(tmp_path: Path) -> None:
+def test_outcomes_are_counted_and_an_engine_can_use_them(tmp_path: Path) -> None:
     to = tmp_path / "mine-outcomes.toml"
     options = ["--outcomes", "--game", "tictactoe", "--matches", "20", "--nodes", "50"]
     result = arena("tune", *options, "--seed", "3", "--out", str(to))

@@ -1,1 +1,1 @@
-"""Maps solved by the compiled solver."""
+"""Tests of the solver of small maps, and of its verifier."""

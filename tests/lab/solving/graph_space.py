@@ -1,4 +1,4 @@
-"""Any game whose positions can be listed, for the solver: through the `Game` interface alone."""
+"""Solution of any game whose positions can be listed, by the solver's steps and the `Game` interface alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ P = TypeVar("P", bound=Hashable)
 
 @inlined
 def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
-    """Return the listed successors: rules[n] is where those of position n begin in the rules."""
+    """Write the listed successors of a position to `scratch`, and return their count.
+
+    rules[n] is the index in `rules` at which the successors of position n begin.
+    """
     first = rules[number]
     count = rules[number + 1] - first
     for each in range(count):
@@ -28,7 +31,7 @@ def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
 
 @inlined
 def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> None:
-    """Return the position itself: no other position is equivalent."""
+    """Write the code of this position only, because no other position is symmetric to it."""
     codes[number] = code
 
 
@@ -39,18 +42,18 @@ def solve_game(
     game: Game[P, Any],
     workers: Executor,
     starts: Iterable[P] | None = None,
-    seen_as: Callable[[P], P] = lambda each: each,
+    represent: Callable[[P], P] = lambda each: each,
 ) -> dict[P, SolvedValue]:
-    """Return the truth of every position that can be reached from the starts, by the steps that solve maps.
+    """Return the exact value of each position that can be reached from `starts`.
 
-    starts    None: the game's own
-    seen_as   what stands for a position, so that those with the same value are listed once
+    starts     positions to begin with; None for the start of the game
+    represent  function that returns the same position for positions of equal value, so that they are listed once
     """
     numbers: dict[P, int] = {}
     listed: list[P] = []
 
     def number(position: P) -> int:
-        position = seen_as(position)
+        position = represent(position)
         found = numbers.get(position)
         if found is None:
             found = numbers[position] = len(listed)
@@ -61,7 +64,7 @@ def solve_game(
         number(start)
     codes: list[int] = []
     successors: list[list[int]] = []
-    for position in listed:  # it grows meanwhile
+    for position in listed:  # `number` appends to this list meanwhile
         outcome = game.outcome(position)
         if outcome is None or outcome.winner is None:
             codes.append(0)

@@ -1,4 +1,4 @@
-"""Maps that are solved in no time, and Riskless without its ply limit."""
+"""Maps that are solved within moments, and Riskless without its ply limit."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def solve_to_table(map: RisklessMap, folder: Path, threads: int = 2) -> SolvedTa
 
 
 class Endless(Riskless):
-    """Riskless without the ply limit: every position is of ply 0."""
+    """Riskless without a ply limit: every position has ply 0."""
 
     def successor(self, position: Armies, move: Move) -> Armies:
         return super().successor(position, move)._replace(ply=0)
 
 
-def seen_as(position: Armies) -> Armies:
-    """Return the same position with Maxie to move, in which the colours are exchanged where they must be."""
+def exchange_players_for_maxie(position: Armies) -> Armies:
+    """Return the same position with Maxie to move: if Minnie is to move, the players are exchanged."""
     return Armies(make_board_for_mover(position), MAXIE, 0)
 
 

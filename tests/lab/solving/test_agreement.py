@@ -1,7 +1,7 @@
-"""A table against the reference search, which shares neither code nor numbers of boards with the solver.
+"""A solved table agrees with the reference search, which shares no code with the solver.
 
-The search in Python, by the rules of `games`, looks so many plies ahead from boards in play drawn at random. Whatever it
-finds decided the table must tell, with the same plies, and whatever the table tells decided within the depth it must find.
+For random unfinished boards, the wins and losses that the search finds within its depth are those in the table, with the
+same numbers of plies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ from tests.solved.conftest import path_map
 
 
 def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tuple[int, int]:
-    """Ask both of so many boards: how many are decided within the depth, and of how many the two differ."""
+    """Compare the table with the reference search on random boards.
+
+    Return the number of boards that are decided within `depth` plies according to the table, and the number of boards for
+    which the two disagree.
+    """
     game = Riskless(replace(map, ply_limit=MAX_PLY_LIMIT))
     problem = Problem(game, lambda _: 0)
     rng = Random("7")
@@ -46,7 +50,7 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
 
 
 def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int) -> SolvedValue | None:
-    """Return the reference search's decided outcome for Maxie, who is to move; None if it finds none."""
+    """Return the value for Maxie, who is to move, if the reference search finds a win or a loss; otherwise None."""
     value = failsoft(problem, position, depth).value
     plies = plies_to_end(value)
     return None if plies is None else SolvedValue(SolvedResult.WIN if value > 0 else SolvedResult.LOSS, plies)
@@ -59,7 +63,7 @@ def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int
         ("m1:cap=6", 2_000, 4),
     ],
 )
-def test_the_reference_search_agrees_as_deep_as_it_reaches(
+def test_the_reference_search_agrees_within_its_depth(
     map: str, boards: int, depth: int, tmp_path: Path
 ) -> None:
     decided, differ = compare(load_variant(map), solve_to_table(load_variant(map), tmp_path), boards, depth)
@@ -67,8 +71,8 @@ def test_the_reference_search_agrees_as_deep_as_it_reaches(
     assert 0 < decided < boards
 
 
-def test_a_wrong_value_is_found_whichever_way_it_is_wrong(tmp_path: Path) -> None:
-    """A win told as a draw, a draw as a win, and one with other plies."""
+def test_every_kind_of_wrong_value_is_found(tmp_path: Path) -> None:
+    """The table has a draw instead of a win, a win instead of a draw, or another number of plies."""
     map = path_map()
     table = solve_to_table(map, tmp_path)
     right = table.block(0)

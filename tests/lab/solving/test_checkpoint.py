@@ -1,4 +1,4 @@
-"""Checkpoint file of an unfinished solution."""
+"""Checkpoint file of a solver that was stopped."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from arena.lab.solving.checkpoint import BadCheckpoint, load_checkpoint, save_checkpoint
 
 
-def test_a_checkpoint_that_is_damaged_or_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_that_is_damaged_or_of_another_map_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.part"
     codes = np.arange(50, dtype=np.uint16)
     assert load_checkpoint(path, "ab", 50) is None

@@ -1,4 +1,4 @@
-"""Estimated cost of a solution before it begins."""
+"""Estimated memory and time for solving a map."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_the_largest_cap_that_fits() -> None:
     )
 
 
-def test_the_control_group_bounds_the_free_memory(tmp_path: Path) -> None:
+def test_the_control_group_limits_the_available_memory(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:  900 kB\nMemAvailable:     500 kB\n")
     assert measure_available_memory(meminfo, tmp_path) == 500 * 1024
@@ -50,6 +50,6 @@ def test_the_control_group_bounds_the_free_memory(tmp_path: Path) -> None:
     assert measure_available_memory(meminfo, tmp_path) == 0
 
 
-def test_without_the_systems_word_it_is_half_of_the_machine(tmp_path: Path) -> None:
+def test_half_of_the_memory_is_assumed_if_the_system_reports_none(tmp_path: Path) -> None:
     assert measure_available_memory(tmp_path / "none", tmp_path) > 1 << 26
     assert measure_available_memory() > 1 << 20

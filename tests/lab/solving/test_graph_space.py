@@ -1,4 +1,4 @@
-"""Games solved through their interface by the steps that solve maps: known results."""
+"""The solver's steps find the known results of other games."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,7 +9,7 @@ from arena.solved.solved_value import SolvedResult, SolvedValue
 from tests.lab.solving.graph_space import solve_game
 
 
-def test_tictactoe_is_a_draw_as_everybody_knows() -> None:
+def test_tictactoe_is_a_draw() -> None:
     with ThreadPoolExecutor(1) as workers:
         solution = solve_game(TicTacToe(), workers)
     assert len(solution) == 5478, "the positions that can be reached"

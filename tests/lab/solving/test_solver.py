@@ -1,4 +1,4 @@
-"""The solver: against the same game through its interface, against the reference search, and against itself killed."""
+"""The solver agrees with the rules in Python and with the reference search, and resumes after it was killed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import Boards
 from tests.lab.solving.graph_space import solve_game
-from tests.lab.solving.maps import MAPS, Endless, seen_as, solve_to_table
+from tests.lab.solving.maps import MAPS, Endless, exchange_players_for_maxie, solve_to_table
 
 ROOT = Path(__file__).parents[4]
 
@@ -34,7 +34,7 @@ def test_the_compiled_rules_agree_with_the_game(map: RisklessMap, tmp_path: Path
     in_play = [each for each in boards if any(each.armies) and game.outcome(each) is None]
     assert len(in_play) == table.header.totals.open > 20
     with ThreadPoolExecutor(1) as workers:
-        solution = solve_game(game, workers, in_play, seen_as=seen_as)
+        solution = solve_game(game, workers, in_play, represent=exchange_players_for_maxie)
     for position in in_play:
         assert table.probe(position.armies) == solution[position], position
 
@@ -46,10 +46,10 @@ def test_the_file_is_the_same_with_any_number_of_threads(tmp_path: Path) -> None
 
 
 class Stop(Exception):
-    """The solution is broken off here."""
+    """Raised to interrupt the solver."""
 
 
-def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Path) -> None:
+def test_the_solver_resumes_after_an_interrupt_at_any_step(tmp_path: Path) -> None:
     map = load_map("path4")
     whole = solve_to_table(map, tmp_path).path.read_bytes()
     path, part = tmp_path / "again.solved", tmp_path / "again.part"
@@ -62,7 +62,7 @@ def test_a_solution_goes_on_after_every_place_in_which_it_can_stop(tmp_path: Pat
             nonlocal steps
             steps += 1
             heard.append(part_name.split(",", maxsplit=1)[0])
-            if steps > 2 + stops % 4:  # noqa: B023 - it is called within this round
+            if steps > 2 + stops % 4:  # noqa: B023 - called only within this iteration
                 raise Stop
 
         try:
@@ -88,7 +88,7 @@ Solver(Boards.from_map(load_variant(sys.argv[2])), Path(sys.argv[1] + ".part"), 
 """
 
 
-def test_killed_at_random_moments_it_makes_the_same_file(tmp_path: Path) -> None:
+def test_a_solver_killed_at_random_moments_writes_the_same_file(tmp_path: Path) -> None:
     map, kills = "m1:cap=6", 3
     began = time.monotonic()
     whole = solve_to_table(load_variant(map), tmp_path).path.read_bytes()

@@ -1,4 +1,4 @@
-"""The second program: it agrees with the solver, and finds whatever is wrong in a file."""
+"""The verifier agrees with the solver, and finds every wrong value in a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.solved.conftest import path_map
 
 
 @pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
-def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Path) -> None:
+def test_the_verifier_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Path) -> None:
     table = solve_to_table(map, tmp_path)
     replay = verify_table(table, 2, lambda _done, _total: None)
     assert replay.fault is None
@@ -36,7 +36,7 @@ def test_the_second_program_agrees_and_counts_the_same(map: RisklessMap, tmp_pat
     assert table.probe(longest) == SolvedValue(SolvedResult.WIN, table.header.longest)
 
 
-def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
+def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
     table = solve_to_table(path_map(), tmp_path)
     right = table.block(0)
     numbers = [
@@ -58,12 +58,12 @@ def test_the_second_program_finds_every_wrong_value(tmp_path: Path) -> None:
         assert replay.fault is not None, table.boards.board(number)
 
 
-def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
+def test_the_verifier_finds_a_false_statement_of_the_header(tmp_path: Path) -> None:
     table = solve_to_table(path_map(), tmp_path)
     totals = msgspec.structs.replace(table.header.totals, won=0)
     header = msgspec.structs.replace(table.header, totals=totals, longest=1)
     block = zstd.compress(table.block(0), 1)
-    path = tmp_path / "lie.solved"
+    path = tmp_path / "false.solved"
     path.write_bytes(encode_header(header, [block]) + block)
     replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
     assert replay.fault is None
@@ -71,9 +71,7 @@ def test_the_second_program_finds_a_lie_of_the_header(tmp_path: Path) -> None:
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.data())
-def test_maps_drawn_at_random_are_solved_as_the_second_program_says(
-    size: int, cap: int, data: st.DataObject
-) -> None:
+def test_the_verifier_finds_no_fault_in_solved_random_maps(size: int, cap: int, data: st.DataObject) -> None:
     roads = {(v, data.draw(st.integers(0, v - 1))) for v in range(1, size)}
     roads |= data.draw(st.sets(st.sampled_from([(v, w) for v in range(size) for w in range(v)])))
     near = tuple(tuple(w for w in range(size) if {(v, w), (w, v)} & roads) for v in range(size))

@@ -1,1 +1,1 @@
-"""Maps solved by the compiled solver."""
+"""Tests of learning an evaluator's weights."""

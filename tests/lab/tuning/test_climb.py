@@ -1,4 +1,4 @@
-"""Weights that move to where they win: moving weights, fixed weights, and equal results for equal seeds."""
+"""Hill climbing moves weights to values that win, keeps weights of 0, and gives equal results for equal seeds."""
 
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.riskless import Riskless
@@ -15,7 +15,7 @@ START = dict.fromkeys(FEATURE_NAMES, 0) | {
 }
 
 
-def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
+def test_weights_of_zero_stay_zero_and_equal_seeds_give_equal_climbs() -> None:
     calls: list[None] = []
     one, same, other = (
         climb_weights(
@@ -33,8 +33,8 @@ def test_zero_weights_stay_and_equal_seeds_give_equal_climbs() -> None:
     assert len(calls) == 30
 
 
-def test_weights_go_where_they_win() -> None:
+def test_weights_move_to_values_that_win() -> None:
     wrong = dict.fromkeys(FEATURE_NAMES, 0) | {"armies": 100, "territories": -50}
     found = climb_weights([M1], wrong, round_count=60, nodes_per_move=60, seed=1, progress=lambda: None)
-    # who shuns territories loses
+    # an evaluator that avoids territories loses
     assert found.weights["territories"] / found.weights["armies"] > -0.4

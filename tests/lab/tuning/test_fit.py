@@ -1,4 +1,4 @@
-"""Learning weights: the fit finds what made the samples, and the command writes what can be read."""
+"""Learning weights by a fit: it finds the weights from which the samples were made."""
 
 from collections.abc import Mapping
 
@@ -25,16 +25,18 @@ SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
 
 
 def samples(slopes: tuple[float, ...], matches: int, seed: int = 1, *, tempo: float = 0) -> TrainingSamples:
-    """Return samples whose targets follow the true weights, on games that each have a slope of their own.
+    """Return samples whose targets follow from the weights in TRUE.
 
-    A target is the chance of winning, as a search sees it, mixed with the end of a match.
+    A target is the chance of winning, mixed with a random result.
 
-    tempo  value of the move, in log-odds, on the first game; the opposite on the others
+    slopes   slope of the logistic curve of each game
+    matches  number of matches, with one sample each
+    tempo    value of having the move on the first game, in log-odds; minus this value on the other games
     """
     rng = np.random.default_rng(seed)
     games = np.arange(matches) % len(slopes)
     movers = rng.choice((-1.0, 1.0), matches)
-    # The player to move is behind more often than not.
+    # On average, the player to move is behind.
     rows = (rng.normal(size=(matches, len(FEATURE_NAMES))) - 0.5 * movers[:, None]) * SIZES
     values = rows @ np.array([TRUE[name] for name in FEATURE_NAMES])
     chances = 1 / (1 + np.exp(-values * np.array(slopes)[games] - np.where(games, -tempo, tempo) * movers))
@@ -44,13 +46,13 @@ def samples(slopes: tuple[float, ...], matches: int, seed: int = 1, *, tempo: fl
 
 
 def to_direction(weights: Mapping[str, int]) -> npt.NDArray[np.float64]:
-    """Return the weights of features of the same size, as a vector of length 1."""
+    """Return a vector of length 1 of the weights, each multiplied by the usual size of its feature."""
     vector = np.array([weights[name] for name in FEATURE_NAMES]) * SIZES
     return np.asarray(vector / np.linalg.norm(vector), float)
 
 
 @pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
-def test_the_fit_finds_the_weights_whatever_the_games_slopes_and_tempos(begun: dict[str, int]) -> None:
+def test_the_fit_finds_the_weights_for_any_slopes_and_tempos_of_the_games(begun: dict[str, int]) -> None:
     fits = [fit_weights(samples((0.002, 0.0005), 2000, seed, tempo=1), begun) for seed in range(8)]
     directions = np.array([to_direction(found.weights) for found in fits])
     errors = directions.std(axis=0, ddof=1) / np.sqrt(len(fits))

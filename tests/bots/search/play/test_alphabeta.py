@@ -28,9 +28,7 @@ def test_unordered_visits_what_textbook_alphabeta_visits(case: Case) -> None:
 
 @given(case=cases_in_play, depths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
 @examples(40)
-def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
-    case: Case, depths: list[int]
-) -> None:
+def test_leaves_that_are_valued_together_are_those_in_a_trace(case: Case, depths: list[int]) -> None:
     moves = tuple(case.game.moves(case.position))
     results = []
     for tracing in (False, True):
@@ -51,7 +49,7 @@ def test_leaves_that_are_valued_together_are_those_that_a_trace_has_one_by_one(
 
 @given(case=cases_in_play, allowed=st.integers(0, 60))
 @examples(40)
-def test_a_stop_ends_the_search_at_the_node_at_which_it_is_given(case: Case, allowed: int) -> None:
+def test_a_stop_ends_the_search_at_once(case: Case, allowed: int) -> None:
     asked = iter(range(allowed))
     monitor = SearchMonitor(lambda: next(asked, None) is None)
     search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator)

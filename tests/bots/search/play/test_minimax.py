@@ -1,4 +1,4 @@
-"""The searches that play keep their contract in any order, with any hints, table and pool."""
+"""The searches used in play keep their contract in any order of the root's moves, with any hints, table and pool."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ def searches(case: Case) -> list[Search[Any, Any]]:
 
 @given(case=cases_in_play, after=st.integers(0, 60))
 @examples(60)
-def test_a_report_before_a_stop_stands(case: Case, after: int) -> None:
-    """Best so far, in search order, is truly what the moves that were searched are worth."""
+def test_a_report_before_a_stop_stays_valid(case: Case, after: int) -> None:
+    """The last report before a stop has the value of the best of the moves that were searched."""
     depth = max(1, case.depth)
     moves = tuple(case.game.moves(case.position))
     for search in searches(case):

@@ -31,6 +31,6 @@ def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
     assert all(0 <= float(text.get("x", -1)) < WIDTH for text in picture.iter(f"{SVG}text"))
 
 
-def test_nothing_counted_is_nothing_to_draw() -> None:
+def test_no_counts_give_no_chart() -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
         render_leaves_chart(compared(1), "empty")

@@ -1,4 +1,4 @@
-"""The three traces that 001 prints, line by line."""
+"""The three traces in source 001 (docs/search.md) are reproduced line by line."""
 
 from __future__ import annotations
 

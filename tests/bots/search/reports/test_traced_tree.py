@@ -34,7 +34,7 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
 
 
 @given(case=cases, max_nodes=st.integers(1, 30))
-def test_a_tree_with_too_many_nodes_is_cut_between_two_plies(case: Case, max_nodes: int) -> None:
+def test_a_tree_with_too_many_nodes_ends_between_two_plies(case: Case, max_nodes: int) -> None:
     monitor = SearchMonitor(tracing=True)
     alphabeta(case.problem, case.position, case.depth, monitor)
     events = monitor.events or ()

@@ -10,7 +10,7 @@ from arena.bots.search.reports.tree_picture import MAX_NODES, render_search
 from arena.games.tictactoe import TicTacToe
 
 
-def test_a_large_tree_is_drawn_to_the_depth_that_its_title_tells() -> None:
+def test_a_large_tree_is_drawn_to_the_depth_in_its_title() -> None:
     game = TicTacToe()
     monitor = SearchMonitor(tracing=True)
     minimax(Problem(game, evaluator_for(game, "plain")), game.start(), 4, monitor)
