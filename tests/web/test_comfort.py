@@ -139,6 +139,13 @@ TRAVEL_TIMES = """async (gaps) => {
   const { travelTime } = await import(new URL('boards/moveanimation.js', document.querySelector('script[type=module]').src).href);
   return gaps.map(travelTime);
 }"""
+WATCH_ARRIVAL = """() => {
+  window.early = [];
+  new MutationObserver((changes) => {
+    if (document.querySelector('.march > *')) early.push(...changes.map(({ target }) => (target.closest ? target : target.parentElement).className));
+  }).observe(document.querySelector('.viewer'), { subtree: true, childList: true, characterData: true });
+}"""
+"""Keeps in window.early where words change while armies travel."""
 WATCH_TONES = """() => {
   window.tones = [];
   const start = OscillatorNode.prototype.start;
@@ -174,6 +181,21 @@ def test_armies_travel_as_long_as_one_likes_and_less_at_speed(
     assert fast == 0, "where a move comes after 75 ms, as at 8 ×, nobody sees how armies travel"
     assert slower == pytest.approx(0.65 * 300)
     assert slow == took
+
+
+def test_the_result_of_a_move_is_told_when_its_armies_have_arrived(
+    empty: BrowserArena, timed: Page, tmp_path: Path
+) -> None:
+    open_record(timed, empty, tmp_path / "one.jsonl", made_up("m2"))
+    expect(timed.locator(".map .area-of").first).to_be_visible()
+    timed.evaluate(WATCH_TRAVEL)
+    timed.evaluate(WATCH_ARRIVAL)
+    timed.clock.run_for(1300)
+    timed.keyboard.press("ArrowRight")
+    expect(timed.locator(".told")).to_contain_text("Move 1,")
+    assert timed.evaluate("travelled.length") == 1
+    told = {each for each in timed.evaluate("early") if isinstance(each, str)}
+    assert not told & {"told", "story", "share-of", "counter", "moves"}, told
 
 
 def test_a_move_is_heard_where_sound_is_switched_on(empty: BrowserArena, page: Page, tmp_path: Path) -> None:

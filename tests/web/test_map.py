@@ -346,17 +346,18 @@ def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
     for target in targets.all():
         assert target.evaluate(IN_FRAME)
     expect(page.locator(".place[data-reach]:visible")).to_have_count(targets.count())
+    expect(page.locator(".outcomes > *, .tag text")).to_have_count(0)  # the buttons tell as much
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
     expect(offers).to_have_count(targets.count())
-    page.get_by_role("button", name="Zoom out").click()
+    page.get_by_role("button", name="Zoom out").press("Enter")
     page.wait_for_function(IS_WHOLE)
     expect(offers).to_have_count(targets.count())
-    page.get_by_role("button", name="Zoom in").click()  # back to the choice
+    page.get_by_role("button", name="Zoom in").press("Enter")  # back to the choice
     page.wait_for_function(IS_STILL)
     for target in targets.all():
         assert target.evaluate(IN_FRAME)
     assert not page.evaluate(IS_WHOLE)
-    page.get_by_role("button", name="Zoom out").click()
+    page.get_by_role("button", name="Zoom out").press("Enter")
     page.wait_for_function(IS_WHOLE)
     expect(offers.first).to_be_in_viewport(ratio=0.99)
     controls, offered = box_of(page.locator(".controls")), [box_of(each) for each in offers.all()]
@@ -402,6 +403,11 @@ def test_two_fingers_zoom(empty: BrowserArena, browser: Browser, tmp_path: Path)
     touch("touchMove", 80)
     touch("touchEnd", 80)
     page.wait_for_function(f"(before) => {width} > 1.5 * before", arg=before)
+    expect(page.locator(".zoom-keys")).to_have_css("clip-path", "inset(50%)")  # the fingers need no buttons
+    for is_whole in (True, False, True):
+        page.touchscreen.tap(x, y)
+        page.touchscreen.tap(x, y)
+        page.wait_for_function(f"(whole) => ({IS_WHOLE})() === whole", arg=is_whole)
     context.close()
 
 
@@ -532,7 +538,7 @@ def test_a_large_map_of_ones_own_match_is_whole_on_a_phone_and_stays_where_it_is
     page.evaluate(OWN, [{**usa.to_data(), "start": start}, "minnie", [[source, target]]])
     expect(page.locator(".told")).to_contain_text("Move 1,")
     page.wait_for_function(IS_WHOLE)
-    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Zoom in").press("Enter")
     moved = page.locator(f'[data-spot="{target}"]')
     frame = page.locator(".zoomed")
     x, y = middle_of(frame)

@@ -38,14 +38,14 @@ def phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
 
 
-def test_the_buttons_of_the_board_are_on_its_corner(empty: BrowserArena, page: Page) -> None:
+def test_the_board_comes_first_and_its_buttons_cover_no_land(empty: BrowserArena, page: Page) -> None:
     page.goto(empty.url)
     expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
     board = box_of(page.locator(".stage-board"))
-    assert board["y"] < 240
+    assert board["y"] < 130
     assert (board["x"], board["width"]) == (0, 360)
     button = box_of(page.get_by_role("button", name="Next match"))
-    assert button["y"] + button["height"] < board["y"] + board["height"] < button["y"] + 2 * button["height"]
+    assert board["y"] + board["height"] <= button["y"] < board["y"] + board["height"] + button["height"]
     expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
     assert not find_cut_texts(page.locator(".stage .name"))
     assert page.evaluate(WIDER) == 0
@@ -63,6 +63,10 @@ def test_each_tab_has_a_picture_and_a_name(empty: BrowserArena, page: Page) -> N
         picture = box_of(tab.locator("svg"))
         assert picture["width"] == picture["height"] >= 20
         assert not find_cut_texts(tab)
+    page.set_viewport_size({"width": 640, "height": 360})
+    for each in page.locator("header :is(nav a, .bare)").all():
+        expect(each).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 360, "height": 640})
     page.get_by_role("link", name="Maps").click()
     card, picture = (box_of(page.locator(f".cards.maps {sign}").first) for sign in (".card", ".mini-board"))
     assert card["x"] <= picture["x"]

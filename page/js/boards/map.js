@@ -11,7 +11,7 @@ import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, plac
 import { Hatch } from "./hatch.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
-import { LINE_HEIGHT, NAME_GAP, allSpellings, placeName } from "./names.js";
+import { LINE_HEIGHT, NAME_GAP, placeName, spellings } from "./names.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
@@ -41,7 +41,6 @@ const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
 const COMPARED_PX = 60; // from mark to mark, below which a phone's board zooms in on a move and on the better one
-const PHONE_PX = 500; // shorter side of a handheld window, below which it is a phone's
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
@@ -108,7 +107,10 @@ export class MapBoard {
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
     this.names = /** @type {any} */ (null);
-    this.ways = /** @type {any[]} */ ([]); // of writing each name
+    this.shortNames = /** @type {string[]} */ ([]); // empty where a name has none
+    this.whole = /** @type {any[]} */ ([]); // spellings of each name,
+    this.short = /** @type {any[]} */ ([]); // and of its short form, if it has one
+    this.isShort = false; // the short forms are written
     this.placed = /** @type {any[]} */ ([]); // lines and box of each name; null for those that their land has no room for
     this.letters = 1; // their scale
     this.placedFor = ""; // what their places depend on, when they were placed last
@@ -148,7 +150,8 @@ export class MapBoard {
     this.spots = layout.at.map((_, v) => this.spot(v));
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.placed = [];
-    this.ways = allSpellings(setup.territories, extra.short_names, widthIn(NAME_FONT));
+    this.shortNames = extra.short_names;
+    [this.whole, this.short] = [setup.territories, setup.territories.map((name, v) => this.shortNames[v] || name)].map((names) => spellings(names, widthIn(NAME_FONT)));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
     this.better = ["better-ground", "better"].map((name) => svg("path", { class: name }));
@@ -243,21 +246,25 @@ export class MapBoard {
     this.showOutcomes();
   }
 
-  // Return the place of each name that its land has room for, and the scale of all letters: as large as leaves none out that smaller ones let in.
+  // Return the place of each name that its land has room for, and the scale of all letters: as large as leaves none out that smaller ones
+  // let in. All names are whole if that leaves none out of which the short form has room.
   /** @returns {[any[], number]} */
   placeNames() {
     const { size, markSize, layout, zoom } = this;
     const least = Math.min(size, MIN_NAME_SCALE / (zoom.scale || 1));
     const beside = (RADIUS + NAME_GAP) * markSize;
     const marks = layout.at.map(([x, y]) => box(x, y, 2 * beside, 2 * beside));
-    const placeAll = (letters) => this.ways.map((ways, v) => placeName(ways, layout.at[v], this.land.regions[v], marks, letters));
-    if (least > MAX_SIZE_WITH_NAMES) return [this.ways.map(() => null), least];
-    const smallest = placeAll(least);
+    const place = (ways, v, letters) => placeName(ways[v], layout.at[v], this.land.regions[v], marks, letters);
+    if (least > MAX_SIZE_WITH_NAMES) return [layout.at.map(() => null), least];
+    const smallest = layout.at.map((_, v) => place(this.short, v, least));
+    this.isShort = !smallest.every((each, v) => !each || place(this.whole, v, least));
+    const ways = this.isShort ? this.short : this.whole;
+    const placeAll = (letters) => layout.at.map((_, v) => place(ways, v, letters));
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
       const placed = placeAll(letters);
-      if (placed.every((name, v) => name?.isShort === smallest[v]?.isShort)) return [placed, letters];
+      if (placed.every((each, v) => each || !smallest[v])) return [placed, letters];
     }
-    return [smallest, least];
+    return [placeAll(least), least];
   }
 
   // Return the boxes of the names on the map.
@@ -286,11 +293,10 @@ export class MapBoard {
     const move = this.advice && this.suggested;
     const moves = move && this.shown?.[1] ? [move, this.shown[1]] : [];
     const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.at[v][axis] - this.layout.at[w][axis])) * this.zoom.whole;
-    const isPhone = this.zoom.isHandheld && Math.min(window.innerWidth, window.innerHeight) < PHONE_PX;
-    const compared = isPhone && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
+    const compared = this.zoom.isPhone && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
     if (String(compared) === String(this.compared)) return;
     this.compared = compared;
-    if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), true);
+    if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), compared.flatMap((v) => this.land.regions[v].corners));
   }
 
   // Return the arrows along a move's lines as an SVG path: two for a move around the map. Between marks that are near to each other the
@@ -355,6 +361,7 @@ export class MapBoard {
     const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
     this.tapped = [];
+    this.travelled = null; // nobody tells of the position before any more
     if (!this.spots) return; // draw() shows it
     this.march.stop();
     const now = performance.now();
@@ -449,9 +456,9 @@ export class MapBoard {
   badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), always = false } = {}) {
     const { size, markScale, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
-    const { selected = null, targets = null } = this.marked ?? {};
+    const { selected = null, sources, targets } = this.marked ?? {};
     const radius = (/** @type {number} */ n) => markScale * (n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
-    const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) ? RING * markScale : radius(n)));
+    const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) || (selected === null && sources?.has(w)) ? RING * markScale : radius(n)));
     const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
     if (covers && !always) return svg("g");
     const [x, y] = [(spot.x1 + spot.x2) / 2, (spot.y1 + spot.y2) / 2];
@@ -472,19 +479,20 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Write the whole name of the territory that is pointed at and, where there is room, of the chosen one or else of those of the last move, if
-  // the map does not, and the names of the targets that have none.
+  // Write the whole name of the territory that is pointed at and, where there is room, of those of the last move, if the map does not, or the
+  // names of the targets of a choice that have none. Where a finger chooses, buttons below the board name the targets.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;
-    const { pointed, choice } = this;
-    const last = choice.length ? [] : this.shown[1] ?? [];
+    const { pointed } = this;
+    const targets = this.zoom.isHandheld ? [] : this.choice.slice(1);
+    const last = this.choice.length ? [] : this.shown[1] ?? [];
     const taken = [...this.fought, ...this.foretold];
-    for (const v of new Set([...(pointed === null ? [] : [pointed]), ...choice, ...last])) {
+    for (const v of new Set([...(pointed === null ? [] : [pointed]), ...targets, ...last])) {
       const isPointed = v === pointed;
       const own = this.placed[v];
-      const isTarget = !isPointed && choice.includes(v, 1);
-      if (own && (isTarget || !own.isShort) && !(isPointed && this.names[v].matches("[data-fought], [data-foretold]"))) continue;
+      const isTarget = !isPointed && targets.includes(v);
+      if (own && (isTarget || !this.isShort || !this.shortNames[v]) && !(isPointed && this.names[v].matches("[data-fought], [data-foretold]"))) continue;
       const place = this.layout.at[v];
       const lead = svg("path", { class: "lead" });
       const others = isPointed ? taken : [...taken, ...this.boxes.filter((each) => each !== own?.box)];
@@ -557,7 +565,7 @@ export class MapBoard {
     const { selected = null, targets = [] } = marks ?? {};
     if (!marks || selected !== before) this.tapped = [];
     const choice = selected === null ? [] : [selected, ...targets];
-    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]));
+    if (String(choice) !== String(this.choice)) this.zoom.choose(choice.map((v) => this.layout.at[v]), choice.flatMap((v) => this.land.regions[v].corners));
     this.choice = choice;
     this.showPreview();
     set(this.picture, { role: marks ? "group" : "img" });
@@ -649,7 +657,8 @@ export class MapBoard {
     for (const each of this.options) set(each, { d: drawn.join("") || null });
   }
 
-  // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result.
+  // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result, and
+  // where no buttons below the board tell it.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
     const [from, to] = ahead?.cells ?? [];
@@ -657,7 +666,7 @@ export class MapBoard {
     else this.drawOptions(from, [to]); // of a premove
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
-    if (selected !== null && !ahead && this.shown && !this.isSmall) this.foretell(selected, targets);
+    if (selected !== null && !ahead && this.shown && !this.zoom.isHandheld) this.foretell(selected, targets);
     this.showTag();
   }
 

@@ -1,4 +1,4 @@
-// Names on a map: each stands inside its own land, in its short form if the whole name does not fit there, or is not written.
+// Names on a map: each stands inside its own land, or is not written. All are whole, or all that have a short form are short.
 
 import { box, overlap, touches } from "./geometry.js";
 
@@ -16,6 +16,12 @@ export class Region {
     this.bounds = { x1: Math.min(...xs), x2: Math.max(...xs), y1: Math.min(...ys), y2: Math.max(...ys) };
   }
 
+  // Return two opposite corners of the box around it.
+  get corners() {
+    const { x1, x2, y1, y2 } = this.bounds;
+    return [[x1, y1], [x2, y2]];
+  }
+
   // Return true if the point is inside: a ray to the right then crosses an odd number of edges.
   contains([x, y]) {
     return this.edges.filter(([[x1, y1], [x2, y2]]) => (y1 > y) !== (y2 > y) && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)).length % 2 === 1;
@@ -30,12 +36,12 @@ export class Region {
 // Return the edges of a ring of corners.
 export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) % ring.length]]);
 
-// Return { lines, isShort, box } of a name inside its `land`, as near to the middle of its mark as possible; null if it does not fit.
+// Return { lines, box } of a name inside its `land`, as near to the middle of its mark as possible; null if it does not fit.
 // `ways`: spellings, the best first; `marks`: boxes that the name may not cover; `size`: scale of its letters.
 export function placeName(ways, [x, y], land, marks, size) {
   const { bounds: { x1, x2, y1, y2 } } = land;
   const near = marks.filter((mark) => overlap(mark, land.bounds));
-  for (const { lines, width, isShort } of ways) {
+  for (const { lines, width } of ways) {
     const [wide, high] = [width * size, lines.length * LINE_HEIGHT * size];
     let [best, least] = [/** @type {any} */ (null), Infinity];
     for (const aside of nearestFirst(steps(x1 + wide / 2 - x, x2 - wide / 2 - x, STEP_ASIDE))) {
@@ -47,17 +53,15 @@ export function placeName(ways, [x, y], land, marks, size) {
         [best, least] = [each, cost];
       }
     }
-    if (best) return { lines, isShort, box: best };
+    if (best) return { lines, box: best };
   }
   return null;
 }
 
-// Return the spellings of each name, the best first: in one line, in two, and its short form if it has one. `width` measures a line.
-export const allSpellings = (/** @type {string[]} */ names, /** @type {string[]} */ shortNames, width) => names.map((name, v) => {
+// Return the spellings of each name, the best first: in one line, and in two. `width` measures a line.
+export const spellings = (/** @type {string[]} */ names, width) => names.map((name) => {
   const parts = name.match(/[^ -]+-?/g) ?? [name];
-  const whole = [[name], ...(parts.length > 1 ? [halves(parts)] : [])].map((lines) => ({ lines, isShort: false }));
-  const short = shortNames[v] ? [{ lines: [shortNames[v]], isShort: true }] : [];
-  return [...whole, ...short].map((way) => ({ ...way, width: Math.max(...way.lines.map(width)) }));
+  return [[name], ...(parts.length > 1 ? [halves(parts)] : [])].map((lines) => ({ lines, width: Math.max(...lines.map(width)) }));
 });
 
 // Return a name in two lines of about the same length.

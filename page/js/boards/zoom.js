@@ -12,6 +12,8 @@ const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole a
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
+const PHONE_PX = 500; // shorter side of a handheld window, below which it is a phone's
+const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
 const GLIDE_MS = 250;
@@ -27,8 +29,7 @@ export class Zoom {
     this.least = least;
     this.scaled = scaled;
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
-    this.near = /** @type {number[][]} */ ([]); // points of a choice for which a small picture is zoomed in
-    this.isTight = false; // those points are too near to each other in the whole picture, even where a finger can press them
+    this.near = /** @type {number[][]} */ ([]); // points around the land of a choice on which the picture is zoomed in
     this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
     this.scale = 0;
@@ -50,6 +51,7 @@ export class Zoom {
       event.preventDefault();
       this.by(event.deltaY < 0 ? 1.15 : 1 / 1.15, event);
     }, { passive: false });
+    this.place.addEventListener("dblclick", (event) => this.tapTwice(event));
     this.place.addEventListener("pointerdown", (event) => this.drag(event));
     this.place.addEventListener("touchstart", (event) => this.pinch(event), { passive: true });
     this.place.addEventListener("touchmove", () => { this.isDragged = true; }, { passive: true });
@@ -117,35 +119,50 @@ export class Zoom {
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;
     }
     this.scaled(scale);
-    if (!this.revealed) this.reveal(this.sought);
+    if (!this.revealed || (this.isZoomedIn && !this.isDragged)) this.reveal(this.sought);
+  }
+
+  // Let a point of the picture be in the middle of the frame, as far as the picture reaches.
+  centre(/** @type {number[]} */ [x, y]) {
+    const { place, scale } = this;
+    place.scrollTo(x * scale - place.clientWidth / 2, y * scale - place.clientHeight / 2);
   }
 
   get isHandheld() {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
   }
 
-  // Return true if a finger cannot press the territories of the whole picture, or if it is too small for what is chosen.
-  get isSmall() {
-    return this.isHandheld && (this.isTight || this.whole < MIN_SHARE_WITH_MARKS * this.least);
+  get isPhone() {
+    return this.isHandheld && Math.min(window.innerWidth, window.innerHeight) < PHONE_PX;
   }
 
-  // Return the scale at which all points of a choice are in sight in a frame of this height, if the picture is small; 0 for the whole picture.
+  // Return true if the picture zooms in on a choice: on a phone, and on a tablet if a finger cannot press the territories of the whole picture.
+  get zoomsIn() {
+    return this.isPhone || (this.isHandheld && this.whole < MIN_SHARE_WITH_MARKS * this.least);
+  }
+
+  // Return true if the land of a choice fills the frame.
+  get isZoomedIn() {
+    return this.near.length > 0 && this.zoomsIn && this.factor === null;
+  }
+
+  // Return the scale at which the land of a choice fills a frame of this height, if the picture zooms in on it; 0 for the whole picture.
   ownScale(height) {
     const { place: { clientWidth: width }, near } = this;
-    if (!this.isSmall || !near.length) return 0;
+    if (!this.zoomsIn || !near.length) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
-    return Math.min((width - 2 * MARGIN - 2) / wide, (height - 2 * MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
+    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
   }
 
-  // Zoom in on the points of a choice where `isTight`, as where the whole picture is too small for a finger; without points, back to the
-  // whole picture. A scale that the reader has chosen before stays.
-  choose(points, isTight = false) {
-    this.isTight = isTight && points.length > 0;
-    if (this.near.length || (!this.factor && this.isSmall)) this.glide(points, points[0] === this.near[0] ? this.factor : null);
+  // Zoom in on the land of a choice, which has these corners, and show its points; without points, back to the whole picture. A scale that
+  // the reader has chosen before stays.
+  choose(points, corners) {
+    const isSame = this.near.length > 0 && points[0] === this.near[0];
+    if (this.near.length || (!this.factor && this.zoomsIn)) this.glide([...points, ...corners], isSame ? this.factor : null);
     if (points.length) this.reveal(points);
   }
 
-  // Let the picture move to the points of a choice, or to another scale.
+  // Let the picture move to the land of a choice, or to another scale.
   glide(near, factor) {
     const { place, picture } = this;
     const before = picture.getBoundingClientRect();
@@ -156,8 +173,7 @@ export class Zoom {
     this.factor = factor;
     this.fit();
     // Without a choice, the middle of what was in sight stays there.
-    const [left, top] = near.length ? spans(near).map(([least, most]) => (least + most) / 2) : centre;
-    place.scrollTo(left * this.scale - place.clientWidth / 2, top * this.scale - place.clientHeight / 2);
+    this.centre(near.length ? middleOf(near) : centre);
     if (!near.length) {
       this.revealed = false; // at once: the glide shows the way
       this.reveal(this.sought);
@@ -191,12 +207,18 @@ export class Zoom {
 
   // Zoom by a button. Between the whole picture and the least scale there is no step, and between the whole picture and a choice there is one.
   step(larger) {
-    if (this.near.length && this.isSmall && (!larger || this.factor === 0)) {
+    if (this.near.length && this.zoomsIn && (!larger || this.factor === 0)) {
       this.glide(this.near, larger ? null : 0);
       return;
     }
     const next = this.scale * (larger ? ZOOM_STEP : 1 / ZOOM_STEP);
     this.by((next >= this.least ? next : larger ? this.least : this.whole) / this.scale);
+  }
+
+  // Zoom in on a point that a finger taps twice, or back to the whole picture. Two taps on a choice do not zoom by themselves.
+  tapTwice(event) {
+    if (!this.isPhone || this.near.length || this.isMoving(event.timeStamp)) return;
+    this.by((this.factor ? this.whole : MAX_CHOICE_SHARE * this.least) / this.scale, event);
   }
 
   // Zoom around the centre of the visible part, or around the pointer.
@@ -225,6 +247,10 @@ export class Zoom {
     this.sought = points;
     this.isDragged = false;
     if (!scale || !this.least || !points.length) return;
+    if (this.isZoomedIn) {
+      this.centre(middleOf(this.near));
+      return;
+    }
     const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = place;
     const spans = [[clientWidth, scrollWidth], [clientHeight, scrollHeight]];
     const shows = (offset, point) => spans.every(([length], axis) => inside(point[axis] * scale, offset[axis], length));
@@ -287,6 +313,8 @@ export class Zoom {
 
 // Return the least and the greatest number of the points on each axis.
 const spans = (points) => [0, 1].map((axis) => points.map((point) => point[axis])).map((numbers) => [Math.min(...numbers), Math.max(...numbers)]);
+
+const middleOf = (points) => spans(points).map(([least, most]) => (least + most) / 2);
 
 const inside = (at, start, length) => at > start + MARGIN && at < start + length - MARGIN;
 

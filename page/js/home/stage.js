@@ -88,16 +88,9 @@ export class Stage {
   }
 
   show(ply) {
-    const { playback: { match }, director } = this;
+    const { match } = this.playback;
     this.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null, ply ? match.positions[ply - 1] : null);
-    this.scoreboard.show(match, ply);
-    const { head = "", words, seat } = this.isBrief() ? summary(match, ply) : sentence(match, story(match, director.continents, ply), ply);
-    const { isOver } = this.playback;
-    if (this.owner) say(this.owner, isOver || !seat ? "" : match.players[seat]);
-    say(this.words, isOver ? ending(match)[0] : `${head}${words}`);
-    set(this.words, { "data-owner": isOver ? match.end.winner : seat });
     this.changed();
-    this.moved(match.id);
   }
 
   // Show the same ply again, in as many words as there is room for now.
@@ -105,13 +98,21 @@ export class Stage {
     if (this.playback) this.show(this.playback.at);
   }
 
-  // Show the progress of the match, and whether playback continues by itself.
+  // Show whether playback continues by itself, and the progress of the match when the armies on the board have arrived.
   changed() {
     set(this.element, { hidden: this.director.idle });
     if (this.pause) this.showPause();
-    if (!this.playback) return;
+    if (this.playback) this.board.whenStill(() => this.tell());
+  }
+
+  tell() {
     const { match, live, at, isOver } = this.playback;
-    const { following } = this.director;
+    const { following, continents } = this.director;
+    this.scoreboard.show(match, at);
+    const { head = "", words, seat } = this.isBrief() ? summary(match, at) : sentence(match, story(match, continents, at), at);
+    if (this.owner) say(this.owner, isOver || !seat ? "" : match.players[seat]);
+    say(this.words, isOver ? ending(match)[0] : `${head}${words}`);
+    set(this.words, { "data-owner": isOver ? match.end.winner : seat });
     const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
     say(this.latest, over ? over.filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");
     this.badge.show(this.playback);
@@ -121,6 +122,7 @@ export class Stage {
     say(this.replay, live ? "" : "Replay · ");
     say(this.game, game);
     say(this.more, more && ` · ${more}`);
+    this.moved(match.id);
   }
 
   // The button that pauses the board, or goes on.

@@ -221,15 +221,22 @@ export class Viewer {
     });
   }
 
-  // Show the ply that is to be shown.
+  // Return the arguments of the board for the ply that is to be shown: its position, and the move that led there from the one before.
+  get scene() {
+    const { match: { positions, moves }, at } = this;
+    return at ? [positions[at], moves[at - 1].move, positions[at - 1]] : [positions[0], null, null];
+  }
+
+  // Show the ply that is to be shown, and tell of it when its armies have arrived.
   refresh() {
     cancelAnimationFrame(this.due);
     this.due = undefined;
+    this.board.show(...this.explorer.active ? this.explorer.scene : this.scene);
+    this.board.whenStill(() => this.stopped || this.tellMove());
+  }
+
+  tellMove() {
     const { match, at, explorer, playback } = this;
-    const before = at ? match.positions[at - 1] : null;
-    const move = at ? match.moves[at - 1].move : null;
-    if (explorer.active) this.board.show(...explorer.scene);
-    else this.board.show(match.positions[at], move, before);
     explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
     this.learnEnd();
@@ -257,7 +264,7 @@ export class Viewer {
     set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);
     if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
-    this.sound(at, move, before);
+    this.sound(at);
     if (this.tabs.isChosen(WORDS_TAB)) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.placeActions();
     this.moves.show(at, playback.seen); // when all else has its place, because the list is scrolled to the move
@@ -383,11 +390,12 @@ export class Viewer {
   }
 
   // A sound for one ply on; not for a jump, and not for what is shown again.
-  sound(at, move, before) {
+  sound(at) {
     const stepped = at === this.heard + 1;
     this.heard = at;
     if (!stepped) return;
     const { match, seat } = this;
+    const [, move, before] = this.scene;
     const told = match.game.told?.(before, move);
     if (match.end && at === match.moves.length) sound(seat && match.end.winner && match.end.winner !== seat ? "defeat" : "over");
     else sound(told?.what === "won" ? "capture" : told?.what === "lost" ? "loss" : "quiet");

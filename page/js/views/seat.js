@@ -4,7 +4,6 @@ import { navigate, replaceAddress, addressOf } from "../router.js";
 import { notify } from "../preferences.js";
 import { h, set } from "../dom.js";
 import { briefing } from "../parts/briefing.js";
-import { showRules } from "../parts/rules.js";
 import { SHORT_MS } from "../parts/scoreboard.js";
 import { share } from "../parts/share.js";
 import { Viewer } from "../parts/viewer.js";
@@ -127,7 +126,7 @@ export class SeatView {
   cancel() {
     if (!this.viewer) return;
     const { picker, element } = this.viewer;
-    const focused = document.activeElement === this.cancelling;
+    const focused = this.cancelling.matches(":focus-visible");
     if (playing.premove !== null) playing.choosePremove(null);
     else if (picker.source !== null) picker.select(null);
     this.show();
@@ -155,19 +154,17 @@ export class SeatView {
   offerResignation() {
     if (this.offered === "resign") return;
     this.offered = "resign";
-    const { gameName, setup } = playing.match;
-    const rules = h("button", { type: "button", class: "bare", onclick: () => showRules(gameName, setup) }, "Rules");
     const ask = h("button", { type: "button", class: "bare danger", onclick: () => turn(true) }, "Resign");
     const sure = h("span", { class: "sure", role: "group", "aria-label": "Resign?" }, h("span", null, "Resign?"),
       h("button", { type: "button", class: "danger", onclick: () => { turn(false); playing.resign(); } }, "Yes, resign"),
       h("button", { type: "button", onclick: () => { turn(false); ask.focus(); } }, "Keep playing"));
     const turn = (asked) => {
-      for (const each of [rules, ask]) set(each, { hidden: asked });
+      set(ask, { hidden: asked });
       set(sure, { hidden: !asked });
       if (asked) sure.lastElementChild.focus();
     };
     turn(false);
-    this.viewer.actions.replaceChildren(rules, ask, sure);
+    this.viewer.actions.replaceChildren(ask, sure);
   }
 
   offerRematch() {
