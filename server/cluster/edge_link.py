@@ -69,7 +69,7 @@ class EdgeLink:
         self.subject = make_edge_subject(shard, edge)
         """Subject on which the edge receives frames."""
         self.port: EdgePort | None = None
-        """Edge of this link; None until it is set. The edge must answer `RequestResync` at once, by submitting `EdgeResynced`."""
+        """Edge of this link; None before the caller sets it. The edge must answer `RequestResync` at once with `EdgeResynced`."""
         self.fencing_token = 0
         """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False

@@ -99,7 +99,7 @@ class LobbyBot:
     ratings: dict[str, Rating] = field(default_factory=dict)
     """Ratings of the bot, by game."""
     keeps_session: bool = False
-    """True if the session outlives the connection: the bot was ready for a match in it, or it was restored after a restart.
+    """True if the session outlives the connection: the bot was ready for a match, or the session was restored after a restart.
 
     While False, the session ends with the connection, so that names made up by strangers leave no trace.
     """

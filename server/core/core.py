@@ -224,7 +224,7 @@ class Core:
                     self._events.begin_due_matches()
 
     def _recheck_bot(self, name: str) -> None:
-        """Let the matchmaker check a bot again; forget the bot if it has been disconnected longer than the grace period."""
+        """Let the matchmaker check a bot again. Forget a bot that has been disconnected longer than the grace period."""
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)

@@ -186,7 +186,7 @@ class StartHouseEngine(Struct, frozen=True):
 
 
 class LogLine(Struct, frozen=True):
-    """Line for the server's log. `bot` and `match` name the bot and the match that it concerns; empty if none."""
+    """Line for the server's log. `bot` and `match` name the bot and the match that the line concerns; empty if none."""
 
     level: Literal["info", "warning", "error"]
     text: str

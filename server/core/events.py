@@ -257,8 +257,8 @@ class Events:
     ) -> Event:
         """Return the event that an action names, directly or by its series. Raises EventRefused if there is none.
 
-        The name of a series means its next event, with two exceptions: it means the event in progress if a bot returns
-        to that event or is withdrawn from it, or if the action applies only to events in progress.
+        The name of a series stands for the next event of the series. It stands for the event in progress instead if a
+        bot returns to that event or is withdrawn from it, or if the action applies only to events in progress.
 
         name              name of the event or of its series
         bot               bot to enter or withdraw; empty for other actions

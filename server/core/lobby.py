@@ -252,7 +252,7 @@ class Lobby:
         self.forget_if_expired(bot)
 
     def forget_if_expired(self, bot: LobbyBot) -> None:
-        """Forget a disconnected bot without matches once it may no longer return; before that, schedule the next check.
+        """Forget a disconnected bot without matches if the bot may no longer return; otherwise schedule the next check.
 
         A bot may return within `CoreSettings.grace_ms`, if it keeps its session (`LobbyBot.keeps_session`).
         """

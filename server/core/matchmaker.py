@@ -33,7 +33,7 @@ MAX_COMPARED_BOTS = 50
 PAIRING_DELAY_NS = 20_000_000
 """Time from a change to the next pairing, in ns. Bots that become free at about the same time are paired together."""
 NEXT_PAIRING_DELAY_NS = 1_000_000
-"""Time to the next pairing while bots still wait, in ns. Inputs that arrive before it are handled first."""
+"""Time to the next pairing while bots still wait, in ns. Inputs that have arrived by then are handled first."""
 
 
 def choose_pairs(

@@ -56,7 +56,7 @@ class PairingHistory:
         return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, a: str, b: str) -> tuple[str, str]:
-        """Return two bots as (Maxie, Minnie): Maxie's seat goes to the bot that has had it less often, on a tie to `a`."""
+        """Return two bots as (Maxie, Minnie): first the bot that has been Maxie less often, on a tie `a`."""
         maxie_counts = self._find_or_add_history(a, b).maxie_counts
         return (a, b) if maxie_counts.get(a, 0) <= maxie_counts.get(b, 0) else (b, a)
 

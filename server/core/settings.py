@@ -81,7 +81,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     concurrency: int = 1
     """Maximum load of the server's own machine: number of parallel matches of bots that run there.
 
-    With `counts_threads`, it is the number of search threads that these matches need.
+    With `counts_threads`, the load is the number of search threads that these matches need.
     """
     counts_threads: bool = False
     """True if `concurrency` counts search threads instead of matches."""

@@ -65,7 +65,7 @@ class BotSuspensions:
         return sum(now < record.suspended_until for record in self._failures.values())
 
     def find_suspension_end(self, name: str) -> int:
-        """Return the end of a bot's latest suspension, in ns, even if past; 0 if there was none, or it was lifted."""
+        """Return the time at which a bot's latest suspension ends or has ended, in ns; 0 if there is none, or it was lifted."""
         record = self._failures.get(name)
         return 0 if record is None else record.suspended_until
 

@@ -99,7 +99,7 @@ RecordLookup = Callable[[str], Awaitable[str | None]]
 
 
 class Shell:
-    """Runner of one core, the arena's state machine: it passes inputs to the core, stores the core's effects, and sends them.
+    """Runner of one core, the arena's state machine: passes inputs to the core, then stores and sends the core's effects.
 
     The shell works only while `run` is running.
     """

@@ -129,7 +129,7 @@ class WebhookSender:
         shell.add_effect_handler(EventNews, self.enqueue)
 
     def enqueue(self, news: EventNews) -> None:
-        """Queue a message with the news, or drop and log it if the queue is full."""
+        """Queue a message with the news. If the queue is full, drop the message and log a warning."""
         if self._queue.full():
             log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED_MESSAGES, self._url.hostname)
             return
