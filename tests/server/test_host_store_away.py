@@ -112,16 +112,16 @@ async def test_no_match_is_void_and_no_clock_runs_during_an_outage_of_the_store(
             with anyio.fail_after(500):
                 while (await get_readiness(host))[0] == 200:
                     await anyio.sleep(0.05)
-            status, told = await get_readiness(host)
-            assert (status, told.startswith(why)) == (503, True), told
+            status, text = await get_readiness(host)
+            assert (status, text.startswith(why)) == (503, True), text
             assert not records
         outage_s = monotonic() - began
         with anyio.fail_after(500):
             while len(records) < len(pairs):
                 await anyio.sleep(0.02)
         assert await get_readiness(host) == (200, "ready\n")
-        kept = await load_records(host.engine, "test")
-        assert {each.match: each for each in kept} == {each.match: each for each in records}
+        stored = await load_records(host.engine, "test")
+        assert {each.match: each for each in stored} == {each.match: each for each in records}
     for record in records:
         assert record.result.reason not in FORFEIT_REASONS | {EndReason.SERVER_FAULT}
         assert len(record.moves) > PLY + 1
@@ -155,5 +155,5 @@ async def test_a_server_stopped_during_an_outage_of_the_store_continues_its_matc
         assert monotonic() - began < 300, "the server stops without waiting for the store"
     await asyncio.to_thread(own_postgresql.start)
     async with open_store(url) as engine:
-        (kept,) = (await load_restart_state(engine, "", "test")).matches
-    assert sum(type(event) is MoveReceived for _, event in kept.events) == PLY
+        (stored,) = (await load_restart_state(engine, "", "test")).matches
+    assert sum(type(event) is MoveReceived for _, event in stored.events) == PLY

@@ -1,6 +1,6 @@
-"""A semester in small, on a virtual clock: twelve owners, a week of pool and events, and the close of the season.
+"""A small semester on a virtual clock: twelve owners, a week of pool matches and events, and the end of the season.
 
-Server, client and store are the real ones. Points, Buchholz, winners and marks are counted again from the finished matches.
+Server, client and store are real. The test computes points, Buchholz scores, winners and marks again from the matches.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ ROUNDS = 4
 FINALISTS = 8
 
 
-class Played(NamedTuple):
-    """A match in the store."""
+class StoredMatch(NamedTuple):
+    """Finished match in the store."""
 
     match: str
     event: str
@@ -60,7 +60,7 @@ class Played(NamedTuple):
     rated: int
 
     @property
-    def two(self) -> frozenset[str]:
+    def pair(self) -> frozenset[str]:
         return frozenset((self.maxie, self.minnie))
 
     def points(self) -> dict[str, float]:
@@ -72,7 +72,7 @@ class Played(NamedTuple):
 
 
 class Student(ClientBot):
-    """The product's client, which connects in the evening."""
+    """Bot with the real client. The bot connects only in the evening."""
 
     def __init__(self, arena: Semester, number: int) -> None:
         self.habit = "quitter" if number >= 22 else "client"
@@ -84,14 +84,14 @@ class Student(ClientBot):
     def make_settings(self) -> ClientSettings:
         return ClientSettings(URL, self.name, self.token, event=self.event, pool=not self.event, wait=1e6)
 
-    def come(self, event: str) -> None:
-        """Connect, for the pool or for an event."""
+    def connect(self, event: str) -> None:
+        """Connect for an event, or for the pool if `event` is empty."""
         self.event, self.is_leaving, self.has_left = event, False, False
         self.start()
 
 
 class Semester(SimulatedArena):
-    """An arena whose server is up only in the evening."""
+    """Simulated arena whose server runs only in the evening."""
 
     def __init__(self) -> None:
         super().__init__(SimulationPlan(1, 0, bots=0, control=0, cluster=False))
@@ -110,7 +110,7 @@ class Semester(SimulatedArena):
         self.world.run_for(2 * SECOND)
         registrar = SimulatedProcess(self.world, "registrar")
         registrar.start(self._register())
-        self.until(lambda: all(each.token for each in self.students), 60)
+        self.run_until(lambda: all(each.token for each in self.students), 60)
 
     async def _register(self) -> None:
         codes = await create_invitations(self.store.engine, OWNERS, 2, 14 * 24 * 3600)
@@ -119,44 +119,44 @@ class Semester(SimulatedArena):
             assert owner == each.owner
             each.token = await register_name(self.store.engine, owner, each.name)
 
-    def until(self, holds: Callable[[], bool], seconds: int) -> None:
-        """Run until something holds, for at most so many seconds."""
+    def run_until(self, condition: Callable[[], bool], seconds: int) -> None:
+        """Run the simulation until `condition()` is true, at most for `seconds`."""
         for _ in range(seconds):
-            if holds():
+            if condition():
                 return
             self.world.run_for(SECOND)
-        raise AssertionError(f"it does not hold after {seconds} s")
+        raise AssertionError(f"the condition is false after {seconds} s")
 
-    def evening(self, day: int, students: Iterable[Student], event: str = "") -> None:
-        """Start the server on the evening of a day after Monday, and connect these bots."""
+    def begin_evening(self, day: int, students: Iterable[Student], event: str = "") -> None:
+        """Start the server on the evening of a day, and connect these bots. `day`: number of days after Monday."""
         self.world.run(day * DAY)
         if not self.servers[0].process.is_alive:
             self.servers[0].restart()
         self.world.run_for(3 * SECOND)
         for each in students:
-            each.come(event)
+            each.connect(event)
 
-    def night(self) -> None:
+    def end_evening(self) -> None:
         """Let all matches end, and stop the server."""
         here = [each for each in self.students if not each.has_left and hasattr(each, "process")]
         for each in here:
             each.leave()
-        self.until(lambda: all(each.has_left for each in here), 120)
-        self.world.run_for(5 * SECOND)  # the last matches are counted
+        self.run_until(lambda: all(each.has_left for each in here), 120)
+        self.world.run_for(5 * SECOND)  # for the tables to count the last matches
         server = self.servers[0]
         server.is_down = True
         server.stop()
-        self.until(lambda: not server.process.is_alive, 60)
+        self.run_until(lambda: not server.process.is_alive, 60)
         self.monitor.check_servers()
         gc.collect()
 
-    def ask(self, request: AnnounceEvent | ControlEvent) -> None:
-        """Make a request of the host's, as the commands do."""
+    def send_request(self, request: AnnounceEvent | ControlEvent) -> None:
+        """Send the server a request of the host through the store, as the `arena` commands do."""
         text = msgspec.json.encode(request, enc_hook=encode_game).decode()
         self.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD, text))
 
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:
-        """Ask the server to play an event in a minute."""
+        """Announce an event that begins in one minute."""
         begins = (EPOCH_NS + self.world.now) // SECOND + 60
         plan = EventPlan(
             event=event,
@@ -168,47 +168,47 @@ class Semester(SimulatedArena):
             starts=(PoolGame(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )
-        self.ask(AnnounceEvent(plan))
+        self.send_request(AnnounceEvent(plan))
         self.world.run_for(3 * SECOND)
 
     def kill_server(self) -> None:
-        """Kill the server as SIGKILL would, and let the next one start."""
+        """Kill the server as by SIGKILL, and let the next server start."""
         self.servers[0].kill()
         self.world.run_for(10 * SECOND)
 
-    def played(self, event: str = "", *, finished: bool = True) -> list[Played]:
-        """Return the matches of an event in the order in which they began; of all events without a name."""
+    def load_matches(self, event: str = "", *, finished: bool = True) -> list[StoredMatch]:
+        """Return the matches of an event, in the order in which they began. An empty `event` stands for all events."""
         columns = "match, event, maxie, minnie, winner, reason, rated"
         rows = self.store.raw.execute(
             f"SELECT {columns} FROM matches WHERE (event = ? OR ? = '') AND (finished IS NOT NULL OR NOT ?)"
             " ORDER BY number",
             (event, event, finished),
         )
-        return [Played(*row) for row in rows]
+        return [StoredMatch(*row) for row in rows]
 
-    def plan_of(self, event: str) -> dict[str, Any]:
+    def load_plan(self, event: str) -> dict[str, Any]:
         """Return the stored plan of an event."""
         row = self.store.raw.execute("SELECT plan FROM ladders WHERE event = ?", (event,)).fetchone()
         plan: dict[str, Any] = msgspec.json.decode(row[0])
         return plan
 
-    def standings(self, season: int) -> list[tuple[Any, ...]]:
-        """Return the whole table of a season."""
+    def load_standings(self, season: int) -> list[tuple[Any, ...]]:
+        """Return all rows of a season's table."""
         query = "SELECT * FROM standings WHERE season = ? ORDER BY game, map, time_control, bot"
         return self.store.raw.execute(query, (season,)).fetchall()
 
 
-def rounds_of(played: list[Played]) -> list[dict[frozenset[str], list[Played]]]:
-    """Return the pairs of each round with their matches. A round ends where one of its bots meets another."""
-    rounds: list[dict[frozenset[str], list[Played]]] = []
+def group_by_round(played: list[StoredMatch]) -> list[dict[frozenset[str], list[StoredMatch]]]:
+    """Return the matches of each pair, round by round. A round ends when one of its bots meets another opponent."""
+    rounds: list[dict[frozenset[str], list[StoredMatch]]] = []
     for each in played:
-        if not rounds or (each.two not in rounds[-1] and any(each.two & pair for pair in rounds[-1])):
+        if not rounds or (each.pair not in rounds[-1] and any(each.pair & pair for pair in rounds[-1])):
             rounds.append({})
-        rounds[-1].setdefault(each.two, []).append(each)
+        rounds[-1].setdefault(each.pair, []).append(each)
     return rounds
 
 
-def points_of(played: Iterable[Played]) -> dict[str, float]:
+def add_points(played: Iterable[StoredMatch]) -> dict[str, float]:
     points: defaultdict[str, float] = defaultdict(float)
     for each in played:
         for bot, more in each.points().items():
@@ -216,137 +216,148 @@ def points_of(played: Iterable[Played]) -> dict[str, float]:
     return points
 
 
-def swiss_table(
-    played: list[Played], bots: list[str], left: dict[str, int]
+def compute_swiss_table(
+    played: list[StoredMatch], bots: list[str], left: dict[str, int]
 ) -> dict[str, tuple[float, float]]:
-    """Return points and Buchholz. `left`: number of rounds in which a bot that left was paired."""
-    points = points_of(played)
+    """Return the points and the Buchholz score of each bot.
+
+    left  number of rounds before it left, for each bot that left
+    """
+    points = add_points(played)
     opponents: defaultdict[str, list[str]] = defaultdict(list)
-    for number, pairs in enumerate(rounds_of(played)):
+    for number, pairs in enumerate(group_by_round(played)):
         for one, other in map(sorted, pairs):
             opponents[one].append(other)
             opponents[other].append(one)
         out = [
             bot for bot in bots if left.get(bot, ROUNDS) > number and not any(bot in pair for pair in pairs)
         ]
-        assert len(out) <= 1, f"at most one bot sits out round {number + 1}: {out}"
+        assert len(out) <= 1, f"more than one bye in round {number + 1}: {out}"
         for bot in out:
             points[bot] += 2.0
     return {bot: (points[bot], sum(points[other] for other in opponents[bot])) for bot in bots}
 
 
-def champion(played: list[Played], seeds: list[str]) -> str:
-    """Return the bot that lost no encounter of a knockout. The better seed wins a drawn one."""
+def find_champion(played: list[StoredMatch], seeds: list[str]) -> str:
+    """Return the bot that lost no encounter of a knockout. The better seed wins a drawn encounter."""
     lost = set()
-    for two in {each.two for each in played}:
-        points = points_of(each for each in played if each.two == two)
+    for two in {each.pair for each in played}:
+        points = add_points(each for each in played if each.pair == two)
         lost.add(max(two, key=lambda bot: (-points[bot], seeds.index(bot))))
     (found,) = set(seeds) - lost
     return found
 
 
-def semester(arena: Semester) -> list[tuple[Any, ...]]:
-    """Play the week, and return the table of the season when it was closed."""
+def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
+    """Play the week, and return the season's table at the close of the season."""
     arena.open()
     for day in (0, 1, 2):
-        arena.evening(day, arena.students)
+        arena.begin_evening(day, arena.students)
         arena.world.run_for(40 * SECOND)
-        arena.night()
+        arena.end_evening()
 
     friday, students = 4, arena.students
     arena.world.run(friday * DAY)
     arena.servers[0].restart()
     arena.world.run_for(3 * SECOND)
     arena.announce("weekly", "swiss", ROUNDS)
-    arena.evening(friday, students, "weekly")
+    arena.begin_evening(friday, students, "weekly")
 
     def in_round(number: int) -> bool:
-        """Return True if at least four matches of a round are over."""
-        begun = rounds_of(arena.played("weekly", finished=False))
-        over = {each.match for each in arena.played("weekly")}
+        """Return True if at least four matches of round `number`, or of a later one, are over."""
+        begun = group_by_round(arena.load_matches("weekly", finished=False))
+        over = {each.match for each in arena.load_matches("weekly")}
         return (
             len(begun) >= number and sum(each.match in over for two in begun[-1].values() for each in two) > 3
         )
 
-    arena.until(lambda: bool(arena.played("weekly", finished=False)), 120)
+    arena.run_until(lambda: bool(arena.load_matches("weekly", finished=False)), 120)
     arena.kill_server()
     for number, quitter in enumerate(students[22:], 1):
-        arena.until(partial(in_round, number), 600)
-        arena.ask(ControlEvent("weekly", "withdraw", quitter.name))
+        arena.run_until(partial(in_round, number), 600)
+        arena.send_request(ControlEvent("weekly", "withdraw", quitter.name))
         quitter.leave()
-    arena.until(lambda: in_round(3), 600)
-    paired = arena.played("weekly", finished=False)
+    arena.run_until(lambda: in_round(3), 600)
+    paired = arena.load_matches("weekly", finished=False)
     arena.kill_server()
-    arena.until(lambda: in_round(4), 600)
-    now = {each.match: each.two for each in arena.played("weekly")}
-    assert {each.match: now[each.match] for each in paired} == {each.match: each.two for each in paired}
-    assert {each.two for each in paired} >= set(rounds_of(arena.played("weekly"))[2]), (
+    arena.run_until(lambda: in_round(4), 600)
+    now = {each.match: each.pair for each in arena.load_matches("weekly")}
+    assert {each.match: now[each.match] for each in paired} == {each.match: each.pair for each in paired}
+    assert {each.pair for each in paired} >= set(group_by_round(arena.load_matches("weekly"))[2]), (
         "no pairing has changed"
     )
-    arena.until(lambda: arena.plan_of("weekly")["state"]["phase"] == "over", 600)
-    arena.night()
+    arena.run_until(lambda: arena.load_plan("weekly")["state"]["phase"] == "over", 600)
+    arena.end_evening()
 
-    table = swiss_table(arena.played("weekly"), list(arena.plan_of("weekly")["bots"]), left_of(arena))
+    table = compute_swiss_table(
+        arena.load_matches("weekly"), list(arena.load_plan("weekly")["bots"]), load_departures(arena)
+    )
     best = sorted(table, key=lambda bot: (*table[bot], bot), reverse=True)[:FINALISTS]
     arena.world.run(5 * DAY)
     arena.servers[0].restart()
     arena.world.run_for(3 * SECOND)
     arena.announce("final", "knockout", 1, invited=tuple(best))
-    arena.evening(5, [each for each in students if each.name in best], "final")
-    arena.until(lambda: len(arena.played("final")) > FINALISTS, 600)
+    arena.begin_evening(5, [each for each in students if each.name in best], "final")
+    arena.run_until(lambda: len(arena.load_matches("final")) > FINALISTS, 600)
     arena.kill_server()
-    arena.until(lambda: arena.plan_of("final")["state"]["phase"] == "over", 900)
-    arena.night()
+    arena.run_until(lambda: arena.load_plan("final")["state"]["phase"] == "over", 900)
+    arena.end_evening()
 
-    arena.evening(6, students[:6])
+    arena.begin_evening(6, students[:6])
     arena.world.run_for(40 * SECOND)
     with arena.store.make_writing_engine(arena.store.engine).begin() as connection:
         close_season(connection, "autumn")
     arena.monitor.check_season()
-    closed = arena.standings(1)
+    closed = arena.load_standings(1)
     arena.world.run_for(40 * SECOND)
-    arena.night()
+    arena.end_evening()
     arena.monitor.check_end_state()
     return closed
 
 
-def left_of(arena: Semester) -> dict[str, int]:
-    """Return the number of rounds in which each bot that left was included, as the plan tells."""
-    changes = arena.plan_of("weekly")["changes"]
+def load_departures(arena: Semester) -> dict[str, int]:
+    """Return the number of rounds before it left, for each bot that left the event `weekly`."""
+    changes = arena.load_plan("weekly")["changes"]
     return {bot: round for bot, round, joins in changes if not joins}
 
 
 class Week(NamedTuple):
-    """A week that was played, as its store tells it: the Swiss on Friday, and the knockout of the best on Saturday."""
+    """Stored events of the played week: the Swiss event on Friday, and the knockout of its best bots on Saturday."""
 
     weekly: dict[str, Any]
     final: dict[str, Any]
-    swiss: list[Played]
-    knockout: list[Played]
+    swiss: list[StoredMatch]
+    knockout: list[StoredMatch]
     left: dict[str, int]
 
 
 def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
-    """Play the week, check it, and leave its store as arena.db in the folder."""
+    """Play the week, check its matches, and copy its store to arena.db in the folder."""
     monkeypatch.setitem(invariants.ALLOWED_REASONS, "quitter", frozenset({EndReason.NO_SHOW}))
-    monkeypatch.setattr(sys, "unraisablehook", lambda _given: None)  # processes are killed amid their tasks
+    monkeypatch.setattr(sys, "unraisablehook", lambda _given: None)  # killed processes leave unfinished tasks
     arena = Semester()
     with replace_machine(arena):
         try:
-            closed = semester(arena)
+            closed = play_semester(arena)
             check_matches(arena)
-            assert arena.standings(1) == closed, "nothing changes a closed season"
-            assert arena.standings(2)
+            assert arena.load_standings(1) == closed, "later matches do not change a closed season"
+            assert arena.load_standings(2)
             with sqlite3.connect(folder / "arena.db") as copy:
                 arena.store.raw.backup(copy)
-            weekly, final = arena.plan_of("weekly"), arena.plan_of("final")
-            return Week(weekly, final, arena.played("weekly"), arena.played("final"), left_of(arena))
+            weekly, final = arena.load_plan("weekly"), arena.load_plan("final")
+            return Week(
+                weekly,
+                final,
+                arena.load_matches("weekly"),
+                arena.load_matches("final"),
+                load_departures(arena),
+            )
         finally:
             arena.close()
 
 
-def played_week(run_folder: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
-    """Return the week, which is played once a run, and copy its store to arena.db in the folder."""
+def load_or_play_week(run_folder: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
+    """Return the week, and copy its store to arena.db in the folder. The week is played once in a test run."""
     played = run_folder / "semester"
     with one_at_a_time(played):
         if not played.exists():
@@ -359,52 +370,56 @@ def played_week(run_folder: Path, folder: Path, monkeypatch: pytest.MonkeyPatch)
     return week
 
 
-def test_a_semester_in_small(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    week = played_week(run_folder, tmp_path, monkeypatch)
+def test_a_small_semester(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    week = load_or_play_week(run_folder, tmp_path, monkeypatch)
     check_tables(f"sqlite:///{tmp_path / 'arena.db'}", week)
 
 
 def check_matches(arena: Semester) -> None:
-    """Check that no match is lost, and that no rated one is between two bots of an owner."""
-    played = arena.played()
-    assert len(played) == len(arena.played(finished=False)) == len({each.match for each in played})
+    """Check that no match is lost, and that bots of one owner play no rated match with each other."""
+    played = arena.load_matches()
+    assert len(played) == len(arena.load_matches(finished=False)) == len({each.match for each in played})
     assert len(played) == len(arena.monitor.finished)
     assert {each.event for each in played} == {OPEN_EVENT, "weekly", "final"}
     family = [each for each in played if arena.owner_of[each.maxie] == arena.owner_of[each.minnie]]
     assert [each for each in family if each.rated or each.event == OPEN_EVENT] == []
-    assert {each.two for each in played if each.event == OPEN_EVENT}
-    rounds = rounds_of(arena.played("weekly"))
+    assert {each.pair for each in played if each.event == OPEN_EVENT}
+    rounds = group_by_round(arena.load_matches("weekly"))
     assert [len(pairs) for pairs in rounds] == [12, 11, 11, 11], "24 bots, 23 with a bye, and 22"
-    assert len({each.two for each in arena.played("final")}) == FINALISTS - 1, "a knockout has one winner"
-    assert left_of(arena) == {"quitter-22": 1, "quitter-23": 2}
+    assert len({each.pair for each in arena.load_matches("final")}) == FINALISTS - 1, (
+        "a knockout has one winner"
+    )
+    assert load_departures(arena) == {"quitter-22": 1, "quitter-23": 2}
     assert all(len(two) == 2 for pairs in rounds for two in pairs.values())
     meetings = Counter(pair for pairs in rounds for pair in pairs)
-    assert set(meetings.values()) == {1}, "nobody meets somebody again"
+    assert set(meetings.values()) == {1}, "no two bots meet twice"
 
 
 def check_tables(db: str, week: Week) -> None:
-    """Check what the commands tell of the stopped server's store."""
+    """Check the output of the `arena` commands on the store of the stopped server."""
 
-    def told(*words: str) -> str:
+    def run_command(*words: str) -> str:
         code, out, err = arena(*words, "--db", db)
         assert code == 0, err
         return out
 
     weekly, final, swiss, knockout, left = week
-    table = swiss_table(swiss, list(weekly["bots"]), left)
-    rows = msgspec.json.decode(told("event", "show", "weekly", "--json", "-"))["table"]
+    table = compute_swiss_table(swiss, list(weekly["bots"]), left)
+    rows = msgspec.json.decode(run_command("event", "show", "weekly", "--json", "-"))["table"]
     assert {row["bot"]: (row["points"], row["buchholz"]) for row in rows} == table
     assert [table[row["bot"]] for row in rows] == sorted(table.values(), reverse=True)
-    rows = msgspec.json.decode(told("event", "show", "final", "--json", "-"))["table"]
+    rows = msgspec.json.decode(run_command("event", "show", "final", "--json", "-"))["table"]
     assert len(rows) == FINALISTS
-    assert (rows[0]["bot"], rows[0]["reached"]) == (champion(knockout, list(final["bots"])), "champion")
+    assert (rows[0]["bot"], rows[0]["reached"]) == (find_champion(knockout, list(final["bots"])), "champion")
 
     marks = list(
-        csv.DictReader(StringIO(told("marks", "--event", "weekly", "--against", "client-0", "--csv", "-")))
+        csv.DictReader(
+            StringIO(run_command("marks", "--event", "weekly", "--against", "client-0", "--csv", "-"))
+        )
     )
-    games = Counter(bot for each in swiss for bot in each.two)
+    games = Counter(bot for each in swiss for bot in each.pair)
     missed = Counter(
-        bot for each in swiss if each.reason == "no_show" for bot in each.two if not each.points()[bot]
+        bot for each in swiss if each.reason == "no_show" for bot in each.pair if not each.points()[bot]
     )
     best_first = sorted(table.values(), reverse=True)
     assert [int(mark["rank"]) for mark in marks] == [1 + best_first.index(each) for each in best_first]
@@ -417,8 +432,8 @@ def check_tables(db: str, week: Week) -> None:
     for mark in marks:
         assert (int(mark["games"]), int(mark["forfeits"])) == (games[mark["bot"]], missed[mark["bot"]])
 
-    (season,) = msgspec.json.decode(told("season", "list", "--json", "-"))
+    (season,) = msgspec.json.decode(run_command("season", "list", "--json", "-"))
     assert season["name"] == "autumn"
-    frozen = msgspec.json.decode(told("season", "show", "autumn", "--json", "-"))
+    frozen = msgspec.json.decode(run_command("season", "show", "autumn", "--json", "-"))
     assert {row["bot"] for row in frozen} == set(weekly["bots"])
-    told("ratings", "--recompute", "--all")
+    run_command("ratings", "--recompute", "--all")

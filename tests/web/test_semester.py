@@ -10,15 +10,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from testkit.browser import run_arena
-from tests.server.test_semester import FINALISTS, champion, played_week, swiss_table
+from tests.server.test_semester import FINALISTS, compute_swiss_table, find_champion, load_or_play_week
 
 
 def test_a_week_of_owners_is_on_the_page_as_it_was_played(
     run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Page
 ) -> None:
     with ThreadPoolExecutor(1) as thread:  # the browser's event loop runs in this one
-        week = thread.submit(played_week, run_folder, tmp_path, monkeypatch).result()
-    points = swiss_table(week.swiss, list(week.weekly["bots"]), week.left)
+        week = thread.submit(load_or_play_week, run_folder, tmp_path, monkeypatch).result()
+    points = compute_swiss_table(week.swiss, list(week.weekly["bots"]), week.left)
     with run_arena(tmp_path) as running:
         rows = page.locator("table.standing tbody tr")
         page.goto(f"{running.url}event/weekly")
@@ -33,7 +33,7 @@ def test_a_week_of_owners_is_on_the_page_as_it_was_played(
 
         page.goto(f"{running.url}event/final")
         expect(rows).to_have_count(FINALISTS)
-        best = champion(week.knockout, list(week.final["bots"]))
+        best = find_champion(week.knockout, list(week.final["bots"]))
         expect(page.get_by_text("Champion:")).to_contain_text(best)
         expect(rows.first).to_contain_text("champion")
         expect(rows.first.get_by_role("rowheader")).to_contain_text(best)

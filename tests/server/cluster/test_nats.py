@@ -63,10 +63,10 @@ async def open_forwarder(server: NatsServer) -> AsyncIterator[ForwarderProcess]:
 
 async def refusal(url: str, **options: Any) -> str:
     """Return the error with which a connection to this URL is refused."""
-    with pytest.raises(BusError) as told:
+    with pytest.raises(BusError) as refused:
         async with open_bus(url, **options):
             pytest.fail("the bus was opened")
-    return str(told.value)
+    return str(refused.value)
 
 
 async def check_round_trip(bus: NatsBus, received: list[bytes], subject: str) -> None:
@@ -123,8 +123,8 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             assert refused
             # The client buffers 2 MiB, and 2 MiB more while its transport waits. The rest is in buffers of the kernel.
             assert accepted < MAX_QUEUED_BYTES + 64 * 2**20
-            told = [each.getMessage() for each in caplog.records if each.name == "arena.bus"]
-            assert told == ["the connection to NATS is lost: it does not answer"], (
+            log_lines = [each.getMessage() for each in caplog.records if each.name == "arena.bus"]
+            assert log_lines == ["the connection to NATS is lost: it does not answer"], (
                 "the NATS client did not block"
             )
             if how == "frozen":

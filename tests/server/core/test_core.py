@@ -82,7 +82,7 @@ T = TypeVar("T")
 class Script:
     """Executor of random steps: each step is an action of a client, an edge or the host, and may be invalid."""
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **settings: Any) -> None:
         self.arena = Arena(
             pool=replace(POOL, ready_ms=2_000),
             concurrency=2,
@@ -90,7 +90,7 @@ class Script:
             grace_ms=1_000,
             transit_ns=20 * MS,
             limits=HostLimits(matches_per_bot=2, watched=2, open_challenges=2),
-            **given,
+            **settings,
         )
         self.peers: list[Peer] = []
 

@@ -179,15 +179,15 @@ def test_a_cancellation_is_reported_once_although_matches_end_later() -> None:
     arena.wait(60_000)
     assert not arena.core.events
     assert [type(each.content) for each in arena.of(EventNews)].count(EventFinished) == 1
-    (told,) = [each for each in anna.all(EventStatus) if each.state == "cancelled"]
-    assert told.detail == "the event is cancelled: the host has cancelled it"
+    (status,) = [each for each in anna.all(EventStatus) if each.state == "cancelled"]
+    assert status.detail == "the event is cancelled: the host has cancelled it"
 
 
 def test_a_restored_core_reports_no_news_twice() -> None:
     arena, _ = begin_event(plan(rounds=2), "anna", "bert")
-    kept = get_stored_state(arena)
+    stored_state = get_stored_state(arena)
     other = Arena()
-    other.handle(RestoreMatches([], {}, {}, events=[StoredEvent(kept, {})]))
+    other.handle(RestoreMatches([], {}, {}, events=[StoredEvent(stored_state, {})]))
     other.wait(50_000)
     assert not [each for each in other.of(EventNews) if isinstance(each.content, EventStarted)]
     assert not [
@@ -203,7 +203,7 @@ def test_a_restored_core_reports_no_news_twice() -> None:
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "gauntlet", "knockout", "arena"])
 def test_each_bot_gets_its_final_rank_and_points(format: str) -> None:
     arena, peers = play_event(format, "anna", "bert", "carl", "dora", "emil")
-    told = {peer.name: peer.all(EventStatus)[-1] for peer in peers}
+    final_statuses = {peer.name: peer.all(EventStatus)[-1] for peer in peers}
     records = [
         each for each in arena.records if each.result.winner or each.result.reason is not EndReason.NO_SHOW
     ]
@@ -213,18 +213,19 @@ def test_each_bot_gets_its_final_rank_and_points(format: str) -> None:
             for each in records
             if name in (each.players.maxie, each.players.minnie)
         )
-        for name in told
+        for name in final_statuses
     }
     byes = {
-        name: 2.0 if format == "swiss" and told[name].points == points[name] + 2 else 0.0 for name in told
+        name: 2.0 if format == "swiss" and final_statuses[name].points == points[name] + 2 else 0.0
+        for name in final_statuses
     }
-    assert {name: each.points for name, each in told.items()} == {
-        name: points[name] + byes[name] for name in told
+    assert {name: each.points for name, each in final_statuses.items()} == {
+        name: points[name] + byes[name] for name in final_statuses
     }
     assert sum(byes.values()) == (6 if format == "swiss" else 0), (
         "one of the five bots has a bye in each round"
     )
-    best, *_ = order = sorted(told.values(), key=lambda each: int(each.rank or 0))
+    best, *_ = order = sorted(final_statuses.values(), key=lambda each: int(each.rank or 0))
     assert best.rank == 1
     if format != "knockout":
         scores = [float(each.points or 0) for each in order]
@@ -496,8 +497,8 @@ def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
         arena.connect(name).send(EnterEvent("weekly"))
     arena.wait(60_100)
     running, coming = (each.plan.event for each in arena.core.events)
-    told = send_command(arena, ControlEvent("weekly", "stop")).answer
-    assert told == f"{coming} is cancelled, and weekly is not repeated"
+    answer = send_command(arena, ControlEvent("weekly", "stop")).answer
+    assert answer == f"{coming} is cancelled, and weekly is not repeated"
     arena.wait(100)
     assert [each.plan.event for each in arena.core.events] == [running]
     send_command(arena, ControlEvent("weekly", "cancel"))
@@ -538,8 +539,8 @@ def test_an_unknown_house_engine_is_not_entered() -> None:
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     send_command(arena, AnnounceEvent(plan()))
     answer = send_command(arena, ControlEvent("cup", "enter", "house-greddy"))
-    told = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
-    assert (answer.done, answer.answer) == (False, told)
+    reason = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
+    assert (answer.done, answer.answer) == (False, reason)
     assert send_command(arena, ControlEvent("cup", "enter", "house-greedy")).done
 
 
@@ -551,5 +552,5 @@ def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
     )
     assert arena.of(CommandAnswered)[-1].done
     arena.handle(HostCommand(2, ControlEvent("cup", "enter", "bert", {"riskless": 1700.0})))
-    told = arena.of(CommandAnswered)[-1].answer
-    assert told == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"
+    answer = arena.of(CommandAnswered)[-1].answer
+    assert answer == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"

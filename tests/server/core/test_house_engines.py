@@ -91,39 +91,39 @@ def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
     steps: list[tuple[str, Requester | int, str | None]],
 ) -> None:
     queue = HouseQueue()
-    asked: dict[str, tuple[str, Requester]] = {}
+    requests: dict[str, tuple[str, Requester]] = {}
     waiting: set[str] = set()
-    taken: set[str] = set()
+    running: set[str] = set()
     for number, (what, who, bot) in enumerate(steps):
         if isinstance(who, Requester) and bot is not None:
-            asked[f"c{number}"] = bot, who
+            requests[f"c{number}"] = bot, who
             waiting.add(f"c{number}")
             assert queue.enqueue(f"c{number}", bot, who) is None
-        elif isinstance(who, int) and taken:
-            gone = sorted(taken)[who % len(taken)]
-            taken.remove(gone)
+        elif isinstance(who, int) and running:
+            gone = sorted(running)[who % len(running)]
+            running.remove(gone)
             if what == "requeued":
-                queue.requeue(gone, asked[gone][0])
+                queue.requeue(gone, requests[gone][0])
                 waiting.add(gone)
             else:
                 queue.remove(gone)
-        busy = Counter(asked[each][0] for each in taken)
+        busy = Counter(requests[each][0] for each in running)
         free = {each: ENGINE_SLOTS[each] - busy[each] for each in ENGINE_SLOTS}
         for challenge, offered_to in queue.pop_next_offers(TOTAL_SLOTS, free, always_may_begin):
-            assert asked[challenge][0] == offered_to
+            assert requests[challenge][0] == offered_to
             waiting.remove(challenge)
-            taken.add(challenge)
+            running.add(challenge)
         assert set(queue.list_queue_places()) == waiting
-        having = [asked[each] for each in taken]
-        by_bot = Counter(each for each, _ in having)
-        by_requester = Counter(each for _, each in having)
-        by_group = Counter(each.is_guest for _, each in having)
+        requests_with_slot = [requests[each] for each in running]
+        by_bot = Counter(each for each, _ in requests_with_slot)
+        by_requester = Counter(each for _, each in requests_with_slot)
+        by_group = Counter(each.is_guest for _, each in requests_with_slot)
         assert all(count <= ENGINE_SLOTS[each] for each, count in by_bot.items())
         for each, count in by_requester.items():
             assert count <= (SLOTS_PER_ADDRESS if each.is_guest else TOTAL_SLOTS // 2)
         assert max(by_group.values(), default=0) <= TOTAL_SLOTS * 3 // 4
         for challenge in waiting:
-            to, each = asked[challenge]
+            to, each = requests[challenge]
             full = (
                 by_bot[to] == ENGINE_SLOTS[to]
                 or by_requester[each] == (SLOTS_PER_ADDRESS if each.is_guest else TOTAL_SLOTS // 2)
@@ -132,7 +132,7 @@ def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
             assert full, f"{challenge} could have had a slot"
         for to in ENGINE_SLOTS:
             places = sorted(
-                place for each, place in queue.list_queue_places().items() if asked[each][0] == to
+                place for each, place in queue.list_queue_places().items() if requests[each][0] == to
             )
             assert places == list(range(1, len(places) + 1))
 
@@ -349,7 +349,7 @@ def test_a_draining_core_offers_no_challenges_to_engines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({}, None),
         ({"game": "tictactoe", "map": "anything"}, None),
@@ -363,9 +363,9 @@ def test_a_draining_core_offers_no_challenges_to_engines() -> None:
         ({"time_control": TimeControl.parse("1+11")}, "at most 900+10"),
     ],
 )
-def test_matches_that_a_guest_may_play(change: dict[str, Any], told: str | None) -> None:
+def test_matches_that_a_guest_may_play(change: dict[str, Any], expected: str | None) -> None:
     why = find_guest_refusal_reason(replace(VALID_GUEST_CHALLENGE, **change), {HOUSE}, list_map_names())
-    assert why is None if told is None else told in (why or "")
+    assert why is None if expected is None else expected in (why or "")
 
 
 def test_a_guest_plays_only_house_engines() -> None:

@@ -119,7 +119,7 @@ def test_in_a_crowd_all_bots_get_a_match_longest_wait_first(size: int) -> None:
 
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=5), st.integers(1, 3))
 def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int], slots: int) -> None:
-    owners = {f"{whose} {number}": str(whose) for whose, size in enumerate(sizes) for number in range(size)}
+    owners = {f"{owner} {number}": str(owner) for owner, size in enumerate(sizes) for number in range(size)}
     known, turns, waited = history(), TurnOrder[str](), Counter[str]()
     waiting = list(owners)
     for _ in range(30):
@@ -128,9 +128,9 @@ def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int
         for pair in choice:
             known.record_start(*pair)
             turns.record_turn(*(owners[name] for name in pair))
-        for whose in set(owners.values()):
-            waited[whose] = 0 if whose in served else waited[whose] + 1
-            assert waited[whose] < len(sizes)
+        for owner in set(owners.values()):
+            waited[owner] = 0 if owner in served else waited[owner] + 1
+            assert waited[owner] < len(sizes)
 
 
 def test_bots_of_similar_rating_meet_first_but_not_forever() -> None:
@@ -400,8 +400,8 @@ def test_standing_describes_the_state_of_a_bot(hello: dict[str, Any], state: str
 def test_a_bot_that_plays_no_game_of_the_pool_gets_its_standing_at_once(
     hello: dict[str, Any], why: str
 ) -> None:
-    told = Arena(pool=POOL).connect(Hello("anna", **hello)).all(Standing)
-    assert [each.detail for each in told] == (
+    standings = Arena(pool=POOL).connect(Hello("anna", **hello)).all(Standing)
+    assert [each.detail for each in standings] == (
         [f"the pool plays tictactoe at 2+0.1, and {why}: only challenges give it matches"] if why else []
     )
 
@@ -437,14 +437,14 @@ def test_a_bot_gets_its_ratings_on_connecting_and_on_each_change() -> None:
     anna = arena.connect("anna", ratings={"tictactoe": Rating(1500.0)})
     bert = arena.connect("bert")
     arena.connect("carl", ratings={"tictactoe": Rating(1500.0)})
-    (told,) = anna.all(Standing)
-    assert (told.ratings, told.deviations) == ({"tictactoe": 1500.0}, {"tictactoe": 350.0})
+    (standing,) = anna.all(Standing)
+    assert (standing.ratings, standing.deviations) == ({"tictactoe": 1500.0}, {"tictactoe": 350.0})
     assert not bert.all(Standing)
     for _ in range(2):
         arena.handle(RatingChanged("tictactoe", "bert", Rating(2500.0, 65.0)))
     arena.handle(RatingChanged("tictactoe", "nobody", Rating(2500.0)))
-    (told,) = bert.all(Standing)
-    assert (told.ratings, told.deviations) == ({"tictactoe": 2500.0}, {"tictactoe": 65.0})
+    (standing,) = bert.all(Standing)
+    assert (standing.ratings, standing.deviations) == ({"tictactoe": 2500.0}, {"tictactoe": 65.0})
     arena.wait(50)
     (match,) = arena.listing().matches
     assert {match.players.maxie, match.players.minnie} == {"anna", "carl"}

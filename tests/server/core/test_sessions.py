@@ -86,7 +86,7 @@ def test_a_hello_that_its_edge_repeats_changes_nothing(returns: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token_role", "asked", "code"),
+    ("token_role", "requested_role", "code"),
     [
         ("admin", "admin", None),
         ("spectator", "spectator", None),
@@ -96,8 +96,8 @@ def test_a_hello_that_its_edge_repeats_changes_nothing(returns: bool) -> None:
         ("admin", "bot", Code.NOT_A_PLAYER),
     ],
 )
-def test_a_token_grants_only_its_own_role(token_role: Role, asked: Role, code: Code | None) -> None:
-    peer = Arena().connect(Hello("anna", role=asked), role=token_role)
+def test_a_token_grants_only_its_own_role(token_role: Role, requested_role: Role, code: Code | None) -> None:
+    peer = Arena().connect(Hello("anna", role=requested_role), role=token_role)
     assert (peer.closed and peer.closed.code) == code
     if code is None:
         assert (peer.session, peer.receive(Welcome).limits.matches) == ("", 0)

@@ -213,12 +213,12 @@ class Accounts:
 
     def __init__(self, known: dict[str, StoredAccount]) -> None:
         self.known = known
-        self.asked: list[set[str]] = []
+        self.queries: list[set[str]] = []
         self.gate = asyncio.Event()
         self.error: Exception | None = None
 
     async def __call__(self, _engine: object, _server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-        self.asked.append(set(names))
+        self.queries.append(set(names))
         await self.gate.wait()
         if self.error is not None:
             raise self.error
@@ -252,7 +252,7 @@ async def test_waiting_clients_share_a_query_and_disconnected_ones_are_not_admit
         auth.forget_request(50)
         accounts.gate.set()
         await anyio.sleep(2.1 * QUERY_PAUSE_SECONDS)
-    assert [len(names) for names in accounts.asked] == [1, 97]
+    assert [len(names) for names in accounts.queries] == [1, 97]
     assert [each.client for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
 
 
@@ -286,8 +286,8 @@ async def test_logins_share_a_query_and_spectators_need_none(
             await anyio.sleep(0.001)
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
-    assert len(accounts.asked) <= 0.1 / QUERY_PAUSE_SECONDS + 2
-    assert all(int(name.split()[1]) % 2 == 0 for names in accounts.asked for name in names)
+    assert len(accounts.queries) <= 0.1 / QUERY_PAUSE_SECONDS + 2
+    assert all(int(name.split()[1]) % 2 == 0 for names in accounts.queries for name in names)
 
 
 @virtual

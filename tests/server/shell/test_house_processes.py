@@ -141,12 +141,12 @@ async def test_a_killed_engine_is_restarted_and_continues_its_match(monkeypatch:
 
 @pytest.mark.slow
 async def test_an_engine_continues_its_matches_after_a_restart_of_the_server(tmp_path: Path) -> None:
-    kept = make_private_host_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
-    async with host_with_house(RANDOM, settings=kept) as host, dial(host.url) as guest:
+    settings = make_private_host_settings(database=f"sqlite:///{tmp_path / 'arena.db'}", grace_seconds=300)
+    async with host_with_house(RANDOM, settings=settings) as host, dial(host.url) as guest:
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
     async with (
-        host_with_house(RANDOM, resumed_event=OPEN_EVENT, settings=kept) as host,
+        host_with_house(RANDOM, resumed_event=OPEN_EVENT, settings=settings) as host,
         dial(host.url) as guest,
     ):
         assert host.shell.resumed_match_count == 1

@@ -60,14 +60,14 @@ async def test_a_lookup_that_fails_or_takes_too_long_is_repeated(
 ) -> None:
     store = ListStore()
     async with shell_after_match(store) as (_, anna, _):
-        answer, asked = store.record, 0
+        answer, lookup_count = store.record, 0
 
         async def record(match: str) -> str | None:
-            nonlocal asked
-            asked += 1
-            if asked == 1:
+            nonlocal lookup_count
+            lookup_count += 1
+            if lookup_count == 1:
                 await anyio.sleep(2 * LOOKUP_TIMEOUT_SECONDS)
-            elif asked == 2:
+            elif lookup_count == 2:
                 raise OSError("the disk is away")
             return await answer(match)
 

@@ -53,10 +53,10 @@ async def waiting_for_a_move(
 async def test_players_get_the_end_of_their_match_before_other_parts_handle_it() -> None:
     async with running(ListStore()) as edge:
         a, b = edge.connect("a"), edge.connect("b")
-        told: list[int] = []
-        edge.shell.add_effect_handler(CloseMatch, lambda _: told.append(len(a.all(End) + b.all(End))))
+        end_counts: list[int] = []
+        edge.shell.add_effect_handler(CloseMatch, lambda _: end_counts.append(len(a.all(End) + b.all(End))))
         await edge.shell.play_match(spec("a", "b"))
-        assert told == [2]
+        assert end_counts == [2]
 
 
 @virtual

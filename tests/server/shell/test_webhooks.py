@@ -233,8 +233,8 @@ async def test_a_host_posts_the_event_news_of_its_core() -> None:
             line, fields, body = await got
     assert line == "POST /hook?course=7 HTTP/1.1"
     assert url == f"http://{fields['Host']}/hook"
-    given = fields["Webhook-Id"], fields["Webhook-Timestamp"], body
-    assert fields["Webhook-Signature"] == webhooks.sign_message(KEY, *given)
+    signed = fields["Webhook-Id"], fields["Webhook-Timestamp"], body
+    assert fields["Webhook-Signature"] == webhooks.sign_message(KEY, *signed)
     assert json.loads(body)["type"] == "event_begins"
 
 
