@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from arena.bots.api.engine_spec import IMAGE_SEPARATOR, SUBMISSION_PREFIX
+from arena.bots.api.engine_spec import SUBMISSION_PREFIX, ContainerSpec
 from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame
@@ -229,5 +229,5 @@ def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, st
 def _find_engine_file(engine: str) -> str:
     """Return the path of an engine's file; empty if it has none."""
     if engine.startswith(SUBMISSION_PREFIX):
-        return engine.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)[0]
+        return str(ContainerSpec.parse(engine).submission)
     return split_spec(engine)[0] if is_file_spec(engine) else ""

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from arena.bots.api.engine_spec import (
+    CONTAINER_PREFIXES,
     ENGINES,
-    IMAGE_PREFIX,
     PROGRAM_PREFIX,
-    SUBMISSION_PREFIX,
     BadSpec,
+    ContainerSpec,
     count_engine_threads,
-    make_container_bot_name,
     parse_spec,
 )
 from arena.ladder.event_openings import SHIPPED_OPENINGS
@@ -134,8 +133,8 @@ def plan_engine_bot(engine: str) -> BotPlan:
         image:NAME         bot in a container image
         submit:FILE.zip    submitted bot, which runs in a container
     """
-    if engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX)):
-        return BotPlan(make_valid_name(make_container_bot_name(engine)), engine)
+    if engine.startswith(CONTAINER_PREFIXES):
+        return BotPlan(make_valid_name(ContainerSpec.parse(engine).bot_name), engine)
     if engine.startswith(COMMAND_PREFIX):
         return plan_command_bot(engine.removeprefix(COMMAND_PREFIX))
     path, colon, options = engine.partition(":")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from arena.games.name_hints import suggest_name
 
@@ -20,6 +21,10 @@ SUBMISSION_PREFIX = "submit:"
 """Prefix of the engine spec `submit:FILE.zip[,image=NAME]`: a zipped bot that runs in a container."""
 IMAGE_SEPARATOR = ",image="
 """Separator before the name of the container image in `submit:FILE.zip,image=NAME`."""
+CONTAINER_PREFIXES = (IMAGE_PREFIX, SUBMISSION_PREFIX)
+"""Prefixes of the specs of bots that run in containers."""
+DEFAULT_IMAGE = "riskless-arena"
+"""Container image for a submission whose spec names none."""
 
 MAX_DEFAULT_THREADS = 8
 """Maximum number of search threads if the user sets none. Further threads gain little."""
@@ -132,20 +137,27 @@ def parse_spec(text: str, engines: Mapping[str, Options], kind: str = "engine") 
     return Spec(name, values, frozenset(options_set))
 
 
-def make_container_bot_name(spec: str) -> str:
-    """Return a short name for the bot of `image:NAME` or `submit:FILE.zip[,image=NAME]`.
+class ContainerSpec(NamedTuple):
+    """Parsed spec of a bot in a container: `image:NAME` or `submit:FILE.zip[,image=NAME]`."""
 
-    The name is that of the image without registry, tag and digest, or that of the zip file without folder and `.zip`.
-    """
-    if spec.startswith(SUBMISSION_PREFIX):
-        return (
-            spec.removeprefix(SUBMISSION_PREFIX)
-            .partition(IMAGE_SEPARATOR)[0]
-            .rpartition("/")[2]
-            .removesuffix(".zip")
-        )
-    image = spec.removeprefix(IMAGE_PREFIX).partition("@")[0].rpartition("/")[2]
-    return image.partition(":")[0]
+    image: str
+    submission: Path | None
+    """Zip file with the bot; None if the image itself contains the bot."""
+
+    @classmethod
+    def parse(cls, spec: str) -> ContainerSpec:
+        """Parse a spec with one of CONTAINER_PREFIXES."""
+        if not spec.startswith(SUBMISSION_PREFIX):
+            return cls(spec.removeprefix(IMAGE_PREFIX), None)
+        file, separator, image = spec.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)
+        return cls(image if separator else DEFAULT_IMAGE, Path(file))
+
+    @property
+    def bot_name(self) -> str:
+        """Name of the zip file without folder and `.zip`, or of the image without registry, tag and digest."""
+        if self.submission is not None:
+            return self.submission.name.removesuffix(".zip")
+        return self.image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def count_engine_threads(spec: Spec, core_count: int) -> int:

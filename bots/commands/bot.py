@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
-from arena.bots.api.engine_spec import IMAGE_PREFIX, PROGRAM_PREFIX, SUBMISSION_PREFIX, BadSpec
+from arena.bots.api.engine_spec import CONTAINER_PREFIXES, PROGRAM_PREFIX, BadSpec
 from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
     BadBotSettings,
@@ -275,7 +275,7 @@ def _make_engine(settings: BotSettings) -> Engine:
         settings = replace(settings, engine="", program=settings.engine.removeprefix(PROGRAM_PREFIX))
     if bool(settings.engine) == bool(settings.program):
         raise UsageError("give exactly one bot: an engine, a FILE.py or --exec COMMAND")
-    is_container = settings.engine.startswith((IMAGE_PREFIX, SUBMISSION_PREFIX))
+    is_container = settings.engine.startswith(CONTAINER_PREFIXES)
     if settings.isolate and is_container:
         raise UsageError("--isolate: leave it out, because a bot in a container already has its own process")
     if settings.logs is not None:

@@ -18,20 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.bots.api.bot import Clock, Crash, Thinking
-from arena.bots.api.engine_spec import (
-    IMAGE_PREFIX,
-    IMAGE_SEPARATOR,
-    SUBMISSION_PREFIX,
-    BadSpec,
-    make_container_bot_name,
-)
+from arena.bots.api.engine_spec import BadSpec, ContainerSpec
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.registry import MAX_NAME_LENGTH, Engine
 from arena.bots.engines.submission import unpack_submission
 from arena.cores import measure_container_cpu_ms
 
-DEFAULT_IMAGE = "riskless-arena"
-"""Default container image, for a submission whose spec names none."""
 IMAGE_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
 """Pattern of a valid reference of a container image."""
 MOUNT_POINT = "/bot"
@@ -152,7 +144,8 @@ def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
 
     Raises BadSpec if the image or the submission is missing or invalid, or no container engine can be used.
     """
-    image, submission = _split_spec(spec)
+    parsed = ContainerSpec.parse(spec)
+    image, submission = parsed
     if IMAGE_REFERENCE.fullmatch(image) is None:
         raise BadSpec(f"{image!r:.100} is not a valid image: give a name, NAME@sha256:DIGEST, or an id")
     if submission is not None:
@@ -160,7 +153,7 @@ def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
             unpack_submission(submission, Path(folder))
     container = Container(_find_container_engine(), image, submission).with_image_id()
     return Engine(
-        make_container_bot_name(spec)[:MAX_NAME_LENGTH] or "container",
+        parsed.bot_name[:MAX_NAME_LENGTH] or "container",
         spec,
         lambda: ContainerBot(container, logs),
     )
@@ -253,14 +246,6 @@ def _run_container_engine(program: str, *arguments: str) -> subprocess.Completed
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadSpec(f"{Path(program).name} {arguments[0]}: {error}") from None
-
-
-def _split_spec(spec: str) -> tuple[str, Path | None]:
-    """Return the image and the zip file of a spec. The zip file is None for the spec `image:NAME`."""
-    if not spec.startswith(SUBMISSION_PREFIX):
-        return spec.removeprefix(IMAGE_PREFIX), None
-    file, separator, image = spec.removeprefix(SUBMISSION_PREFIX).partition(IMAGE_SEPARATOR)
-    return image if separator else DEFAULT_IMAGE, Path(file)
 
 
 def _make_cpu_options() -> list[str]:
