@@ -11,30 +11,30 @@ from arena.bots.api.bot import Clock, Ending, Thinking
 from arena.bots.client.connection import ServerRefused
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, Error, EventStatus, Hello, Move, Ready, Resign, Standing
-from tests.bots.client.watched import STOP, First, Watched, run_client
-from tests.bots.scripted import Peer, scripted
-from tests.bots.wirework import end, start, turn
+from tests.bots.client.observed_client import STOP, First, ObservedClient, run_client
+from tests.bots.scripted_server import Peer, serve_scripts
+from tests.bots.server_messages import end, start, turn
 
 
 async def test_a_match_is_played_and_told() -> None:
     async def script(peer: Peer) -> None:
-        hello = await peer.let_in()
+        hello = await peer.welcome_bot()
         assert hello == Hello("me", token="t", games=["tictactoe"], matches=3, program="first 1")
-        await peer.say(start())
-        assert await peer.hear(Ready) == Ready("m")
-        await peer.say(turn([]))
-        assert await peer.hear(Move) == Move("m", 0, 0)
-        await peer.say(Accepted("m", 0, 1.0, 1000), turn([0, 4]))
-        assert await peer.hear(Move) == Move("m", 2, 1)
-        await peer.say(end([0, 4, 1], winner="maxie"), STOP)
+        await peer.send(start())
+        assert await peer.receive(Ready) == Ready("m")
+        await peer.send(turn([]))
+        assert await peer.receive(Move) == Move("m", 0, 0)
+        await peer.send(Accepted("m", 0, 1.0, 1000), turn([0, 4]))
+        assert await peer.receive(Move) == Move("m", 2, 1)
+        await peer.send(end([0, 4, 1], winner="maxie"), STOP)
 
-    watched = await run_client(First, script, token="t", games=("tictactoe",), matches=3, program="first 1")
-    assert watched.finished == [
+    observed = await run_client(First, script, token="t", games=("tictactoe",), matches=3, program="first 1")
+    assert observed.finished == [
         "match m: tictactoe as maxie against two: won (resignation, 3 plies: so it ended)"
     ]
-    assert str(watched.client.result_counts) == "1 won, 0 drawn, 0 lost"
-    assert watched.complaints == []
-    assert [line.partition(" ws:")[0] for line in watched.told] == ["me is connected to"]
+    assert str(observed.client.result_counts) == "1 won, 0 drawn, 0 lost"
+    assert observed.problems == []
+    assert [line.partition(" ws:")[0] for line in observed.status_lines] == ["me is connected to"]
 
 
 async def test_hooks_come_in_order_with_the_match_already_known() -> None:
@@ -56,15 +56,15 @@ async def test_hooks_come_in_order_with_the_match_already_known() -> None:
             calls.append(("ended", ending.winner, ending.reason))
 
     async def script(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(start(seat="minnie"))
-        await peer.hear(Ready)
+        await peer.welcome_bot()
+        await peer.send(start(seat="minnie"))
+        await peer.receive(Ready)
         assert calls == [("prepare", "minnie", 2, "one", "tictactoe")]
-        await peer.say(turn([4]))
-        move = await peer.hear(Move)
+        await peer.send(turn([4]))
+        move = await peer.receive(Move)
         assert move.thinking.depth == 3  # type: ignore[union-attr]
         assert move.thinking.line == [0, 1]  # type: ignore[union-attr]
-        await peer.say(end([4], winner="minnie"), STOP)
+        await peer.send(end([4], winner="minnie"), STOP)
 
     await run_client(Hooked, script)
     assert calls[1:] == [
@@ -75,7 +75,7 @@ async def test_hooks_come_in_order_with_the_match_already_known() -> None:
 
 
 async def test_the_connection_answers_while_a_bot_thinks() -> None:
-    """A bot that never comes to an end: pings are answered, and another match is played meanwhile."""
+    """While a bot thinks without end, pings are answered, and another match is played."""
     let_go = threading.Event()
 
     class Slow(First):
@@ -86,20 +86,20 @@ async def test_the_connection_answers_while_a_bot_thinks() -> None:
             return super().choose(position, clock)
 
     async def script(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(start("slow"), start("quick"))
-        await peer.hear(Ready)
-        await peer.hear(Ready)
-        await peer.say(turn([], match="slow"), turn([], match="quick"))
+        await peer.welcome_bot()
+        await peer.send(start("slow"), start("quick"))
+        await peer.receive(Ready)
+        await peer.receive(Ready)
+        await peer.send(turn([], match="slow"), turn([], match="quick"))
         pong = await peer.connection.ping()
         with anyio.fail_after(500):
             await pong
-        assert await peer.hear(Move) == Move("quick", 0, 0)
-        await peer.say(end([], match="slow", winner="minnie", reason=EndReason.TIMEOUT))
-        await peer.say(end([0], match="quick", winner="maxie"), STOP)
+        assert await peer.receive(Move) == Move("quick", 0, 0)
+        await peer.send(end([], match="slow", winner="minnie", reason=EndReason.TIMEOUT))
+        await peer.send(end([0], match="quick", winner="maxie"), STOP)
 
-    watched = await run_client(Slow, script, matches=2)
-    assert str(watched.client.result_counts) == "1 won, 0 drawn, 1 lost"
+    observed = await run_client(Slow, script, matches=2)
+    assert str(observed.client.result_counts) == "1 won, 0 drawn, 1 lost"
     assert not let_go.is_set()
 
 
@@ -123,21 +123,21 @@ async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> No
             self.fail_in("opponent_moved")
 
     async def script(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(start(seat="minnie"))
+        await peer.welcome_bot()
+        await peer.send(start(seat="minnie"))
         if where in ("choose", "opponent_moved"):
-            await peer.hear(Ready)
-            await peer.say(turn([4]))
-        assert await peer.hear(Resign) == Resign("m", "crash", f"{where} raised ValueError: no idea")
-        await peer.say(end([4], winner="maxie"), STOP)
+            await peer.receive(Ready)
+            await peer.send(turn([4]))
+        assert await peer.receive(Resign) == Resign("m", "crash", f"{where} raised ValueError: no idea")
+        await peer.send(end([4], winner="maxie"), STOP)
 
-    watched = await run_client(Broken, script)
-    trace, line = watched.complaints
+    observed = await run_client(Broken, script)
+    trace, line = observed.problems
     assert trace.startswith("Traceback")
     assert "test_client.py" in trace
     assert "worker.py" not in trace
     assert line == f"match m: {where} raised ValueError: no idea; the match is lost by a crash"
-    assert watched.client.result_counts.lost == 1
+    assert observed.client.result_counts.lost == 1
 
 
 async def test_an_exception_at_the_end_is_told_too() -> None:
@@ -148,19 +148,19 @@ async def test_an_exception_at_the_end_is_told_too() -> None:
     told = anyio.Event()
 
     async def script(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(start())
-        await peer.hear(Ready)
-        await peer.say(end([], winner="maxie"))
+        await peer.welcome_bot()
+        await peer.send(start())
+        await peer.receive(Ready)
+        await peer.send(end([], winner="maxie"))
         with anyio.fail_after(500):
             await told.wait()
-        await peer.say(STOP)
+        await peer.send(STOP)
 
-    async with scripted(script) as stage:
-        watched = Watched(Broken, stage.url)
-        watched.on_complaint = told.set
-        await watched.client.run()
-    assert "SystemExit: bye" in watched.complaints[0]
+    async with serve_scripts(script) as server:
+        observed = ObservedClient(Broken, server.url)
+        observed.on_new_problem = told.set
+        await observed.client.run()
+    assert "SystemExit: bye" in observed.problems[0]
 
 
 async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
@@ -175,21 +175,21 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
             return super().choose(position, clock)
 
     async def first(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(start())
-        await peer.hear(Ready)
-        await peer.say(turn([]))
+        await peer.welcome_bot()
+        await peer.send(start())
+        await peer.receive(Ready)
+        await peer.send(turn([]))
         assert await anyio.to_thread.run_sync(thinks.wait, 150)
-        peer.cut()
+        peer.reset()
 
     async def second(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(start(), turn([]))
-        await peer.hear(Ready)
-        await peer.hear(Ready)
+        await peer.welcome_bot()
+        await peer.send(start(), turn([]))
+        await peer.receive(Ready)
+        await peer.receive(Ready)
         back.set()
-        assert await peer.hear(Move) == Move("m", 0, 0)
-        await peer.say(end([0], winner="maxie"), STOP)
+        assert await peer.receive(Move) == Move("m", 0, 0)
+        await peer.send(end([0], winner="maxie"), STOP)
 
     await run_client(Slow, first, second)
     assert choices == [0]
@@ -204,8 +204,8 @@ def test_a_removal_is_the_hosts() -> None:
 
 async def test_a_refusal_is_final() -> None:
     async def refuse(peer: Peer) -> None:
-        await peer.hear(Hello)
-        await peer.say(Error(Code.NAME_TAKEN, "not you", fatal=True))
+        await peer.receive(Hello)
+        await peer.send(Error(Code.NAME_TAKEN, "not you", fatal=True))
 
     with pytest.raises(ServerRefused, match=r"the server refuses: not you \(name_taken\)"):
         await run_client(First, refuse)
@@ -213,15 +213,15 @@ async def test_a_refusal_is_final() -> None:
 
 async def test_unknown_messages_are_ignored_and_invalid_ones_reported() -> None:
     async def script(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(b"\x81\xa4type\xa5dance", b"\xc1", "text", b"\x80")
-        await peer.say(start())
-        await peer.hear(Ready)
-        await peer.say(STOP)
+        await peer.welcome_bot()
+        await peer.send(b"\x81\xa4type\xa5dance", b"\xc1", "text", b"\x80")
+        await peer.send(start())
+        await peer.receive(Ready)
+        await peer.send(STOP)
 
-    watched = await run_client(First, script)
-    assert len(watched.complaints) == 3
-    assert all(line.startswith("the server sent an invalid message: ") for line in watched.complaints)
+    observed = await run_client(First, script)
+    assert len(observed.problems) == 3
+    assert all(line.startswith("the server sent an invalid message: ") for line in observed.problems)
 
 
 async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
@@ -237,48 +237,48 @@ async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: errors.append(context))
 
     async def script(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(start())
-        await peer.hear(Ready)
-        await peer.say(turn([]))
+        await peer.welcome_bot()
+        await peer.send(start())
+        await peer.receive(Ready)
+        await peer.send(turn([]))
         thinking.set()
-        # No resignation: whoever stops the bots of an event does not decide its matches.
+        # The client does not resign: to stop the bots of an event must not decide its matches.
         with pytest.raises(Exception, match="1000"):
             await peer.connection.recv()
         left.set()
 
-    async with scripted(script) as stage, anyio.create_task_group() as tasks:
-        watched = Watched(Stubborn, stage.url)
-        tasks.start_soon(watched.client.run)
+    async with serve_scripts(script) as server, anyio.create_task_group() as tasks:
+        observed = ObservedClient(Stubborn, server.url)
+        tasks.start_soon(observed.client.run)
         await thinking.wait()
         with anyio.fail_after(500):
-            watched.client.stop()
+            observed.client.stop()
             await left.wait()
     stubborn.set()
     for thread in threading.enumerate():
         if thread.name.startswith("match "):
             await anyio.to_thread.run_sync(thread.join)
     await anyio.lowlevel.checkpoint()
-    assert errors == []  # what it says after the end is passed over
+    assert errors == []  # the client ignores a report that comes after its end
 
 
 async def test_the_rating_and_its_change_are_shown() -> None:
     async def script(peer: Peer) -> None:
-        await peer.let_in()
+        await peer.welcome_bot()
         for rating, deviation in ((1500.4, 350.0), (1500.4, 350.0), (1500.1, 340.0), (1512.0, 65.0)):
-            await peer.say(
+            await peer.send(
                 Standing("waiting", "in the pool", None, {"tictactoe": rating}, {"tictactoe": deviation})
             )
-            await peer.say(
+            await peer.send(
                 EventStatus("cup", "running", entered=True, detail="round 1", begins_ms=0, round=1)
             )
-        await peer.say(Standing("waiting", "in the pool"))  # a new season has begun
-        await peer.say(Standing("waiting", "in the pool", None, {"tictactoe": 1530.0}))
-        await peer.say(STOP)
+        await peer.send(Standing("waiting", "in the pool"))  # a new season has begun
+        await peer.send(Standing("waiting", "in the pool", None, {"tictactoe": 1530.0}))
+        await peer.send(STOP)
 
-    watched = await run_client(First, script)
-    lines = [line for line in watched.told if "rated" in line]
-    page = watched.client._settings.url.replace("ws", "http", 1)
+    observed = await run_client(First, script)
+    lines = [line for line in observed.status_lines if "rated" in line]
+    page = observed.client._settings.url.replace("ws", "http", 1)
     assert lines == [
         f"me is rated 1500 ± 700 provisional in tictactoe; its page: {page}/bot/me",
         "me is rated 1512 ± 130 in tictactoe (+12)",
@@ -288,16 +288,16 @@ async def test_the_rating_and_its_change_are_shown() -> None:
 
 async def test_the_end_of_its_event_is_told_with_the_address_of_the_table() -> None:
     async def script(peer: Peer) -> None:
-        await peer.let_in()
-        await peer.say(EventStatus("cup 1", "running", entered=True, detail="round 1 of 3, 4 bots"))
+        await peer.welcome_bot()
+        await peer.send(EventStatus("cup 1", "running", entered=True, detail="round 1 of 3, 4 bots"))
         detail = "place 2 of 4, 3.5 points"
-        await peer.say(EventStatus("cup 1", "over", entered=True, detail=detail, table="/event/cup%201"))
-        await peer.say(EventStatus("cup 2", "over", entered=True, detail="place 1 of 2, 2 points"))
-        await peer.say(STOP)
+        await peer.send(EventStatus("cup 1", "over", entered=True, detail=detail, table="/event/cup%201"))
+        await peer.send(EventStatus("cup 2", "over", entered=True, detail="place 1 of 2, 2 points"))
+        await peer.send(STOP)
 
-    watched = await run_client(First, script)
-    page = watched.client._settings.url.replace("ws", "http", 1)
-    assert [line for line in watched.told if "cup" in line] == [
+    observed = await run_client(First, script)
+    page = observed.client._settings.url.replace("ws", "http", 1)
+    assert [line for line in observed.status_lines if "cup" in line] == [
         "me: cup 1: round 1 of 3, 4 bots",
         f"me: cup 1: place 2 of 4, 3.5 points; its table: {page}/event/cup%201",
         "me: cup 2: place 1 of 2, 2 points",

@@ -6,15 +6,15 @@ import pytest
 from websockets.asyncio.server import serve
 
 from arena.bots.client.connection import BadURL, NoServer, open_connection
-from tests.bots.scripted import Peer, scripted
+from tests.bots.scripted_server import Peer, serve_scripts
 
 
 async def test_a_connection_speaks_the_protocol() -> None:
     async def script(peer: Peer) -> None:
-        await peer.let_in()
+        await peer.welcome_bot()
 
-    async with scripted(script) as stage:
-        connection = await open_connection(stage.url)
+    async with serve_scripts(script) as server:
+        connection = await open_connection(server.url)
         assert connection.subprotocol == "arena.v1.msgpack"
         await connection.close()
 
@@ -45,10 +45,10 @@ async def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
 
     async def script(peer: Peer) -> None:
-        await peer.let_in()
+        await peer.welcome_bot()
 
-    async with scripted(script) as stage:
-        for url in (stage.url, stage.url.replace("127.0.0.1", "localhost")):
+    async with serve_scripts(script) as server:
+        for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
             await (await open_connection(url)).close()
 
 
@@ -63,11 +63,11 @@ async def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPat
 
 async def test_a_websocket_of_another_kind_is_told() -> None:
     async def script(peer: Peer) -> None:
-        await peer.let_in()
+        await peer.welcome_bot()
 
-    async with scripted(script, subprotocol="chat") as stage:
-        with pytest.raises(NoServer, match=f"{stage.url} does not speak"):
-            await open_connection(stage.url)
+    async with serve_scripts(script, subprotocol="chat") as server:
+        with pytest.raises(NoServer, match=f"{server.url} does not speak"):
+            await open_connection(server.url)
 
 
 async def test_a_server_that_picks_no_subprotocol_is_told() -> None:

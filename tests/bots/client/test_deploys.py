@@ -1,8 +1,8 @@
-"""Bots that are deployed again and again: simulated servers, network and clocks, real clients.
+"""Bots that are restarted again and again, in a simulation of servers, network and clocks, with real clients.
 
     ARENA_DEPLOY_HOURS=24 pytest -m slow tests/bots/client/test_deploys.py
 
-plays for a day, which takes about two hours; unless told otherwise it plays for an eighth of an hour.
+simulates a day, which takes about two hours. The default is an eighth of an hour.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.125")))
 DEPLOYS = 10
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 AWAY_NS = 2 * SECOND
-"""From the end of a process to the start of the next."""
+"""Time between the end of a bot's process and the start of its next process, in ns."""
 
 
 class DeployedBot(ClientBot):
-    """The product's client, ended and started anew: every second time by kill -9."""
+    """Simulated process with a real client, which is ended and restarted, alternately by `kill -9` and by `Client.stop`."""
 
     folder: Path
     remembers = True
@@ -39,7 +39,7 @@ class DeployedBot(ClientBot):
     async def _main(self) -> None:
         memory = SessionFile(self.folder / self.name) if self.remembers else None
         self.memory = memory
-        make: Any = None  # a worker of the simulation's makes no bot
+        make: Any = None  # the simulation's workers create no bot
         options = ClientSettings(URL, self.name, matches=2, wait=1e6, session_file=memory)
         self.client = Client(
             make,
@@ -56,7 +56,7 @@ class DeployedBot(ClientBot):
         self.has_left = self.is_leaving
 
     def deploy(self, number: int) -> None:
-        """End the process, by a signal or without a word, and start the next one in a while."""
+        """End the process, by `Client.stop` if `number` is odd, otherwise by `kill -9`, and start the next after AWAY_NS."""
         old = self.process
         if number % 2:
             self.process.schedule(self.client.stop)
@@ -64,7 +64,7 @@ class DeployedBot(ClientBot):
         else:
             old.kill()
             if self.memory is not None:
-                self.memory.close()  # as the system does for a process that is gone
+                self.memory.close()  # as the operating system does when a process has ended
         self.arena.monitor.record_lost_session(self.name)
         self.arena.world.call_after(AWAY_NS, self._next)
 
@@ -74,7 +74,10 @@ class DeployedBot(ClientBot):
 
 
 def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
-    """Run two bots that are deployed DEPLOYS times each, at moments of their own."""
+    """Run a simulation with two bots, each of which is restarted DEPLOYS times, at different times.
+
+    remembers  True if the bots keep session files
+    """
     arena = SimulatedArena(SimulationPlan(seed=37, seconds=seconds, bots=0, control=2, cluster=False))
     bots = [DeployedBot(arena, number) for number in range(2)]
     for place, bot in enumerate(bots):

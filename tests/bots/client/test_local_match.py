@@ -23,7 +23,7 @@ GAME = TicTacToe()
 
 
 class Rightmost(Bot):
-    """Plays the last legal move, and keeps what it was told."""
+    """Bot that plays the last legal move, and stores the calls of its methods."""
 
     def __init__(self) -> None:
         self.clocks: list[Clock] = []
@@ -116,7 +116,9 @@ def test_undo_gives_the_time_back() -> None:
 
 
 def test_nobody_loses_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MONOTONIC, "now_ns", count(step=60 * 10**9).__next__)  # a minute passes at each look
+    monkeypatch.setattr(
+        MONOTONIC, "now_ns", count(step=60 * 10**9).__next__
+    )  # each reading is a minute later
     match, bot = local(tc="10+1")
     for cell in (0, 1):
         match.play_move(cell)
@@ -164,11 +166,11 @@ def test_a_match_that_was_left_has_no_winner(tmp_path: Path) -> None:
 
 CIRCLES = Riskless(
     replace(PATH, territory_cap=1, armies_to_win=4, ply_limit=200, start=(1, 0, 0, -1))
-)  # the positions of two that go to and fro come up again
+)  # the positions repeat while both players move to and fro
 
 
 class Wanderer(Bot):
-    """Goes to and fro between the territories 3 and 2."""
+    """Bot that moves to and fro between the territories 3 and 2."""
 
     def choose(self, position: Any, clock: Clock) -> Any:
         move = (3, 2) if position.ply % 4 == 1 else (2, 3)
@@ -176,7 +178,7 @@ class Wanderer(Bot):
 
 
 def wander(match: LocalMatch) -> None:
-    """Go to and fro between 0 and 1 until the match is over, or for 40 plies."""
+    """Move to and fro between the territories 0 and 1 until the match is over, or for 40 plies."""
     while match.result is None and len(match.moves) < 40:
         match.play_move((0, 1) if len(match.moves) % 4 == 0 else (1, 0))
         if match.result is None:

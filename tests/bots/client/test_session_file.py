@@ -12,9 +12,9 @@ from arena.bots.client.session_file import SessionFile, make_session_file_name
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Error, Move, Ready, Status
 from arena.protocol.messages import Standing as StandingMessage
-from tests.bots.client.watched import STOP, First, run_client
-from tests.bots.scripted import Peer
-from tests.bots.wirework import end, start, turn
+from tests.bots.client.observed_client import STOP, First, run_client
+from tests.bots.scripted_server import Peer
+from tests.bots.server_messages import end, start, turn
 
 URL = "ws://127.0.0.1:8765"
 
@@ -91,32 +91,32 @@ def test_a_file_of_something_else_is_as_good_as_none(content: bytes, tmp_path: P
 
 async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_path: Path) -> None:
     async def first(peer: Peer) -> None:
-        assert (await peer.let_in("one")).session == ""
-        await peer.say(start(), start("other"))
-        assert {(await peer.hear(Ready)).match for _ in range(2)} == {"m", "other"}
-        await peer.say(STOP)
+        assert (await peer.welcome_bot("one")).session == ""
+        await peer.send(start(), start("other"))
+        assert {(await peer.receive(Ready)).match for _ in range(2)} == {"m", "other"}
+        await peer.send(STOP)
 
     memory = open_session_file(tmp_path)
     await run_client(First, first, matches=2, session_file=memory)
     memory.close()
 
     async def second(peer: Peer) -> None:
-        hello = await peer.let_in("one")
+        hello = await peer.welcome_bot("one")
         assert (hello.session, hello.quota) == ("one", 1)
-        assert await peer.hear(Status) == Status()
-        await peer.say(start())
-        await peer.say(StandingMessage("playing", ""))
-        assert {(await peer.hear(Ready)).match for _ in range(2)} == {"m", "other"}
-        await peer.say(turn([4, 0]))
-        await peer.say(end([0], match="other", winner="minnie", reason=EndReason.DISCONNECT))
-        assert await peer.hear(Move) == Move("m", 2, 1)
-        await peer.say(end([4, 0, 1], winner="maxie"), STOP)
+        assert await peer.receive(Status) == Status()
+        await peer.send(start())
+        await peer.send(StandingMessage("playing", ""))
+        assert {(await peer.receive(Ready)).match for _ in range(2)} == {"m", "other"}
+        await peer.send(turn([4, 0]))
+        await peer.send(end([0], match="other", winner="minnie", reason=EndReason.DISCONNECT))
+        assert await peer.receive(Move) == Move("m", 2, 1)
+        await peer.send(end([4, 0, 1], winner="maxie"), STOP)
 
     again = open_session_file(tmp_path)
-    watched = await run_client(First, second, matches=2, quota=1, session_file=again)
-    assert [line.partition(";")[2] for line in watched.told] == [" 2 matches in play"]
-    assert watched.complaints == ["match other ended while nobody played it here: minnie won (disconnect)"]
-    assert str(watched.client.result_counts) == "1 won, 0 drawn, 0 lost"
+    observed = await run_client(First, second, matches=2, quota=1, session_file=again)
+    assert [line.partition(";")[2] for line in observed.status_lines] == [" 2 matches in play"]
+    assert observed.problems == ["match other ended while nobody played it here: minnie won (disconnect)"]
+    assert str(observed.client.result_counts) == "1 won, 0 drawn, 0 lost"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -125,12 +125,12 @@ async def test_a_session_that_is_forgotten_is_no_harm(tmp_path: Path) -> None:
     memory.save("old", {"gone"})
 
     async def script(peer: Peer) -> None:
-        assert (await peer.let_in("new")).session == "old"
-        await peer.hear(Status)
-        await peer.say(StandingMessage("waiting", "it waits"))
-        assert await peer.hear(Ready) == Ready("gone")
-        await peer.say(Error(Code.NO_SUCH_MATCH, "it does not exist", "gone"), STOP)
+        assert (await peer.welcome_bot("new")).session == "old"
+        await peer.receive(Status)
+        await peer.send(StandingMessage("waiting", "it waits"))
+        assert await peer.receive(Ready) == Ready("gone")
+        await peer.send(Error(Code.NO_SUCH_MATCH, "it does not exist", "gone"), STOP)
 
-    watched = await run_client(First, script, session_file=memory)
-    assert watched.complaints == []
+    observed = await run_client(First, script, session_file=memory)
+    assert observed.problems == []
     assert (memory.session, memory.matches) == ("new", frozenset())

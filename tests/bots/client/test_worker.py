@@ -28,7 +28,7 @@ class ReportQueue(SimpleQueue[Report]):
 
 
 class Threads(Bot):
-    """Notes the thread of each of its calls, and waits in choose until it is stopped."""
+    """Bot that stores the thread of each of its calls, and waits in `choose` until it is stopped."""
 
     seen: ClassVar[set[int]] = set()
 
@@ -177,7 +177,7 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
         def choose(self, position: Any, clock: Clock) -> Any:
             begun.set()
             while True:
-                with contextlib.suppress(Exception):  # as an author may write it
+                with contextlib.suppress(Exception):  # as a bot's author may write it
                     sum(range(100))
 
     reports = ReportQueue()
@@ -189,4 +189,4 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
     assert worker.is_alive
     assert worker.current_method == "choose"
     worker.interrupt()
-    assert reports.next() == BotEnded("m")  # and no word of what it raised
+    assert reports.next() == BotEnded("m")  # and no report of the exception that it raised

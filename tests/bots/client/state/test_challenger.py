@@ -6,7 +6,7 @@ from arena.bots.client.state.machine import Machine
 from arena.protocol.codes import Code
 from arena.protocol.messages import Challenge, Challenged, ChallengeOver, Error, Hello, Queued, Status
 from arena.protocol.timecontrol import TimeControl
-from tests.bots.wirework import end, start, welcome
+from tests.bots.server_messages import end, start, welcome
 
 ASK = Challenge("house-greedy", game="tictactoe", time_control=TimeControl(1000))
 
@@ -28,7 +28,7 @@ def test_one_match_after_another_as_long_as_there_is_room() -> None:
     open_one(machine)
     assert machine.send_challenges() == []
     assert machine.handle_message(ChallengeOver("c1", "accepted", "", "m"), 0.0) == []
-    assert machine.send_challenges() == []  # its match is on its way
+    assert machine.send_challenges() == []  # its match has not started yet
     machine.handle_message(start(), 0.0)
     assert machine.send_challenges() == []
     assert machine.handle_message(end([]), 0.0)[-1] == SendMessage(ASK)

@@ -29,13 +29,13 @@ from arena.protocol.messages import (
     Turn,
 )
 from arena.protocol.timecontrol import TimeControl
-from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
+from tests.bots.server_messages import TICTACTOE, end, start, turn, welcome
 
 HELLO = Hello("me", matches=2)
 
 
 def at_a_match(**how: object) -> Machine:
-    """Return a machine past `ready` in match m."""
+    """Return a machine that has sent `ready` for match m."""
     machine = Machine(HELLO)
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
@@ -50,7 +50,7 @@ def only(actions: list[Action]) -> Action:
 
 
 def crashed(action: Action) -> bool:
-    """Return True if it reports that the bot of match m failed, with the reason."""
+    """Return True if the actions report that the bot of match m failed, with the reason."""
     resign = action.message if isinstance(action, SendMessage) else None
     return (
         isinstance(resign, Resign) and (resign.match, resign.reason) == ("m", "crash") and bool(resign.detail)
@@ -228,7 +228,7 @@ def test_a_fatal_error_ends_the_connection_and_others_are_told() -> None:
     assert told == WarnOwner("match m: the server says out_of_turn at ply 3: not yours")
 
 
-# connections that come and go
+# lost connections
 
 
 def test_a_new_connection_brings_the_session_and_the_answers_already_given() -> None:
@@ -241,7 +241,7 @@ def test_a_new_connection_brings_the_session_and_the_answers_already_given() -> 
     assert isinstance(hello, SendMessage)
     assert isinstance(hello.message, Hello)
     assert hello.message.session == "secret"
-    # The match may be over: what was said last is said again, and would be refused.
+    # The match may be over. The machine repeats its last message, which the server would then refuse.
     assert machine.handle_message(welcome(), 1.0) == [SendMessage(Ready("m"))]
     assert machine.handle_message(start(), 1.0) == [SendMessage(Ready("m"))]
     assert machine.handle_message(turn([]), 1.0) == [SendMessage(Move("m", 0, 4))]
@@ -261,7 +261,7 @@ def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_ma
     machine.handle_disconnected()
     machine.handle_connected()
     assert machine.handle_message(welcome("another"), 1.0) == [SendMessage(Ready("m"))]
-    # A move that was made meanwhile is refused before the end is told.
+    # The server refuses a move that was chosen meanwhile, before it sends the end.
     machine.handle_move_chosen("m", 0, 4, None, 1.1)
     assert machine.handle_message(Error(Code.NO_SUCH_MATCH, "it is over", "m", 0), 1.2) == []
     finish = only(machine.handle_message(end([], winner="minnie", reason=EndReason.DISCONNECT), 1.3))
@@ -293,7 +293,7 @@ def test_a_client_that_reconnects_before_the_answer_to_its_status_asks_again() -
     machine.handle_connected()
     assert machine.handle_message(welcome(), 1.0) == [SendMessage(Status(quota=0))]
     assert not machine.is_done
-    machine.handle_message(start(), 1.1)  # it was given meanwhile
+    machine.handle_message(start(), 1.1)  # assigned before the server received the quota
     machine.handle_message(Standing("finishing", "takes no more matches; 1 in play", 0), 1.2)
     assert not machine.is_done
     machine.handle_disconnected()

@@ -1,4 +1,4 @@
-"""bots.client.state.machine against a server, over a wire that loses messages and connections."""
+"""bots.client.state.machine against a model of a server, over a network that loses messages and connections."""
 
 import random
 
@@ -15,16 +15,17 @@ from arena.protocol.messages import (
     Ready,
     ServerMessage,
 )
-from tests.bots.wirework import TICTACTOE, end, start, turn, welcome
+from tests.bots.server_messages import TICTACTOE, end, start, turn, welcome
 from tests.properties import examples
 
 HELLO = Hello("me", matches=2)
 
 
 class Server:
-    """A model of a server with one match of tic-tac-toe, on a line that loses what is on its way.
+    """Model of a server with one match of tic-tac-toe.
 
-    `deaf`: the connection is broken, but nobody has noticed: what is said to it is lost.
+    line  messages that are on their way to the client; a lost connection loses them
+    deaf  True if the connection is broken, but the client has not noticed: its messages are lost
     """
 
     def __init__(self, rng: random.Random) -> None:
@@ -70,7 +71,7 @@ class Server:
 
 
 class Client:
-    """A machine on the other end of the line, and a bot that plays at random."""
+    """Client under test: the machine, with a bot that plays at random."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -99,7 +100,7 @@ class Client:
                     raise AssertionError(action)
 
     def work(self) -> None:
-        """Do the first thing that the bot was asked."""
+        """Perform the oldest request to the bot."""
         order = self.doing.pop(0)
         if isinstance(order, PrepareBot):
             self.act(self.machine.handle_prepared(order.match.id))

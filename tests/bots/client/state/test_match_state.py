@@ -10,7 +10,7 @@ from arena.bots.api.bot import Match
 from arena.bots.client.state.match_state import MAX_LAGS, MatchState
 from arena.games.core import IllegalMove, Player
 from arena.protocol.messages import Accepted, Move, Resign
-from tests.bots.wirework import TICTACTOE, turn
+from tests.bots.server_messages import TICTACTOE, turn
 
 
 def state(seat: Player = Player.MAXIE) -> MatchState:
@@ -19,7 +19,7 @@ def state(seat: Player = Player.MAXIE) -> MatchState:
 
 @st.composite
 def lines(draw: st.DrawFn) -> list[Any]:
-    """Return the moves of a match of tic-tac-toe, not always to its end."""
+    """Return the first moves of a random match of tic-tac-toe, or all of them."""
     position, moves = TICTACTOE.start(), list[Any]()
     for _ in range(draw(st.integers(0, 9))):
         legal = TICTACTOE.moves(position)

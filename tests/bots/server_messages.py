@@ -1,4 +1,4 @@
-"""Messages of a server, made short for tests."""
+"""Messages of a server with default values, for tests."""
 
 from msgspec.structs import replace
 
@@ -25,8 +25,8 @@ def start(
     rated: bool = False,
 ) -> Start:
     control, players = TimeControl.parse(tc), Players("one", "two")
-    told = Start(match, game.name, game.setup(), seat, players, control, margin_ms, 5_000, 2)
-    return replace(told, rated=True) if rated else told
+    message = Start(match, game.name, game.setup(), seat, players, control, margin_ms, 5_000, 2)
+    return replace(message, rated=True) if rated else message
 
 
 def turn(moves: list[Data], match: str = "m", maxie_ms: int = 9_000, minnie_ms: int = 8_000) -> Turn:
