@@ -1,4 +1,4 @@
-"""The `arena` command as a person starts it."""
+"""Calls of the `arena` command with a user's arguments, for tests."""
 
 import io
 import os
@@ -30,24 +30,24 @@ for words in json.loads(sys.argv[1]):
         os._exit(0)
     os.wait()
 """
-"""Runs the command with each of several lists of words, each in a process of its own that begins where all begin alike.
+"""Program that runs `arena` with each list of arguments in the JSON of its first argument, each in a fork of itself.
 
-Writes a line with `loaded: ` and the loaded packages for each that ends with exit code 0.
+For each run that ends with exit code 0, the program writes a line of `loaded: ` and the loaded packages to standard error.
 """
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return a terminal wide enough that no line is broken, and no colour."""
+    """Return environment variables with which no line is wrapped and no colour is printed, and the variables `more`."""
     return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb", **more}
 
 
 def heed_interrupts() -> None:
-    """Restore the handling of Ctrl-C: a shell makes background tests ignore it, and they pass that on to all processes."""
+    """Restore the default handling of Ctrl-C, which tests inherit as ignored if a shell runs them in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class FullOutput(io.StringIO):
-    """Output that cannot be written. `number`: number of the error, such as `errno.ENOSPC`."""
+    """Output that cannot be written. `number` is the number of the error, such as `errno.ENOSPC`."""
 
     name = "full"
 
@@ -69,7 +69,7 @@ class Result(NamedTuple):
 
 @contextmanager
 def keep_switch_interval() -> Iterator[None]:
-    """Restore the switch interval of threads, which a bot's command changes, after the block."""
+    """Restore after the block the interval at which Python switches threads, which `arena bot` changes."""
     interval = sys.getswitchinterval()
     try:
         yield
@@ -78,7 +78,7 @@ def keep_switch_interval() -> Iterator[None]:
 
 
 def arena(*arguments: str | Path) -> Result:
-    """Run the command to its end, in this process: starting one takes most of a second."""
+    """Run the command to its end in this process, because the start of a process takes most of a second."""
     out, err = io.StringIO(), io.StringIO()
     with (
         keep_switch_interval(),
@@ -92,10 +92,10 @@ def arena(*arguments: str | Path) -> Result:
     return Result(code, out.getvalue(), err.getvalue())
 
 
-def fails(told: str, code: int, *arguments: str | Path) -> None:
-    """Check that the command ends with this exit code and one line that holds `told`."""
+def fails(message: str, code: int, *arguments: str | Path) -> None:
+    """Check that the command ends with this exit code and one line that contains `message`."""
     result = arena(*arguments)
-    assert told in result.stderr, result
+    assert message in result.stderr, result
     assert result.stderr.startswith("arena: ")
     assert result.stderr.count("\n") == 1, result.stderr
     assert result.stdout == ""

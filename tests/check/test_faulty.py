@@ -1,4 +1,4 @@
-"""check: every faulty bot is caught, each for its own reason; honest ones pass."""
+"""check: each faulty bot fails one check, for the expected reason, and correct bots pass all checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODULES = {
     for path in FAULTY.glob("*/*.py")
     if path.stem != "__init__"
 }
-"""The programs, by the fault that each is named after."""
+"""Module of each faulty bot, by the bot's name."""
 
 CAUGHT = [
     ("no_subprotocol", "handshake", "offers the subprotocol none"),
@@ -61,7 +61,7 @@ CAUGHT = [
 
 @pytest.fixture(autouse=True)
 def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a bot answer a ping and the close of its connection as late as a busy machine does."""
+    """Let bots answer a ping and the close of the connection as late as on a busy machine."""
     monkeypatch.setattr("arena.check.checks.MAX_PONG_SECONDS", 2.0)
     monkeypatch.setattr("arena.check.checks.MAX_CLOSE_SECONDS", 100.0)
 
@@ -75,7 +75,7 @@ async def checked(
 
 
 def keeps_silent(case: tuple[str, str, str]) -> bool:
-    """Return True if the program fails because it sends nothing within the patience."""
+    """Return True if the bot fails because it sends nothing before the time limit."""
     *_, why = case
     return " within" in why or "must send" in why
 
@@ -85,9 +85,9 @@ TIMED = {
     "impatient": ("arena.check.bot_connection.EARLY_MESSAGE_SECONDS", 5.0),
     "rusher": ("arena.check.checks.RUSH_SECONDS", 10.0),
 }
-"""Times that a program needs on a busy machine to show its fault."""
+"""Constants of the checks with the seconds that a bot needs on a busy machine to show its fault, by the bot's name."""
 TOGETHER = [BY_SILENCE[first : first + 4] for first in range(0, len(BY_SILENCE), 4)]
-"""The cases that are examined at the same time: to a large part an examination waits."""
+"""Groups of cases that are tested at the same time, because most of a check is waiting."""
 
 
 @pytest.mark.parametrize("cases", TOGETHER, ids=[" ".join(name for name, *_ in some) for some in TOGETHER])
@@ -104,7 +104,7 @@ async def test_a_faulty_bot_is_caught_for_its_own_reason(
 
 async def is_caught(case: tuple[str, str, str]) -> None:
     name, check, why = case
-    # Those that keep silent are waited for; the clock is tiny where that is the question.
+    # Bots that send nothing use up the patience, so it is short for them. Only "tiny clock" needs a small margin.
     patience = 15 if keeps_silent(case) else 150
     margin = 50 if check == "tiny clock" else 60_000
     command = [sys.executable, "-m", MODULES[name]]
@@ -127,7 +127,7 @@ async def test_honest_bots_pass() -> None:
 
 
 async def passes(command: Sequence[str]) -> None:
-    """Check that the bot passes every check."""
+    """Assert that the bot fails no check."""
     findings = await checked(command)
     assert [finding for finding in findings if finding.verdict == "failed"] == []
     passed = {finding.check for finding in findings if finding.verdict == "passed"}

@@ -12,7 +12,7 @@ import pytest
 
 from testkit.parts import missing_reason, skip_without
 from tests.bots.command_line import arena
-from tests.bots.evaluators.networks import file_of, some_network
+from tests.bots.evaluators.networks import make_random_network, save_network
 
 PAGE = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
 NEEDS_EXTRA = re.compile(r"train\.py|export\.py|learned\.py")
@@ -68,7 +68,7 @@ def test_the_guides_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             elif trained := TRAINED.search(
                 line
             ):  # the rest of the page goes on with a network of random weights
-                file_of(some_network(1), tmp_path / trained[1])
+                save_network(make_random_network(1), tmp_path / trained[1])
     assert re.search(r"(wins|draw) .*reward for Maxie: -?[01]", outputs["one.py"])
     assert sum(map(int, re.findall(r"\d+", outputs["many.py"]))) > 1000
     assert outputs["data.py"].count("greedy against random") == 4

@@ -1,4 +1,4 @@
-"""bots.api.budget: limits that never flag and leave little unused.
+"""bots.api.budget: time limits with which a bot neither loses on time nor leaves much time unused.
 
 The oracle is a simulated match under the server's rules: a move is in time while what the server
 counts is at most the clock and the margin; whoever dips into the margin has 0 left, then the increment.
@@ -70,11 +70,13 @@ def test_a_time_for_each_move_is_used_nearly_whole() -> None:
 
 @dataclass
 class Played:
-    """A simulated match: how far it went, and what was left on the clock."""
+    """Simulated match of one player."""
 
     moves: int
     flagged: bool
+    """True if the player lost on time."""
     left: float
+    """Seconds left on the clock at the end."""
 
 
 def simulate(
@@ -86,7 +88,11 @@ def simulate(
     *,
     per_move: bool = False,
 ) -> Played:
-    """Play moves that take a share `use` of the way from the soft to the hard limit, each with a lag."""
+    """Play a match in which each move takes the time between the limits that `use` says, and a lag.
+
+    use   for each move, its time as a fraction of the way from the soft limit (0) to the hard limit (1)
+    lags  for each move, the seconds that the server counts beyond this time
+    """
     clock, seen = base, [0.0]
     for number, (share, lag) in enumerate(zip(use, lags, strict=True)):
         turn = Clock(clock, increment=increment, per_move=per_move, margin=margin, lag=max(seen[-16:]))
@@ -102,7 +108,7 @@ def simulate(
 shares = st.floats(0, 1)
 
 
-# No deadline on an example: a whole match is simulated in it, on machines that are busy.
+# Without a deadline for an example, because an example simulates a whole match.
 @examples(100)
 @given(
     base=st.floats(0.001, 600),
@@ -123,7 +129,7 @@ def test_lag_within_the_margin_never_flags(
 @examples(50)
 @given(lags=st.lists(st.floats(0, 0.109), min_size=100, max_size=100))
 def test_a_tenth_of_a_second_a_move_stands_lag_beyond_the_margin(lags: list[float]) -> None:
-    """The case of every ladder: 0.1/move with a margin of 100 ms, on machines that stall."""
+    """The default of `arena ladder`, 0.1/move with a margin of 100 ms, on a machine that sometimes stalls."""
     assert not simulate(0.1, 0.0, 0.1, [1.0] * 100, lags, per_move=True).flagged
 
 
@@ -141,7 +147,7 @@ def test_a_match_of_usual_length_uses_most_of_its_clock_and_a_long_one_never_run
 @examples(50)
 @given(base=st.floats(1, 100), increment=st.floats(0.05, 5))
 def test_an_increment_is_spent_too(base: float, increment: float) -> None:
-    """However long the match, the clock does not grow without limit."""
+    """In a long match, the time on the clock does not grow without limit."""
     assert simulate(base, increment, 0.1, [0.5] * 400, [0.0] * 400).left < base + 15 * increment
 
 

@@ -1,4 +1,4 @@
-"""Engine specs: valid text becomes typed values, invalid text is refused in one line."""
+"""bots.api.engine_spec: a valid spec becomes typed values, and an invalid one an error in one line."""
 
 from __future__ import annotations
 

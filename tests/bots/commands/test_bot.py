@@ -38,7 +38,7 @@ class Mine(Bot):
 
 
 class Program:
-    """`arena bot` as a process, and what it says."""
+    """Process of `arena bot`, with its output."""
 
     def __init__(self, folder: str | Path, *words: str, **more: str) -> None:
         self._out, self._err = Path(folder, "out"), Path(folder, "err")
@@ -46,24 +46,24 @@ class Program:
             "bot", *words, cwd=Path(folder), env=environment(**more), stdout=self._out, stderr=self._err
         )
 
-    async def ended(self, *signals: signal.Signals) -> int:
-        """Return its exit code after these signals."""
+    async def wait(self, *signals: signal.Signals) -> int:
+        """Send these signals, wait for the process to end, and return its exit code."""
         for each in signals:
             self.process.send_signal(each)
         return await anyio.to_thread.run_sync(self.process.wait, PATIENCE_SECONDS)
 
     @property
-    def told(self) -> str:
+    def stdout(self) -> str:
         return self._out.read_text(encoding="utf-8")
 
     @property
-    def complained(self) -> str:
+    def stderr(self) -> str:
         return self._err.read_text(encoding="utf-8")
 
 
 @contextmanager
 def running_bot(*words: str, **more: str) -> Iterator[Program]:
-    """Yield a process of `arena bot`, which is ended with the block."""
+    """Yield a process of `arena bot`, which is killed at the end of the block."""
     with TemporaryDirectory(prefix="arena-") as folder:
         program = Program(folder, *words, **more)
         try:
@@ -75,9 +75,9 @@ def running_bot(*words: str, **more: str) -> Iterator[Program]:
 
 @asynccontextmanager
 async def connected_bot(host: Host, *arguments: str, name: str, **more: str) -> AsyncIterator[Program]:
-    """Yield a running `arena bot`, once it has connected."""
+    """Yield a process of `arena bot` that has connected to `host`."""
     with running_bot(*arguments, "--url", host.url, "--name", name, **more) as program:
-        assert await host.wait_until_connected(name, PATIENCE_SECONDS), program.complained
+        assert await host.wait_until_connected(name, PATIENCE_SECONDS), program.stderr
         yield program
 
 
@@ -90,8 +90,8 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
         record = await host.play(spec("g", "r"))
         assert record.result.reason in {EndReason.LINE, EndReason.BOARD_FULL}
         for program in (greedy, other):
-            assert await program.ended(signal.SIGTERM) == 0
-        told = greedy.told
+            assert await program.wait(signal.SIGTERM) == 0
+        told = greedy.stdout
     word = {"maxie": "won", "minnie": "lost", None: "drawn"}[record.result.winner]
     lines = told.splitlines()
     assert lines[0].startswith(f"match {record.match[:8]}: tictactoe as maxie against r: {word} (")
@@ -113,7 +113,7 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
     ],
 )
 async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...], engine: str) -> None:
-    """Matches of the pool share the cores; challenges come from people, who think longer than it does."""
+    """Simultaneous matches share the cores, except the matches of a bot that plays only challenges."""
     async with (
         open_host(make_private_host_settings(anyone=True)) as host,
         connected_bot(host, *words, name="told"),
@@ -149,15 +149,15 @@ async def test_a_bot_file_without_threads_may_use_all_that_the_match_allows(tmp_
         assert record.result.reason is EndReason.CRASH
         assert record.engines is not None
         assert record.engines.maxie == EngineInfo("own")
-        assert await program.ended(signal.SIGTERM) == 0
-        assert "SystemExit: 3 threads" in program.complained
+        assert await program.wait(signal.SIGTERM) == 0
+        assert "SystemExit: 3 threads" in program.stderr
 
 
 async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_of_windows() -> None:
     async with open_host() as host:
         token = host.issue_token("secretive")
         async with connected_bot(host, "random", name="secretive", ARENA_TOKEN=f"{token}\r") as program:
-            assert await program.ended(signal.SIGINT) == 0
+            assert await program.wait(signal.SIGINT) == 0
 
 
 async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
@@ -165,8 +165,8 @@ async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
         async with open_host(make_private_host_settings(anyone=True), will_restart=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
-        assert await program.ended() == 0
-        assert program.told == "random: 0 won, 0 drawn, 0 lost\n"
+        assert await program.wait() == 0
+        assert program.stdout == "random: 0 won, 0 drawn, 0 lost\n"
 
 
 async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
@@ -178,15 +178,15 @@ async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
         connected_bot(host, "random", name="r"),
     ):
         record = await host.play(spec("mine", "r"))
-        await mine.ended(signal.SIGTERM)
-        told = mine.complained
+        await mine.wait(signal.SIGTERM)
+        told = mine.stderr
     assert (record.result.winner, record.result.reason) == ("minnie", EndReason.CRASH)
     assert f'File "{tmp_path}/mine.py", line 5, in choose' in told
     assert f"match {record.match}: choose raised ZeroDivisionError" in told
 
 
 async def test_a_closed_output_stops_the_bot() -> None:
-    """The reader of its output closes the pipe, as `arena bot … | head` does."""
+    """The reader of the bot's output closes the pipe, as in `arena bot … | head`."""
     unread, lines = os.pipe()
     async with (
         open_host(make_private_host_settings(anyone=True)) as host,
@@ -254,7 +254,7 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
         writer.close()
         tried.set()
 
-    # What hangs up is no server either, and shows that the bot has tried once before there is one.
+    # A port that closes each connection shows that the bot has tried to connect before the server starts.
     hanging_up = await asyncio.start_server(no_server, "127.0.0.1", 0)
     port = hanging_up.sockets[0].getsockname()[1]
     with running_bot("random", "--url", f"ws://127.0.0.1:{port}", "--wait", "300") as program:
@@ -264,11 +264,11 @@ async def test_it_waits_for_a_server_when_told_to() -> None:
         await hanging_up.wait_closed()
         async with open_host(make_private_host_settings(port=port, anyone=True), will_restart=False) as host:
             assert await host.wait_until_connected("random", PATIENCE_SECONDS)
-        assert await program.ended() == 0
+        assert await program.wait() == 0
 
 
 async def test_a_refusal_is_a_line() -> None:
     async with open_host() as host:
         with running_bot("random", "--url", host.url) as program:
-            assert await program.ended() == 1
-            assert program.complained.startswith("arena: the server refuses: the name 'random' has no token")
+            assert await program.wait() == 1
+            assert program.stderr.startswith("arena: the server refuses: the name 'random' has no token")

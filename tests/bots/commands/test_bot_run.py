@@ -1,4 +1,4 @@
-"""The console of a bot's owner where its output cannot be written."""
+"""bots.commands.bot_run: the owner's console, if one of its outputs cannot be written."""
 
 from __future__ import annotations
 

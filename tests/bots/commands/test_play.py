@@ -14,7 +14,7 @@ from tests.bots.command_line import ARENA, environment, fails, heed_interrupts
 
 
 def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
-    """Yield `arena play` on a terminal; no key is echoed by the terminal itself."""
+    """Yield a process of `arena play` on a terminal that does not echo the keys."""
     return pexpect.spawn(
         sys.executable,
         [*ARENA[1:], "play", *map(str, arguments)],
@@ -28,7 +28,7 @@ def play(*arguments: str | Path, rows: int = 50) -> "pexpect.spawn[str]":
 
 
 def wait_for_end(terminal: "pexpect.spawn[str]") -> tuple[str, int | None]:
-    """Return the rest of the output, and the exit code."""
+    """Wait for the end of the process, and return the rest of its output and its exit code."""
     terminal.expect(pexpect.EOF)
     terminal.close()
     return terminal.before or "", terminal.exitstatus
@@ -114,7 +114,7 @@ def test_ctrl_c_stops_at_once() -> None:
     terminal.expect("maxie > ")
     told = ""
     for _ in range(5):
-        # Python keeps an interrupt that comes between its prompt and its wait for a key until the next one.
+        # Python handles an interrupt that arrives between the prompt and the wait for a key only with the next one.
         terminal.sendintr()
         gone = terminal.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=60) == 0
         told += terminal.before or ""

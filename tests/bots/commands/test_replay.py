@@ -21,7 +21,7 @@ GAME = make_game_on_map("tictactoe")
 
 @pytest.fixture
 def one(tmp_path: Path) -> Path:
-    """Return a file with one match of five plies: maxie takes the first row."""
+    """Return a file with one match of five plies, in which Maxie completes the first row."""
     record, _ = random_record(GAME)
     moves = [RecordedMove(cell, 1.0) for cell in (0, 3, 1, 4, 2)]
     file = tmp_path / "one.jsonl"
@@ -33,7 +33,7 @@ def one(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def three(tmp_path: Path) -> Path:
-    """Return a file with three matches: aa1, aa2 and b."""
+    """Return a file with three matches, whose ids are aa1, aa2 and b."""
     file = tmp_path / "three.jsonl"
     record, _ = random_record(GAME)
     file.write_text(
@@ -103,7 +103,7 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
 
 
 def until_keys_are_read(terminal: "pexpect.spawn[str]") -> None:
-    """Wait until the program reads single keys: what is typed before that is discarded."""
+    """Wait until the program reads single keys, because it ignores keys that are typed earlier."""
     end = time.monotonic() + 40
     while termios.tcgetattr(terminal.child_fd)[3] & termios.ICANON:
         assert time.monotonic() < end

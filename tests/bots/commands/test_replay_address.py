@@ -1,4 +1,4 @@
-"""bots.commands.replay: a match is replayed from a server by the address that its page shows."""
+"""bots.commands.replay: a match is replayed from a server, by the URL of the match's page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RECORD = make_sample_match(12, 1).record
 
 
 class Answers(BaseHTTPRequestHandler):
-    """A server that has one record."""
+    """Handler of a web server with one record."""
 
     def do_GET(self) -> None:
         match = self.path.removeprefix("/api/record/")

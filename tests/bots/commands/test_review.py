@@ -36,7 +36,7 @@ def test_a_thrown_game_is_marked(blunder: Path, tmp_path: Path) -> None:
     assert result.code == 0, result
     table = [line for line in result.stdout.splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[2:]]
-    # c1, the best cell, only makes the loss later: a2 at ply 1 was the move that lost the match.
+    # c1, the best cell, only delays the loss: a2 at ply 1 was the move that lost the match.
     assert rows[1] == ["1", "minnie", "a2", "??", "maxie in 6", "100 %", "the match", "b2"]
     assert rows[3][:5] == ["3", "minnie", "b2", "", "maxie in 2"]
     assert rows[3][-2:] == ["2 plies", "c1"]

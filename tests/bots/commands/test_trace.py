@@ -111,7 +111,7 @@ def test_a_tree_deeper_than_recursion_goes(tmp_path: Path) -> None:
 
 
 def test_a_map_is_traced_as_deep_as_is_said() -> None:
-    """The look-ahead goes on where armies are under attack, and what that saves is told."""
+    """The search looks deeper where armies are under attack, and the trace ends with the nodes that this saves."""
     code, printed, _ = arena("trace", "path4", "lazy:dynamic=2", "--depth", "3", "--json", "-")
     data = json.loads(printed)
     assert code == 0

@@ -18,7 +18,7 @@ from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
 from tests.bots.compiled.positions import make_random_position, minimax, random_map
-from tests.bots.evaluators.networks import some_network
+from tests.bots.evaluators.networks import make_random_network
 
 
 @cache
@@ -32,7 +32,7 @@ def probe(planes: int) -> Any:
 
 
 def check(game: Riskless, position: Armies, seed: int) -> None:
-    network = some_network(seed)
+    network = make_random_network(seed)
     compiled = compile_game(game, network)
     assert compiled is not None
     assert not compiled.can_foresee
@@ -58,7 +58,7 @@ def test_the_largest_map_and_the_largest_sums_fit() -> None:
     armies = tuple(most * (1, -1)[v % 2] for v in range(64))
     position = Armies(armies, Player.MAXIE, 0)
     for sign in (1, -1):
-        network = some_network(1)
+        network = make_random_network(1)
         network.hidden[:], network.output[:] = sign, 1
         compiled = compile_game(game, network)
         assert compiled is not None
@@ -77,7 +77,7 @@ def test_an_exact_search_with_a_network_is_minimax() -> None:
     for seed in range(6):
         # one kernel, which takes ten seconds to compile
         game = Riskless(random_map(rng, 6, caps=(16, 31, 50)))
-        position, network = make_random_position(game, rng), some_network(seed)
+        position, network = make_random_position(game, rng), make_random_network(seed)
         searcher = Searcher(game, network, Settings(exact=True, table_mb=1))
         try:
             *_, report = searcher.deepen(position, max_depth=3)

@@ -1,4 +1,4 @@
-"""Engines in their seats, whose matches end with the test."""
+"""Fixture that creates the bots of engines."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from arena.bots.api.bot import Bot, Ending, Match, assign_match
 from arena.bots.engines.registry import make_engine
 from arena.games.core import AnyGame, Player
 
-Seated = Callable[..., Bot]
+MakeBot = Callable[..., Bot]
 
 
 @pytest.fixture
-def seated() -> Iterator[Seated]:
-    """Make the engine of a spec for a match of a game: `seated(spec, game, seat)`."""
+def make_bot() -> Iterator[MakeBot]:
+    """Return a function that creates the bot of an engine for a match, `make_bot(spec, game, seat)`.
+
+    The match of each bot ends after the test.
+    """
     bots: list[Bot] = []
 
     def make(spec: str, game: AnyGame, seat: Player = Player.MAXIE) -> Bot:

@@ -1,4 +1,4 @@
-"""Programs that play tic-tac-toe by lines of JSON, for the tests of what passes turns on to them."""
+"""Programs that play tic-tac-toe over JSON Lines, for tests of the bots that run programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arena.games.tictactoe import TicTacToe
 
 MATCH = Match(TicTacToe(), Player.MAXIE, id="match-1")
 LONG = 200.0
-"""Seconds on the clock of a program that is not to be late."""
+"""Seconds on the clock of a program that must not lose on time."""
 
 HONEST = """
 import json, sys
@@ -40,7 +40,7 @@ def seat_program(command: list[str], logs: Path | None = None) -> ProgramBot:
 
 
 def choose(command: list[str], stop: Event | None = None) -> object:
-    """Return a program's answer at the first ply, and end the program in any case."""
+    """Start a program, return its answer at the first ply, and end the program, even after an error."""
     bot = seat_program(command)
     try:
         bot.prepare()

@@ -1,6 +1,4 @@
-"""bots.engines.container: containers by a stand-in for `docker`, which runs their programs without any; tests/docker has real
-ones.
-"""
+"""bots.engines.container, with a fake `docker` that runs the programs without containers; tests/docker uses the real one."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ elif words[0] == "rm":
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put the stand-in first into the PATH, and temporary folders into one that is empty. Return its folder."""
+    """Put a fake `docker` first into the PATH, and return its folder. Temporary folders are created in an empty folder."""
     folder = tmp_path / "engine"
     folder.mkdir()
     program = folder / "docker"
@@ -72,7 +70,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def submitted(tmp_path: Path, after: str = "") -> str:
-    """Return the spec of a bot that plays the last legal move, and does something more when its input has ended."""
+    """Return the spec of a submission that plays the last legal move. `after` is code that runs when its input has ended."""
     turn = 'print(json.dumps({"move": message["legal"][-1]}), flush=True)'
     files: dict[str, str | bytes] = {
         "bot.toml": f"exec = '{sys.executable} bot.py'",

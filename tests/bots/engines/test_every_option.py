@@ -1,4 +1,4 @@
-"""Every option of every engine does something in the form that knows it, wherever the engine is asked for."""
+"""Every option of an engine changes its play in each form that knows the option, and is refused by the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from arena.maps.loader import load_map
 M2 = make_game_on_map("riskless", "m2")
 LARGE = make_game_on_map("riskless", "grid:9x8")
 PATH = make_game_on_map("riskless", "path4")
-"""A map whose table ships."""
+"""Riskless on a map whose tablebase comes with the project."""
 
 VALUES = {
     "depth": ("1", "2"),
@@ -42,7 +42,7 @@ VALUES = {
     "threads": ("1", "3"),
     "truth": ("no", "root"),
 }
-"""Two values of each option that anybody can tell apart."""
+"""Two values of each option whose effects differ."""
 
 BASES = {
     ("random", M2): "",
@@ -57,12 +57,12 @@ BASES = {
     ("alphabeta", PATH): "depth=1",
     ("jamboree", PATH): "depth=1,threads=1",
 }
-"""An engine in each of its forms, with what makes it quick and the same each time."""
+"""Options with which an engine plays fast and always the same, for each form of each engine, by engine and game."""
 
 
 @cache
 def positions(game: AnyGame) -> list[Any]:
-    """Return some positions of a match by chance, in which Maxie moves."""
+    """Return some positions of a random match with Maxie to move."""
     rng = random.Random(5)
     position, found = game.start(), []
     for ply in range(12):
@@ -72,21 +72,21 @@ def positions(game: AnyGame) -> list[Any]:
     return found
 
 
-def searching() -> set[threading.Thread]:
-    """Return the threads of this process that search for an engine; other tests may have left some."""
+def list_search_threads() -> set[threading.Thread]:
+    """Return the search threads of all engines in this process, including those of other tests."""
     return {each for each in threading.enumerate() if each.name.startswith("search")}
 
 
-def spelled(name: str, base: str, option: str, value: str) -> str:
-    told = dict(part.split("=") for part in base.split(",") if part)
+def make_spec(name: str, base: str, option: str, value: str) -> str:
+    values = dict(part.split("=") for part in base.split(",") if part)
     return f"{name.partition(',')[0]}:" + ",".join(
-        f"{key}={each}" for key, each in {**told, option: value}.items()
+        f"{key}={each}" for key, each in {**values, option: value}.items()
     )
 
 
 @contextmanager
 def engine_in_match(spec: str, game: AnyGame) -> Iterator[Bot]:
-    """Yield the engine of a spec in a match, which ends with the block."""
+    """Yield the bot of an engine in a match, which ends after the block."""
     bot = make_engine(spec).make_bot()
     assign_match(bot, Match(game, Player.MAXIE, threads=2))
     bot.prepare()
@@ -95,17 +95,17 @@ def engine_in_match(spec: str, game: AnyGame) -> Iterator[Bot]:
 
 
 def answers(bot: Bot, game: AnyGame) -> Iterator[object]:
-    """Return an engine's answers in these positions, one after the other."""
+    """Yield the bot's move and analysis in each of `positions(game)`."""
     for position in positions(game):
         clock = Clock(mine=60.0, per_move=True, arrived=time.monotonic())
         yield request_move(bot, position, clock, threading.Event()), bot.thinking
 
 
-def threads_of(spec: str, game: AnyGame) -> int:
+def count_search_threads(spec: str, game: AnyGame) -> int:
     """Return the number of threads that an engine starts for its search."""
-    before = searching()
+    before = list_search_threads()
     with engine_in_match(spec, game) as bot:
-        return max(len(searching() - before) for _ in answers(bot, game))
+        return max(len(list_search_threads() - before) for _ in answers(bot, game))
 
 
 def options() -> list[tuple[str, AnyGame, str]]:
@@ -123,12 +123,12 @@ def options() -> list[tuple[str, AnyGame, str]]:
     ids=lambda each: each.setup()["map"] if isinstance(each, Riskless) else each,
 )
 def test_every_option_changes_the_play_or_is_refused(name: str, game: AnyGame, option: str) -> None:
-    texts = [spelled(name, BASES[name, game], option, value) for value in VALUES[option]]
-    refused = [told for text in texts if (told := why_incompatible(text, game))]
-    if refused:
-        assert all(name.partition(",")[0] in each for each in refused)
+    texts = [make_spec(name, BASES[name, game], option, value) for value in VALUES[option]]
+    refusals = [reason for text in texts if (reason := why_incompatible(text, game))]
+    if refusals:
+        assert all(name.partition(",")[0] in reason for reason in refusals)
     elif option == "threads":
-        few, more = (threads_of(text, game) for text in texts)
+        few, more = (count_search_threads(text, game) for text in texts)
         assert few < more, "more threads search"
     else:
         with engine_in_match(texts[0], game) as one, engine_in_match(texts[1], game) as two:
@@ -141,13 +141,13 @@ def test_every_option_of_an_engine_is_known_to_one_of_its_forms() -> None:
             followed = 0
             for (name, game), base in BASES.items():
                 if name.partition(",")[0] == engine:
-                    texts = [spelled(name, base, option, value) for value in VALUES[option]]
+                    texts = [make_spec(name, base, option, value) for value in VALUES[option]]
                     followed += not any(why_incompatible(text, game) for text in texts)
             assert followed, f"{engine}: no form knows {option}"
 
 
 def why_incompatible(text: str, game: AnyGame) -> str:
-    """Return the reason that a spec is refused for a game; empty if it is accepted."""
+    """Return why a spec is refused for a game; empty if it is accepted."""
     try:
         choose_form(parse_spec(text, ENGINES), game)
     except BadSpec as error:
@@ -155,10 +155,11 @@ def why_incompatible(text: str, game: AnyGame) -> str:
     return ""
 
 
-class Noting(Riskless):
-    """Riskless that notes which threads search it, and holds each of them until so many do so at once.
+class ThreadRecorder(Riskless):
+    """Riskless that records the threads that search it, and blocks each until `threads` threads search at once.
 
-    The threads are held behind every move of the root but the first, which are what is searched in parallel.
+    A thread is blocked in the positions after the second and later moves of the root, because Jamboree searches these
+    moves in parallel.
     """
 
     def __init__(self, root: Any, threads: int) -> None:
@@ -181,12 +182,12 @@ class Noting(Riskless):
 
 
 def searched(text: str, threads: int = 1) -> tuple[object, int]:
-    """Return an algorithm's result and its number of threads. Threads are held until so many have started.
+    """Return the result of an algorithm, and the number of its threads, each of which waits until `threads` search.
 
-    The root has more moves than there are threads, so that there is a part for each.
+    The root has more moves than there are threads, so that each thread has a move to search.
     """
     root = next(each for each in positions(M2) if len(M2.moves(each)) >= 6)
-    game = Noting(root, threads)
+    game = ThreadRecorder(root, threads)
     result, monitor = run_reference_search(game, root, 3, parse_reference(text), tracing=False)
     return (result, monitor.nodes, monitor.max_live_nodes), len(game.threads)
 
@@ -196,7 +197,7 @@ def searched(text: str, threads: int = 1) -> tuple[object, int]:
 )
 def test_an_option_of_an_algorithm_changes_its_search(name: str, option: str) -> None:
     if option == "threads":
-        everything = ",prune=0" if name == "jamboree" else ""  # all of a node is shared out
+        everything = ",prune=0" if name == "jamboree" else ""  # all moves of a node are searched in parallel
         counts = [searched(f"{name}:threads={n}{everything}", int(n))[1] for n in VALUES[option]]
         assert counts == [1, 3]
         return

@@ -1,4 +1,4 @@
-"""The forms of the engines: each follows its own options and refuses others in a helpful line."""
+"""bots.engines.forms: each form of an engine supports its own options, and refuses others with a valid alternative."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from arena.maps.loader import load_map
 
 M2 = make_game_on_map()
 LARGE = make_game_on_map("riskless", "grid:9x8")
-"""More territories than the compiled search has room for."""
+"""Riskless on a map with more territories than the compiled search supports."""
 SMALL = Hexapawn()
-"""A game without a compiled search, and without features."""
+"""Game without a compiled search and without features."""
 
 
 class WithKernel(Riskless):
-    """A variant of Riskless with a compiled kernel of its own, which no test compiles."""
+    """Variant of Riskless with its own compiled kernel, which no test compiles."""
 
     name = "kernel"
 
@@ -39,7 +39,7 @@ class WithKernel(Riskless):
 KERNEL = WithKernel(load_map("m2"))
 
 
-WITHOUT = """
+WITHOUT_NUMBA = """
 import sys
 sys.modules["numba"] = None
 from arena.bots.api.engine_spec import BadSpec
@@ -58,9 +58,9 @@ def spec(text: str) -> Spec:
 
 @st.composite
 def specs(draw: st.DrawFn) -> str:
-    """Return an engine with some of its options, each at a value that it can have."""
+    """Return a valid spec of an engine with some of its options."""
     name = draw(st.sampled_from(sorted(name for name, options in ENGINES.items() if options)))
-    messages = []
+    values = []
     for option in draw(st.lists(st.sampled_from(sorted(ENGINES[name])), unique=True)):
         declared = ENGINES[name][option]
         if isinstance(declared, IntegerOption):
@@ -69,19 +69,19 @@ def specs(draw: st.DrawFn) -> str:
             value = draw(st.sampled_from([0, 0.25, 0.5, 1]))
         else:
             value = draw(st.sampled_from(declared.choices or ("plain", "features")))
-        messages.append(f"{option}={value}")
-    return name + (":" + ",".join(messages) if messages else "")
+        values.append(f"{option}={value}")
+    return name + (":" + ",".join(values) if values else "")
 
 
-def corrected_spec(parsed: Spec, told: str) -> str:
-    """Return the spec as the refusal says that it would be right: with what it says, or without the option that it names."""
+def corrected_spec(parsed: Spec, message: str) -> str:
+    """Return the spec with the correction that the error message suggests."""
     kept = {name: str(parsed.values[name]) for name in parsed.explicit}
-    if match := re.search(r"\b(?:use|write) (\w+=[^:\s]+)", told):
+    if match := re.search(r"\b(?:use|write) (\w+=[^:\s]+)", message):
         kept |= dict(part.split("=") for part in match[1].split(","))
-    elif match := re.search(r"(\w+) must be (\w+):", told):
+    elif match := re.search(r"(\w+) must be (\w+):", message):
         kept[match[1]] = match[2]
     else:
-        assert "leave out exact" in told
+        assert "leave out exact" in message
         del kept["exact"]
     return (
         f"{parsed.name}:" + ",".join(f"{name}={value}" for name, value in kept.items())
@@ -94,7 +94,7 @@ def corrected_spec(parsed: Spec, told: str) -> str:
 def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
     text: str, game: AnyGame | None
 ) -> None:
-    for _ in range(5):  # there may be as many things to refuse
+    for _ in range(5):  # a spec may need several corrections
         parsed = spec(text)
         try:
             choice = choose_form(parsed, game)
@@ -203,7 +203,7 @@ def test_an_engine_resigns_a_match_for_whose_game_it_cannot_follow_its_options()
 def test_without_the_extra_the_engine_says_so_before_any_match() -> None:
     texts = ("jamboree:form=tests", "alphabeta:exact=no", "jamboree:prune=0.2", "jamboree")
     result = subprocess.run(
-        [sys.executable, "-c", WITHOUT, *texts], capture_output=True, text=True, check=True
+        [sys.executable, "-c", WITHOUT_NUMBA, *texts], capture_output=True, text=True, check=True
     )
     why = "and its compiled search needs the extra `engine`, which is not installed"
     assert result.stdout.splitlines() == [

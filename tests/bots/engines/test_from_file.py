@@ -111,7 +111,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
-    """A file named like a module of Python, among files named like modules of the project."""
+    """A bot's file may be named like a module of Python, and lie beside files named like modules of the project."""
     for trap in (
         "bots",
         "games",

@@ -7,8 +7,8 @@ from threading import Barrier, Thread
 from arena.bots.engines.garbage_collector import COLLECT_INTERVAL_SECONDS, GarbageCollector
 
 
-class Time:
-    """A clock that goes on when it is told to."""
+class ManualClock:
+    """Clock whose time the test sets."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -37,13 +37,13 @@ def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
 
 
 def test_in_a_process_of_its_own() -> None:
-    """A look at everything that the run of the tests has made would take a third of a second."""
-    both = (what_thinking_left_is_set_aside_until_it_is_tidied, quick_matches_share_one_look_at_everything)
+    """In a process of its own, because a collection of all objects of the test run would take a third of a second."""
+    both = (frozen_objects_stay_frozen_until_the_next_collection, quick_matches_share_one_collection)
     code = f"import {__name__} as here; " + "; ".join(f"here.{each.__name__}()" for each in both)
     subprocess.run([sys.executable, "-c", code], check=True, timeout=500)
 
 
-def what_thinking_left_is_set_aside_until_it_is_tidied() -> None:
+def frozen_objects_stay_frozen_until_the_next_collection() -> None:
     collector = GarbageCollector()
     with collector.pause():
         objects = [[number] for number in range(1000)]
@@ -58,21 +58,21 @@ def test_without_frozen_objects_nothing_is_traversed() -> None:
     assert gc.get_freeze_count() > 0
 
 
-def quick_matches_share_one_look_at_everything() -> None:
-    clock = Time()
+def quick_matches_share_one_collection() -> None:
+    clock = ManualClock()
     collector = GarbageCollector(clock)
 
-    def looked() -> bool:
+    def collects() -> bool:
         with collector.pause():
             pass
         collector.collect()
         return gc.get_freeze_count() == 0
 
-    assert looked()
+    assert collects()
     clock.now = COLLECT_INTERVAL_SECONDS - 1
-    assert not looked()
+    assert not collects()
     clock.now = COLLECT_INTERVAL_SECONDS
-    assert looked()
+    assert collects()
 
 
 def test_nothing_is_walked_while_somebody_thinks() -> None:

@@ -1,4 +1,4 @@
-"""`perfect` plays what the table says, and tells where there is none."""
+"""bots.engines.perfect: the engine plays the best move of the tablebase, and resigns if there is no tablebase."""
 
 from __future__ import annotations
 

@@ -59,11 +59,11 @@ def test_a_start_is_answered_with_ready() -> None:
 
 
 def test_a_program_may_be_ready_before_it_is_asked() -> None:
-    """The machine determines whether the answer or the request comes first."""
+    """The speed of the machine decides whether the program writes its answer before or after the request."""
     running = Program(["sh", "-c", "echo '{\"ready\": true}'; cat"], lambda _line: None)
     try:
         deadline = time.monotonic() + LONG
-        while not running._incoming_lines.qsize():  # its first line has been read
+        while not running._incoming_lines.qsize():  # until the program's first line has been read
             assert time.monotonic() < deadline
             time.sleep(0.005)
         assert running.request({"type": "start"}, "{}", lambda: False) == {"ready": True}
@@ -73,7 +73,7 @@ def test_a_program_may_be_ready_before_it_is_asked() -> None:
 
 
 def test_an_extra_line_is_a_fault() -> None:
-    """The third line is there before the second turn is asked: the second answer was read after it."""
+    """A program that answers one turn with two lines is at fault when the next turn is requested."""
     twice = 'sys.stdout.write(\'{"move": 0}\\n{"move": 1}\\n\'); sys.stdout.flush()'
     bot = seat_program(program(twice))
     bot.prepare()
@@ -81,7 +81,7 @@ def test_an_extra_line_is_a_fault() -> None:
     assert bot._program is not None
     try:
         with pytest.raises(ProgramFault, match=r'an unexpected line: \{"move": 1\}'):
-            for _ in range(1000):  # the reader needs a moment
+            for _ in range(1000):  # until the reader thread has queued the line
                 time.sleep(0.005)
                 bot._program._reject_unexpected_output()
     finally:
@@ -89,7 +89,7 @@ def test_an_extra_line_is_a_fault() -> None:
 
 
 def test_a_program_that_hangs_is_told_and_killed(capsys: pytest.CaptureFixture[str]) -> None:
-    """The program reads nothing and ignores the signal to end."""
+    """The program neither reads its input nor exits when the input ends."""
     hang = [sys.executable, "-c", "print('{\"ready\": true}', flush=True)\nwhile True: pass"]
     told: SimpleQueue[Report] = SimpleQueue()
     worker = Worker(lambda: ProgramBot(hang, None), MATCH, told.put)

@@ -10,7 +10,7 @@ from arena.bots.engines.registry import find_incompatibility_reason, make_engine
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.engines import EngineInfo
-from tests.bots.engines.conftest import Seated
+from tests.bots.engines.conftest import MakeBot
 
 FREE = {"depth": "100", "evaluator": "features"}
 GAMES = [
@@ -22,13 +22,13 @@ GAMES = [
 
 @pytest.mark.parametrize("game", GAMES, ids=["tictactoe", "path4", "world"])
 @pytest.mark.parametrize("name", ENGINES)
-def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame, seated: Seated) -> None:
+def test_every_engine_plays_legally_in_both_seats(name: str, game: AnyGame, make_bot: MakeBot) -> None:
     position = game.start()
     if find_incompatibility_reason(name, game) is not None:
         assert name == "perfect", "it alone needs a table"
         return
     for seat in Player:
-        bot = seated(name, game, seat)
+        bot = make_bot(name, game, seat)
         clock = Clock(mine=0.05, per_move=True, arrived=monotonic())
         move = request_move(bot, position, clock, Event())
         position = game.play(position, move)
@@ -56,7 +56,7 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
     ],
 )
 def test_an_engine_announces_its_options_and_threads(spec: str, cores: int, told: EngineInfo) -> None:
-    """Options that depend on the game are announced only if they were set, because then they are obeyed or rejected."""
+    """Options that only some forms of an engine know are reported only if the user set them."""
     assert make_engine(spec).describe(cores) == told
 
 

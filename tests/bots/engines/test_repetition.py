@@ -10,7 +10,7 @@ AFTER = GAME.play(START, MOVE)
 
 
 def seen_positions(*positions: Armies) -> SeenPositions:
-    """Return these positions as those of a match, whatever their plies."""
+    """Return SeenPositions of a match with these positions, whose plies are renumbered from 0."""
     seen = SeenPositions(GAME)
     for ply, position in enumerate(positions):
         seen.add(position._replace(ply=ply))

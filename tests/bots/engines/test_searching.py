@@ -13,7 +13,7 @@ from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from tests.bots.engines.conftest import Seated
+from tests.bots.engines.conftest import MakeBot
 
 NAMES = ["minimax", "alphabeta", "jamboree"]
 TICTACTOE = make_game_on_map("tictactoe")
@@ -27,22 +27,22 @@ def choose(bot: Bot, position: Any, seconds: float = 5.0, stop: Event | None = N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_win_is_taken_and_a_loss_is_stopped(name: str, seated: Seated) -> None:
-    bot = seated(name, TICTACTOE)
+def test_a_win_is_taken_and_a_loss_is_stopped(name: str, make_bot: MakeBot) -> None:
+    bot = make_bot(name, TICTACTOE)
     assert choose(bot, TICTACTOE.position_from_text("XX.OO....")) == 2
-    bot = seated(name, TICTACTOE, Player.MINNIE)
+    bot = make_bot(name, TICTACTOE, Player.MINNIE)
     assert choose(bot, TICTACTOE.position_from_text("XX..O....")) == 2
     assert bot.thinking is not None
     assert bot.thinking.line[0] == 2
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_depth_is_kept_and_told(name: str, seated: Seated) -> None:
-    bot = seated(f"{name}:depth=2", M2)
+def test_a_depth_is_kept_and_told(name: str, make_bot: MakeBot) -> None:
+    bot = make_bot(f"{name}:depth=2", M2)
     choose(bot, M2.start(), 30.0)
     assert bot.thinking is not None
     assert bot.thinking.depth == 2
-    # Both depths together, each with its root: minimax visits all of it, the others less.
+    # Positions of both depths, each with its root: minimax visits all of them, the others fewer.
     first = M2.moves(M2.start())
     second = sum(len(M2.moves(M2.play(M2.start(), move))) for move in first)
     everything = 2 * (1 + len(first)) + second
@@ -50,13 +50,13 @@ def test_a_depth_is_kept_and_told(name: str, seated: Seated) -> None:
     assert bot.thinking.nodes == everything if name == "minimax" else bot.thinking.nodes <= everything
 
 
-def reference(spec: str) -> PythonSearcher:
-    """Make an engine search without the compiled search."""
+def python_searcher(spec: str) -> PythonSearcher:
+    """Return the engine's searcher in Python."""
     return make_python_searcher(parse_spec(spec, ENGINES), Match(M2, Player.MAXIE, threads=2))
 
 
 def test_all_three_find_the_same_move_and_value_at_a_depth() -> None:
-    searchers = [reference(f"{name}:evaluator=plain") for name in NAMES]
+    searchers = [python_searcher(f"{name}:evaluator=plain") for name in NAMES]
     position = M2.start()
     for _ in range(6):
         last = [list(each.deepen(position, max_depth=3))[-1] for each in searchers]
@@ -67,35 +67,37 @@ def test_all_three_find_the_same_move_and_value_at_a_depth() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_with_no_time_at_all_there_is_still_a_legal_move(name: str, seated: Seated) -> None:
-    bot = seated(name, M2)
+def test_with_no_time_at_all_there_is_still_a_legal_move(name: str, make_bot: MakeBot) -> None:
+    bot = make_bot(name, M2)
     assert choose(bot, M2.start(), 0.0) in M2.moves(M2.start())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_stop_ends_the_search(name: str, seated: Seated) -> None:
-    """The limit is far away: without the stop this test would run into its time limit."""
+def test_a_stop_ends_the_search(name: str, make_bot: MakeBot) -> None:
+    """The time limit of the move is an hour, so that only the stop ends the search."""
     stop = Event()
     timer = Timer(0.05, stop.set)
     timer.start()
-    assert choose(seated(name, M2), M2.start(), 3600.0, stop) in M2.moves(M2.start())
+    assert choose(make_bot(name, M2), M2.start(), 3600.0, stop) in M2.moves(M2.start())
     timer.join()
 
 
 @pytest.mark.parametrize(("spec", "threads"), [("jamboree", 2), ("jamboree:threads=3", 3)])
-def test_jamboree_takes_the_threads_of_the_match_or_its_own(spec: str, threads: int, seated: Seated) -> None:
-    searcher = reference(spec)
+def test_jamboree_takes_the_threads_of_the_match_or_its_own(
+    spec: str, threads: int, make_bot: MakeBot
+) -> None:
+    searcher = python_searcher(spec)
     assert searcher._pool is not None
     assert searcher._pool.thread_count == threads
     searcher.close()
-    bot = seated(spec, M2)
+    bot = make_bot(spec, M2)
     assert isinstance(bot, SearchingBot)
     assert isinstance(bot._searcher, Searcher)
     assert len(bot._searcher._memories) == threads
 
 
-def winner(seated: Seated, game: AnyGame, maxie: str, minnie: str) -> Any:
-    players = {seat: seated(spec, game, seat) for seat, spec in zip(Player, (maxie, minnie), strict=True)}
+def winner(make_bot: MakeBot, game: AnyGame, maxie: str, minnie: str) -> Any:
+    players = {seat: make_bot(spec, game, seat) for seat, spec in zip(Player, (maxie, minnie), strict=True)}
     position = game.start()
     while (over := game.outcome(position)) is None:
         move = choose(players[game.player(position)], position, 20.0)
@@ -104,19 +106,19 @@ def winner(seated: Seated, game: AnyGame, maxie: str, minnie: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["alphabeta", "jamboree"])
-def test_tictactoe_is_never_lost_and_drawn_against_itself(name: str, seated: Seated) -> None:
-    assert winner(seated, TICTACTOE, name, name) is None
-    assert winner(seated, TICTACTOE, name, "random:seed=1") is not Player.MINNIE
-    assert winner(seated, TICTACTOE, "random:seed=1", name) is not Player.MAXIE
+def test_tictactoe_is_never_lost_and_drawn_against_itself(name: str, make_bot: MakeBot) -> None:
+    assert winner(make_bot, TICTACTOE, name, name) is None
+    assert winner(make_bot, TICTACTOE, name, "random:seed=1") is not Player.MINNIE
+    assert winner(make_bot, TICTACTOE, "random:seed=1", name) is not Player.MAXIE
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, seated: Seated) -> None:
-    """The same moves, values and nodes, however much time there is."""
+def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, make_bot: MakeBot) -> None:
+    """With a node limit, the time on the clock does not change the moves, values and nodes."""
     spec = f"{name}:nodes=400" + (",threads=1" if name == "jamboree" else "")
     matches = []
     for seconds in (20.0, 500.0):
-        bots = {seat: seated(spec, M2, seat) for seat in Player}
+        bots = {seat: make_bot(spec, M2, seat) for seat in Player}
         position, told = M2.start(), []
         for _ in range(8):
             bot = bots[M2.player(position)]
@@ -129,13 +131,13 @@ def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, seated: 
 
 
 def test_nodes_end_a_search_in_python() -> None:
-    searcher = reference("minimax")
+    searcher = python_searcher("minimax")
     last = list(searcher.deepen(M2.start(), max_nodes=500))[-1]
     assert last.nodes <= 500 < list(searcher.deepen(M2.start(), max_depth=last.depth + 1))[-1].nodes
 
 
 def m2_position(ply: int, *, ahead: bool) -> Armies:
-    """Return the start of m2 at another ply, with eight times the armies for Maxie or for Minnie."""
+    """Return the start of m2 at the ply `ply`, with eight times the armies for Maxie if `ahead`, otherwise for Minnie."""
     armies = tuple(8 * n if (n > 0) is ahead else n for n in RISKLESS.start().armies)
     return Armies(armies, Player.MAXIE, ply)
 
@@ -143,10 +145,10 @@ def m2_position(ply: int, *, ahead: bool) -> Armies:
 @pytest.mark.parametrize("ahead", [True, False])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_third_repetition_is_avoided_when_ahead_and_sought_when_behind(
-    name: str, seated: Seated, *, ahead: bool
+    name: str, make_bot: MakeBot, *, ahead: bool
 ) -> None:
-    bot = seated(f"{name}:depth=2", M2)
-    # The same position twice: its move has then led to the position after it twice.
+    bot = make_bot(f"{name}:depth=2", M2)
+    # After the bot has moved twice from the same position, the position after its move has also occurred twice.
     first, second, third = (choose(bot, m2_position(ply, ahead=ahead), 30.0) for ply in (0, 3, 6))
     assert first == second or ahead
     assert (third in (first, second)) is not ahead
@@ -156,6 +158,6 @@ def test_a_third_repetition_is_avoided_when_ahead_and_sought_when_behind(
     assert bot.thinking.line[0] == third
 
 
-def test_moves_that_were_taken_back_do_not_repeat_a_position(seated: Seated) -> None:
-    bot = seated("alphabeta:depth=2", M2)
+def test_moves_that_were_taken_back_do_not_repeat_a_position(make_bot: MakeBot) -> None:
+    bot = make_bot("alphabeta:depth=2", M2)
     assert len({choose(bot, m2_position(4, ahead=True), 30.0) for _ in range(4)}) == 1

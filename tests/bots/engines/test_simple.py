@@ -81,5 +81,5 @@ def test_a_seed_gives_the_same_moves_and_none_gives_others() -> None:
 def test_every_move_is_as_likely() -> None:
     counts = Counter(moves(1, 9000))
     assert set(counts) == set(GAME.moves(GAME.start()))
-    # The standard deviation of each count is about 30: five of them.
+    # The tolerance is five standard deviations of a count, which are about 30 each.
     assert all(abs(count - 1000) < 150 for count in counts.values())

@@ -157,7 +157,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
         archive.writestr("bot.toml", SETTINGS)
     with pytest.raises(BadSpec, match="must be deflated or stored"):
         unpack_submission(file, empty(tmp_path))
-    # The flag of a password is set in both headers of the only entry.
+    # Set the flag that marks an encrypted file in both headers of the only entry.
     plain = bytearray(zipped(file).read_bytes())
     for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         plain[plain.index(header) + flags] |= submission.ENCRYPTED_FLAG
@@ -180,7 +180,7 @@ def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
 def test_a_broken_zip_file_is_refused_in_one_line(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A file with any changed bytes is unpacked inside its folder or refused."""
+    """A zip file with changed bytes or a cut end is unpacked inside its folder, or refused."""
     place = tmp_path_factory.mktemp("broken")
     file, folder = zipped(place / "bot.zip", {"bot.toml": SETTINGS, "a/b": "c" * 50}), empty(place)
     raw = bytearray(file.read_bytes())

@@ -1,4 +1,4 @@
-"""Searches told to look into a table: perfect where the map is solved, and as ever where it is not."""
+"""Option `truth=root`: the engines play perfectly on a solved map, and search as usual on any other map."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import load_map
 from arena.solved.solved_value import SolvedResult
-from tests.bots.engines.conftest import Seated
+from tests.bots.engines.conftest import MakeBot
 from tests.bots.engines.test_perfect import PATH, solution
 from tests.solved.conftest import path_map, solve  # noqa: F401 - a fixture
 
@@ -32,7 +32,7 @@ def choose(bot: Bot, position: Any) -> Any:
 
 
 def random_positions(count: int, drawn: int) -> list[Armies]:
-    """Return so many boards in play, and so many drawn boards with a choice of drawing moves."""
+    """Return `count` random unfinished positions, and `drawn` drawn positions with several drawing moves."""
     rng, known = Random(12), solution()
     positions: list[Armies] = []
     while len(positions) < count or drawn:
@@ -50,9 +50,9 @@ def random_positions(count: int, drawn: int) -> list[Armies]:
 
 
 @pytest.mark.parametrize("name", ["minimax", "alphabeta", "jamboree"])
-def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated: Seated) -> None:
+def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, make_bot: MakeBot) -> None:
     table = solution()
-    bot = seated(f"{name}:depth=2,truth=root", PATH)
+    bot = make_bot(f"{name}:depth=2,truth=root", PATH)
     searched = 0
     for position in random_positions(60, 8):
         best, moves = table.find_best_moves(position)
@@ -65,8 +65,8 @@ def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, seated
     assert searched >= 8, "a draw with a choice is searched"
 
 
-def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> None:
-    bot = seated("alphabeta:depth=4,truth=root", PATH)
+def test_among_draws_the_search_decides_and_not_the_order(make_bot: MakeBot) -> None:
+    bot = make_bot("alphabeta:depth=4,truth=root", PATH)
     table = solution()
     positions = [
         each for each in random_positions(0, 30) if table.get_value(each).result is SolvedResult.DRAW
@@ -75,12 +75,12 @@ def test_among_draws_the_search_decides_and_not_the_order(seated: Seated) -> Non
 
 
 def test_without_a_table_the_engine_says_so_and_searches(
-    seated: Seated, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    make_bot: MakeBot, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What is searched before the first turn stays in the transposition table: where the time for that ends before the
-    # depth is reached, as on a busy machine, the two look up different things later.
+    # On a busy machine, the warm-up searches of the two bots would end at different depths, and leave different
+    # transposition tables.
     monkeypatch.setattr(searching, "WARM_UP_SECONDS", 60.0)
-    told, untold = seated("alphabeta:depth=4,truth=root", M2), seated("alphabeta:depth=4", M2)
+    told, untold = make_bot("alphabeta:depth=4,truth=root", M2), make_bot("alphabeta:depth=4", M2)
     assert capfd.readouterr().err == "alphabeta searches without truth=root: no table exists for m2\n"
     position = M2.start()
     for _ in range(6):
@@ -108,17 +108,17 @@ def test_a_damaged_table_is_told_before_a_match(solve: Callable[[RisklessMap], P
 
 def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
     solve: Callable[[RisklessMap], Path],  # noqa: F811
-    seated: Seated,
+    make_bot: MakeBot,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """The header is whole, so nobody sees it before the first probe."""
+    """The header of the file is intact, so the damage is found only at the first probe."""
     map = path_map(4, 2, 7)
     path = solve(map)
     data = bytearray(path.read_bytes())
     data[-5] ^= 1
     path.write_bytes(data)
     game = Riskless(map)
-    bot = seated("alphabeta:depth=2,truth=root", game)
+    bot = make_bot("alphabeta:depth=2,truth=root", game)
     assert choose(bot, game.start()) in game.moves(game.start())
     errors = capfd.readouterr().err
     assert "alphabeta continues without the solved table" in errors

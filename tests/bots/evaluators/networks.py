@@ -1,4 +1,4 @@
-"""Networks of random weights."""
+"""Networks with random weights, for tests."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from arena.bots.evaluators.network import SHAPES, Network
 
 
-def some_network(seed: int) -> Network:
-    """Return weights of any sign, small or large as a whole."""
-    dice = np.random.default_rng(seed)
+def make_random_network(seed: int) -> Network:
+    """Return a network with normally distributed weights. Each array has a random scale from 0.01 to 100."""
+    rng = np.random.default_rng(seed)
     return Network(
-        **{name: dice.normal(size=shape) * 10 ** dice.uniform(-2, 2) for name, shape in SHAPES.items()}
+        **{name: rng.normal(size=shape) * 10 ** rng.uniform(-2, 2) for name, shape in SHAPES.items()}
     )
 
 
-def file_of(network: Network, path: Path) -> Path:
-    """Write a network to a file as training does."""
+def save_network(network: Network, path: Path) -> Path:
+    """Write a network to `path`, in the format of a trained network, and return `path`."""
     np.savez(path, hidden=network.hidden.astype(np.float32), output=network.output.astype(np.float32))
     return path

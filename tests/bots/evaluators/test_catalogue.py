@@ -1,4 +1,4 @@
-"""Evaluators: their scale, their symmetry, their features on positions that were counted by hand."""
+"""bots.evaluators.catalogue: evaluators by name, and errors for unknown or unsuitable ones."""
 
 from __future__ import annotations
 

@@ -32,30 +32,33 @@ from arena.games.riskless import Riskless  # noqa: E402
 from arena.games.tictactoe import TicTacToe  # noqa: E402
 from arena.maps.loader import load_map  # noqa: E402
 from tests.bots.compiled.positions import make_random_position, random_map  # noqa: E402
-from tests.bots.evaluators.networks import file_of, some_network  # noqa: E402
+from tests.bots.evaluators.networks import make_random_network, save_network  # noqa: E402
 
 CAPS = (1, 2, 7, 10, 15, 40, 255)
 
 
-def shared(found: list[float], first: int, steps: int, place: float, share: float) -> None:
-    """Share a place between two steps out among both, the slow way."""
+def add_share(inputs: list[float], first: int, steps: int, value: float, share: float) -> None:
+    """Add `share` to the inputs of the two steps next to `value`, split between them. `first` is the input of step 0."""
     for step in range(steps):
-        found[first + step] += share * max(0.0, 1 - abs(place - step))
+        inputs[first + step] += share * max(0.0, 1 - abs(value - step))
 
 
-def defined(game: Riskless, seen: list[int]) -> list[float]:
-    """Return the inputs by the words of the module."""
+def compute_inputs(game: Riskless, seen: list[int]) -> list[float]:
+    """Return the network's inputs, computed one by one as the module's docstring defines them.
+
+    seen  armies of each territory, positive for the player to move
+    """
     found, map = [0.0] * INPUT_COUNT, game.map
     levels = [LEVEL_COUNT * n / map.territory_cap for n in seen]
     kinds = [LEVEL_COUNT + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
     ends = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
     for level in levels:
-        shared(found, 0, KIND_COUNT, LEVEL_COUNT + level, 1 / map.size)
+        add_share(found, 0, KIND_COUNT, LEVEL_COUNT + level, 1 / map.size)
     for v, w in ends:
         found[KIND_COUNT + KIND_COUNT * kinds[v] + kinds[w]] += 1 / len(ends)
     for first, sign in ((OWN_TOTALS_START, 1), (OTHER_TOTALS_START, -1)):
         total = sum(sign * n for n in seen if sign * n > 0)
-        shared(found, first, STEP_COUNT + 1, STEP_COUNT * min(1, total / map.armies_to_win), 1)
+        add_share(found, first, STEP_COUNT + 1, STEP_COUNT * min(1, total / map.armies_to_win), 1)
     return found
 
 
@@ -68,10 +71,10 @@ def test_inputs_and_estimates_are_as_defined() -> None:
         inputs = encode_inputs(game.map, [seen, seen])
         assert inputs.shape == (2, INPUT_COUNT)
         assert inputs.dtype == np.float32
-        np.testing.assert_allclose(inputs, [defined(game, seen)] * 2, atol=1e-6)
-        network = some_network(seed)
+        np.testing.assert_allclose(inputs, [compute_inputs(game, seen)] * 2, atol=1e-6)
+        network = make_random_network(seed)
         odds = float(np.maximum(inputs[0] @ network.hidden, 0) @ network.output)
-        # whole numbers lose a part in a thousand or two of what the units sum up
+        # the rounding to integers changes the estimate by up to a few thousandths of its largest possible value
         most = np.abs(network.hidden).max() * np.abs(network.output).sum()
         told = position.player.sign * make_network_evaluator(game, network)(position)
         wanted = max(-900_000.0, min(900_000.0, 100 * odds * game.map.armies_to_win / 16))
@@ -79,8 +82,8 @@ def test_inputs_and_estimates_are_as_defined() -> None:
 
 
 def test_a_file_is_an_evaluator(tmp_path: Path) -> None:
-    network = some_network(1)
-    name = str(file_of(network, tmp_path / "net.npz"))
+    network = make_random_network(1)
+    name = str(save_network(network, tmp_path / "net.npz"))
     game = Riskless(load_map("m2"))
     kept = load_network(Path(name))
     np.testing.assert_allclose(kept.hidden, network.hidden, rtol=1e-6)

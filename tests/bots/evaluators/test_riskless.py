@@ -21,7 +21,7 @@ def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int
 def test_features_of_riskless_by_hand() -> None:
     assert count_features(6, 5, -3, -1, 2) == {
         "armies": 13 - 4,
-        # Maxie needs 7 armies on 3 territories, Minnie 16 on 2: of 20 Maxie's part is 16 × 3 / (16 × 3 + 7 × 2)
+        # Maxie needs 7 more armies on 3 territories, Minnie 16 on 2: Maxie's share of 20 is 16 × 3 / (16 × 3 + 7 × 2)
         "race": 20 * (48 - 14) // 62,
         "goal": 169 // 20 - 16 // 20,
         "borders": (5 + 2) - (3 + 1),  # b and e; c and d
@@ -70,7 +70,7 @@ def test_riskless_is_fair(case: Case) -> None:
 
 
 def test_great_armies_under_attack_make_a_position_dynamic() -> None:
-    """c holds a fifth or more of Minnie's armies and can be taken by b; what can be taken otherwise is small or safe."""
+    """Only c, which b can take, holds a fifth or more of Minnie's armies; her other territories are smaller or safe."""
     dynamic = riskless.make_attack_predicate(PATH)
     assert dynamic(Armies((1, 5, -3, -1, -6), Player.MAXIE, 0))
     assert not dynamic(Armies((1, 5, -2, -6, -6), Player.MAXIE, 0)), "c has less than a fifth"

@@ -17,7 +17,7 @@ from tests.games.own import EXAMPLES
 
 
 class First(Bot):
-    """The leftmost move, and notes of what it was told."""
+    """Bot that plays the leftmost move, and records the calls of its methods."""
 
     told: list[Any]
 

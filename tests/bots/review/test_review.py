@@ -1,4 +1,4 @@
-"""bots.review.review, its plot, and `arena replay --analyse`."""
+"""bots.review.review: the loss and the mark of each move, and the accuracy of each player."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FixedDepthAnalyst(Analyst):
 
 
 def by_chance(game: AnyGame, seed: int, plies: int) -> Replay:
-    """Return a match of moves by chance, given up after some plies."""
+    """Return a match of random moves, which ends with a resignation after some plies."""
     chance, position = random.Random(seed), game.start()
     moves: list[RecordedMove] = []
     while len(moves) < plies and game.outcome(position) is None:
@@ -99,14 +99,14 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
 
 def test_a_player_is_counted_apart() -> None:
     match = by_chance(make_game_on_map("tictactoe"), 1, 4)
-    judged = judged_by_engine(match, 1_000)
+    judged = review_with_alphabeta(match, 1_000)
     assert [each.moves for each in summarize_players(judged).values()] == [2, 2]
     assert list(summarize_players(judged[:1])) == ["maxie"]
     assert summarize_players([]) == {}
 
 
 def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
-    """Return moves of both players in turn, from an even match, that lost these chances of winning."""
+    """Return reviews of moves of both players in turn, from an even position, each with one of these losses of chance."""
     chance, judged = 0.5, []
     for ply, lost in enumerate(losses):
         player = (Player.MAXIE, Player.MINNIE)[ply % 2]
@@ -129,7 +129,7 @@ def test_accuracy_is_whole_without_a_loss_and_falls_with_every_loss(losses: list
 
 
 def test_a_loss_weighs_more_where_the_chances_swing() -> None:
-    """Two matches with the same losses of Maxie: in one of them the chances have just swung before its bad move."""
+    """In two matches Maxie has the same losses; in one, the chances also change just before Maxie's bad move."""
     calm = summarize_players(moves_that_lost([*[0.0] * 20, 0.1, *[0.0] * 19]))["maxie"]
     wild = summarize_players(moves_that_lost([*[0.0] * 19, 0.3, 0.1, *[0.0] * 19]))["maxie"]
     assert calm.chance_lost == pytest.approx(0.005)
@@ -137,8 +137,8 @@ def test_a_loss_weighs_more_where_the_chances_swing() -> None:
     assert wild.accuracy < calm.accuracy < 100
 
 
-def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
-    """Return a match judged by `alphabeta` as it plays."""
+def review_with_alphabeta(played: Replay, nodes: int) -> list[ReviewedMove]:
+    """Return the reviews of a match's moves by the compiled engine `alphabeta`."""
     with Analyst(played.game, parse_engine("alphabeta"), SearchLimits(nodes)) as analyst:
         return list(review_moves(played, analyst))
 
@@ -148,8 +148,8 @@ def judged_by_engine(played: Replay, nodes: int) -> list[ReviewedMove]:
 )
 def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: str, map_: str) -> None:
     match = by_chance(make_game_on_map(name, map_), 4, 12)
-    judged = judged_by_engine(match, 2_000)
-    assert judged == judged_by_engine(match, 2_000)
+    judged = review_with_alphabeta(match, 2_000)
+    assert judged == review_with_alphabeta(match, 2_000)
     assert any(each.mark for each in judged), "moves by chance lose something"
     for each in judged:
         sign = Player(each.player).sign

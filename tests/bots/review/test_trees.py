@@ -1,4 +1,4 @@
-"""Trees from files."""
+"""bots.review.trees: trees by name and from files."""
 
 from __future__ import annotations
 

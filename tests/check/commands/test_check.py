@@ -1,4 +1,4 @@
-"""`arena check`, as a person runs it."""
+"""`arena check`: its table, its JSON, its exit codes and its errors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_output_of_a_bot_is_shown(tmp_path: Path) -> None:
     result = arena("check", "--command", command, *GENEROUS)
     assert result.code == 1
     assert "ZeroDivisionError" in result.stdout
-    assert result.stdout.count("| ") < 12  # the handshake alone, not twenty checks that it could not reach
+    assert result.stdout.count("| ") < 12  # only the handshake, not twenty skipped checks
     skipped = re.search(
         r"^(\d+) more checks are skipped: the bot could not be reached$", result.stderr, re.MULTILINE
     )

@@ -1,4 +1,4 @@
-"""`arena check --game`: the rules of a game in a file are tried, and what is wrong is told."""
+"""`arena check --game`: random matches check the rules of a user's game, and each broken rule is reported."""
 
 from __future__ import annotations
 
