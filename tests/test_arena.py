@@ -57,10 +57,10 @@ def test_a_command_is_in_its_module_and_its_line_is_the_first_of_its_help(name: 
     assert help.splitlines()[0] == COMMANDS[name][1]
 
 
-def test_the_list_of_commands_tells_each_with_its_line() -> None:
-    told = arena("--help").stdout
+def test_the_help_lists_each_command_with_its_line() -> None:
+    help_text = arena("--help").stdout
     for name, (_, line) in COMMANDS.items():
-        (shown,) = re.findall(rf"^  {name} +(.*?)(?:\.\.\.)?$", told, re.MULTILINE)
+        (shown,) = re.findall(rf"^  {name} +(.*?)(?:\.\.\.)?$", help_text, re.MULTILINE)
         assert line.startswith(shown)
 
 
@@ -220,12 +220,12 @@ def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path)
 
 
 @mark_requires("bash")
-def test_completion_that_cannot_be_installed_is_told_in_one_line(tmp_path: Path) -> None:
+def test_completion_that_cannot_be_installed_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    told = in_bash(tmp_path / "file", "arena --install-completion")
-    assert told.returncode == 1
-    assert told.stderr.startswith("arena: cannot install completion: ")
-    assert told.stderr.count("\n") == 1
+    result = in_bash(tmp_path / "file", "arena --install-completion")
+    assert result.returncode == 1
+    assert result.stderr.startswith("arena: cannot install completion: ")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", arena_face.__all__)
@@ -249,7 +249,7 @@ def test_the_public_face_is_loaded_when_it_is_asked_for() -> None:
     assert result.stdout == "False\n<class 'arena.bots.api.bot.Bot'>\n"
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_reported() -> None:
     assert arena("--version").stdout == f"arena {metadata.version('riskless-arena')}\n"
     assert arena("--version").code == 0
 

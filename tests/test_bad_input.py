@@ -162,7 +162,7 @@ BAD = [
 ]
 
 
-def test_ctrl_c_in_the_middle_of_a_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_in_the_middle_of_a_command_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
 
@@ -207,14 +207,14 @@ def closed_port() -> int:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "parts"),
     [*BAD, *(pytest.param(*each, marks=pytest.mark.slow) for each in BAD_BOTS)],
     ids=[" ".join(words) for words, *_ in (*BAD, *BAD_BOTS)],
 )
-def test_bad_input_is_told_in_one_line(
+def test_bad_input_is_reported_in_one_line(
     words: list[str],
     code: int,
-    told: list[str],
+    parts: list[str],
     taken_port: int,
     closed_port: int,
     tmp_path: Path,
@@ -236,7 +236,7 @@ def test_bad_input_is_told_in_one_line(
     assert left.value.code == code, output
     assert len(lines) == 1, output
     assert "Traceback" not in output.err + output.out
-    for part in told:
+    for part in parts:
         assert part in lines[0]
     assert {path.name for path in tmp_path.iterdir()} - {"x.db", "__pycache__"} == set(FILES), (
         "no empty record"

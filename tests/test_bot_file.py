@@ -35,6 +35,6 @@ def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_an_error_names_the_file(text: str, why: str, tmp_path: Path) -> None:
-    with pytest.raises(BadTomlFile, match=why) as told:
+    with pytest.raises(BadTomlFile, match=why) as raised:
         read_account(write_file(tmp_path, text))
-    assert "bot.toml" in str(told.value)
+    assert "bot.toml" in str(raised.value)

@@ -72,7 +72,7 @@ def machine(tmp_path: Path) -> Machine:
     ("limit", "expected"),
     [("max 100000", math.inf), ("200000 100000", 2), ("150000 100000", 1.5), ("50000 100000", 0.5)],
 )
-def test_version_2_tells_quota_and_period_in_one_file(machine: Machine, limit: str, expected: float) -> None:
+def test_version_2_has_quota_and_period_in_one_file(machine: Machine, limit: str, expected: float) -> None:
     machine.unified("/", {".": limit})
     assert machine.quota() == expected
 

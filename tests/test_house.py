@@ -141,7 +141,7 @@ def pure() -> list[str]:
 PURE = re.compile(r"\b[Pp]ure\b(?! Python)")
 
 
-def test_whatever_calls_itself_pure_is_held_to_it() -> None:
+def test_every_module_that_calls_itself_pure_is_in_the_contract() -> None:
     held = pure()
     claims = {
         module_of(file)
@@ -226,7 +226,7 @@ def test_no_path_of_one_machine_is_named() -> None:
     assert not named
 
 
-def test_the_changelog_tells_of_this_version() -> None:
+def test_the_changelog_has_this_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert re.search(rf"^## {re.escape(project['version'])}\b", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE)
 

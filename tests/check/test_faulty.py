@@ -91,7 +91,7 @@ TOGETHER = [BY_SILENCE[first : first + 4] for first in range(0, len(BY_SILENCE),
 
 
 @pytest.mark.parametrize("cases", TOGETHER, ids=[" ".join(name for name, *_ in some) for some in TOGETHER])
-async def test_a_faulty_bot_is_caught_for_its_own_reason(
+async def test_a_faulty_bot_fails_for_the_expected_reason(
     cases: list[tuple[str, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, *_ in cases:

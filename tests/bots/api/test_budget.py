@@ -128,7 +128,7 @@ def test_lag_within_the_margin_never_flags(
 
 @examples(50)
 @given(lags=st.lists(st.floats(0, 0.109), min_size=100, max_size=100))
-def test_a_tenth_of_a_second_a_move_stands_lag_beyond_the_margin(lags: list[float]) -> None:
+def test_a_tenth_of_a_second_per_move_allows_lag_beyond_the_margin(lags: list[float]) -> None:
     """The default of `arena ladder`, 0.1/move with a margin of 100 ms, on a machine that sometimes stalls."""
     assert not simulate(0.1, 0.0, 0.1, [1.0] * 100, lags, per_move=True).flagged
 
@@ -152,7 +152,9 @@ def test_an_increment_is_spent_too(base: float, increment: float) -> None:
 
 
 @given(moves=st.lists(st.sampled_from("ab"), min_size=1, max_size=12), hard=st.floats(1, 5))
-def test_a_search_that_changes_its_mind_goes_on_and_never_past_its_way(moves: list[str], hard: float) -> None:
+def test_a_search_whose_best_move_changes_continues_but_not_beyond_the_hard_limit(
+    moves: list[str], hard: float
+) -> None:
     rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, hard))
     longest = 1.0 + MAX_EXTENSION * (hard - 1.0)
     for move in moves[:-1]:

@@ -36,7 +36,7 @@ def test_defaults_and_given_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("poor", "no engine is called 'poor': choose from plain, rich"),
         ("plan", "no engine is called 'plan': did you mean \"plain\"?"),
@@ -58,10 +58,10 @@ def test_defaults_and_given_values() -> None:
         ("rich:file=", "rich: file must be at least one character, not ''"),
     ],
 )
-def test_mistakes(text: str, told: str) -> None:
+def test_mistakes(text: str, message: str) -> None:
     with pytest.raises(BadSpec) as raised:
         parse_spec(text, LITTLE)
-    assert str(raised.value) == told
+    assert str(raised.value) == message
 
 
 @given(text=st.text(max_size=60))
@@ -74,12 +74,12 @@ def test_anything_else_is_a_bad_spec(text: str) -> None:
         assert spec.name in ENGINES
 
 
-@given(cores=st.integers(1, 256), told=st.integers(1, 64))
-def test_only_jamboree_asks_for_more_than_a_thread(cores: int, told: int) -> None:
+@given(cores=st.integers(1, 256), threads=st.integers(1, 64))
+def test_only_jamboree_asks_for_more_than_a_thread(cores: int, threads: int) -> None:
     for name in ENGINES:
         expected = min(8, cores) if name == "jamboree" else 1
         assert count_engine_threads(parse_spec(name, ENGINES), cores) == expected
-    assert count_engine_threads(parse_spec(f"jamboree:threads={told}", ENGINES), cores) == told
+    assert count_engine_threads(parse_spec(f"jamboree:threads={threads}", ENGINES), cores) == threads
     assert count_engine_threads(parse_spec("jamboree:threads=0", ENGINES), cores) == min(8, cores)
 
 

@@ -16,7 +16,7 @@ from tests.bots.scripted_server import Peer, serve_scripts
 from tests.bots.server_messages import end, start, turn
 
 
-async def test_a_match_is_played_and_told() -> None:
+async def test_a_match_is_played_and_reported() -> None:
     async def script(peer: Peer) -> None:
         hello = await peer.welcome_bot()
         assert hello == Hello("me", token="t", games=["tictactoe"], matches=3, program="first 1")
@@ -104,7 +104,7 @@ async def test_the_connection_answers_while_a_bot_thinks() -> None:
 
 
 @pytest.mark.parametrize("where", ["__init__", "prepare", "choose", "opponent_moved"])
-async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> None:
+async def test_an_exception_resigns_and_is_reported_with_its_place(where: str) -> None:
     class Broken(First):
         def __init__(self) -> None:
             self.fail_in("__init__")
@@ -140,12 +140,12 @@ async def test_an_exception_resigns_and_is_told_with_its_place(where: str) -> No
     assert observed.client.result_counts.lost == 1
 
 
-async def test_an_exception_at_the_end_is_told_too() -> None:
+async def test_an_exception_at_the_end_is_reported_too() -> None:
     class Broken(First):
         def ended(self, ending: Ending) -> None:
             raise SystemExit("bye")
 
-    told = anyio.Event()
+    was_reported = anyio.Event()
 
     async def script(peer: Peer) -> None:
         await peer.welcome_bot()
@@ -153,12 +153,12 @@ async def test_an_exception_at_the_end_is_told_too() -> None:
         await peer.receive(Ready)
         await peer.send(end([], winner="maxie"))
         with anyio.fail_after(500):
-            await told.wait()
+            await was_reported.wait()
         await peer.send(STOP)
 
     async with serve_scripts(script) as server:
         observed = ObservedClient(Broken, server.url)
-        observed.on_new_problem = told.set
+        observed.on_new_problem = was_reported.set
         await observed.client.run()
     assert "SystemExit: bye" in observed.problems[0]
 
@@ -286,7 +286,7 @@ async def test_the_rating_and_its_change_are_shown() -> None:
     ]
 
 
-async def test_the_end_of_its_event_is_told_with_the_address_of_the_table() -> None:
+async def test_the_end_of_its_event_is_reported_with_the_address_of_the_table() -> None:
     async def script(peer: Peer) -> None:
         await peer.welcome_bot()
         await peer.send(EventStatus("cup 1", "running", entered=True, detail="round 1 of 3, 4 bots"))

@@ -39,7 +39,7 @@ async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None
     assert observed.client.result_counts.won == 1
 
 
-async def test_a_match_that_ended_while_nobody_was_here_counts_as_the_server_says() -> None:
+async def test_a_match_that_ended_during_the_clients_absence_is_counted_as_the_server_reports() -> None:
     async def first(peer: Peer) -> None:
         await peer.welcome_bot("one")
         await peer.send(start(), start("other"))

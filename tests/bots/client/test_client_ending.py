@@ -96,7 +96,7 @@ async def test_a_client_that_gives_up_resigns_and_counts_the_results() -> None:
     assert str(observed.client.result_counts) == "0 won, 0 drawn, 1 lost"
 
 
-async def test_a_quota_is_told_and_the_bot_ends_after_it() -> None:
+async def test_a_quota_is_reported_and_the_bot_ends_after_it() -> None:
     async def script(peer: Peer, _now: anyio.Event) -> None:
         assert (await peer.welcome_bot()).quota == 1
         await peer.send(start())
@@ -110,7 +110,7 @@ async def test_a_quota_is_told_and_the_bot_ends_after_it() -> None:
 
 
 @pytest.mark.parametrize("playing", [False, True])
-async def test_the_quota_that_is_left_is_told_again_on_return(playing: bool) -> None:
+async def test_the_quota_that_is_left_is_reported_again_on_return(playing: bool) -> None:
     async def first(peer: Peer) -> None:
         await peer.welcome_bot("one")
         await peer.send(start())

@@ -171,7 +171,7 @@ async def test_a_connection_that_is_lost_at_once_again_and_again_is_waited_for_l
 
 
 @virtual
-async def test_it_gives_up_after_so_many_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_gives_up_after_the_maximum_number_of_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
     server = FakeServer(monkeypatch, welcome_and_reset, refuse)
     with pytest.raises(ConnectionLost, match="could not be restored"):
         await server.client(reconnects=3).run()

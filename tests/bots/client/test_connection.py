@@ -31,9 +31,9 @@ async def test_a_refused_connection_says_which_server_to_start() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"ws://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(NoServer) as told:
+        with pytest.raises(NoServer) as raised:
             await open_connection(url)
-    assert str(told.value).startswith(
+    assert str(raised.value).startswith(
         f"no server at {url} (Connection refused): start one with `arena serve`"
     )
 
@@ -52,7 +52,7 @@ async def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyP
             await (await open_connection(url)).close()
 
 
-async def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_cannot_be_used_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     for exception in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(exception, raising=False)
     monkeypatch.setenv("http_proxy", "gopher://proxy.invalid")
@@ -61,7 +61,7 @@ async def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPat
         await open_connection("ws://arena.invalid")
 
 
-async def test_a_websocket_of_another_kind_is_told() -> None:
+async def test_a_websocket_of_another_kind_is_reported() -> None:
     async def script(peer: Peer) -> None:
         await peer.welcome_bot()
 
@@ -70,14 +70,14 @@ async def test_a_websocket_of_another_kind_is_told() -> None:
             await open_connection(server.url)
 
 
-async def test_a_server_that_picks_no_subprotocol_is_told() -> None:
+async def test_a_server_that_picks_no_subprotocol_is_reported() -> None:
     async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
         url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
         with pytest.raises(NoServer, match=r"does not speak arena\.v1\.msgpack"):
             await open_connection(url)
 
 
-async def test_a_server_that_refuses_the_address_without_an_answer_is_told() -> None:
+async def test_a_server_that_refuses_the_address_without_an_answer_is_reported() -> None:
     async def close(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.abort()
 
@@ -101,7 +101,7 @@ async def test_the_answer_of_another_web_server_is_reported() -> None:
             await open_connection(url)
 
 
-async def test_wss_to_a_server_without_tls_is_told_with_the_right_url() -> None:
+async def test_wss_to_a_server_without_tls_is_reported_with_the_right_url() -> None:
     async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
         port = next(iter(server.sockets)).getsockname()[1]
         with pytest.raises(NoServer, match=rf"does not speak TLS, .*: try ws://127\.0\.0\.1:{port}$"):

@@ -67,7 +67,7 @@ def test_a_whole_match_and_its_record() -> None:
 
 
 @pytest.mark.parametrize("seat", Player)
-def test_the_record_tells_the_engine_of_the_bots_seat(seat: Player) -> None:
+def test_the_record_names_the_engine_of_the_bots_seat(seat: Player) -> None:
     mine = EngineInfo("rightmost", {}, 2)
     match = LocalMatch(Rightmost, Match(GAME, seat), mine)
     match.resign(seat)
@@ -200,7 +200,7 @@ def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken
     match.close()
 
 
-def test_without_rules_it_goes_on() -> None:
+def test_without_adjudication_the_match_continues() -> None:
     match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE))
     wander(match)
     assert (match.result, len(match.moves)) == (None, 40)

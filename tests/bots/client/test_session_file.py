@@ -89,7 +89,7 @@ def test_a_file_of_something_else_is_as_good_as_none(content: bytes, tmp_path: P
     last.close()
 
 
-async def test_a_new_process_goes_on_and_hears_of_the_end_that_it_missed(tmp_path: Path) -> None:
+async def test_a_new_process_resumes_and_learns_of_a_match_that_ended(tmp_path: Path) -> None:
     async def first(peer: Peer) -> None:
         assert (await peer.welcome_bot("one")).session == ""
         await peer.send(start(), start("other"))

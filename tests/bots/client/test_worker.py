@@ -114,7 +114,7 @@ def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
     assert broke.trace == ""
 
 
-def test_a_bot_that_resigns_is_told_in_a_line_and_closed() -> None:
+def test_a_bot_that_resigns_is_reported_in_a_line_and_closed() -> None:
     closed = []
 
     class Tired(Bot):
@@ -153,7 +153,7 @@ def test_a_bot_is_closed_without_an_end_too_and_stopped_while_it_prepares() -> N
     assert closed == [True]
 
 
-def test_a_close_that_fails_is_told_as_such() -> None:
+def test_a_close_that_fails_is_reported_as_such() -> None:
     class Stuck(Bot):
         def choose(self, position: Any, clock: Clock) -> Any:
             raise AssertionError

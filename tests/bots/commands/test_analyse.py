@@ -43,7 +43,7 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (
             ["--engine", "alphabeta:exact=yes", "--map", "grid:9x8"],
@@ -88,8 +88,8 @@ def test_lines_are_the_best_moves_of_an_engine() -> None:
         ),
     ],
 )
-def test_mistakes_are_told_in_one_line(words: list[str], code: int, told: str) -> None:
+def test_mistakes_are_reported_in_one_line(words: list[str], code: int, message: str) -> None:
     left, _, complaint = arena("analyse", *words)
     assert left == code
-    assert told in complaint
+    assert message in complaint
     assert len(complaint.splitlines()) == 1

@@ -91,9 +91,9 @@ async def test_two_bots_play_and_each_match_is_a_line() -> None:
         assert record.result.reason in {EndReason.LINE, EndReason.BOARD_FULL}
         for program in (greedy, other):
             assert await program.wait(signal.SIGTERM) == 0
-        told = greedy.stdout
+        stdout = greedy.stdout
     word = {"maxie": "won", "minnie": "lost", None: "drawn"}[record.result.winner]
-    lines = told.splitlines()
+    lines = stdout.splitlines()
     assert lines[0].startswith(f"match {record.match[:8]}: tictactoe as maxie against r: {word} (")
     assert (
         lines[1] == f"g: {int(word == 'won')} won, {int(word == 'drawn')} drawn, {int(word == 'lost')} lost"
@@ -116,9 +116,9 @@ async def test_the_hello_names_the_engine_and_its_threads(words: tuple[str, ...]
     """Simultaneous matches share the cores, except the matches of a bot that plays only challenges."""
     async with (
         open_host(make_private_host_settings(anyone=True)) as host,
-        connected_bot(host, *words, name="told"),
+        connected_bot(host, *words, name="named"),
     ):
-        known = host.shell.core.find_bot("told")
+        known = host.shell.core.find_bot("named")
         assert known is not None
         assert engine in str(known.engine)
 
@@ -131,9 +131,9 @@ async def test_the_hello_has_no_path_and_no_argument_of_a_program(
     file.write_text(BROKEN.format(choose="return None"))
     async with (
         open_host(make_private_host_settings(anyone=True)) as host,
-        connected_bot(host, *(word.format(file=file) for word in words), name="told"),
+        connected_bot(host, *(word.format(file=file) for word in words), name="named"),
     ):
-        known = host.shell.core.find_bot("told")
+        known = host.shell.core.find_bot("named")
         assert known is not None
         assert known.program == "own"
 
@@ -179,10 +179,10 @@ async def test_an_exception_resigns_with_its_traceback(tmp_path: Path) -> None:
     ):
         record = await host.play(spec("mine", "r"))
         await mine.wait(signal.SIGTERM)
-        told = mine.stderr
+        stderr = mine.stderr
     assert (record.result.winner, record.result.reason) == ("minnie", EndReason.CRASH)
-    assert f'File "{tmp_path}/mine.py", line 5, in choose' in told
-    assert f"match {record.match}: choose raised ZeroDivisionError" in told
+    assert f'File "{tmp_path}/mine.py", line 5, in choose' in stderr
+    assert f"match {record.match}: choose raised ZeroDivisionError" in stderr
 
 
 async def test_a_closed_output_stops_the_bot() -> None:
@@ -201,12 +201,12 @@ async def test_a_closed_output_stops_the_bot() -> None:
         with anyio.fail_after(500):
             assert await process.wait() == 0
         assert process.stderr is not None
-        told = b"".join([chunk async for chunk in process.stderr]).decode()
-        assert re.fullmatch(rf"\d\d:\d\d:\d\d a is connected to {re.escape(host.url)}\n", told)
+        stderr = b"".join([chunk async for chunk in process.stderr]).decode()
+        assert re.fullmatch(rf"\d\d:\d\d:\d\d a is connected to {re.escape(host.url)}\n", stderr)
         await process.aclose()
 
 
-def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
+def test_bad_input_is_reported_in_one_line(tmp_path: Path) -> None:
     fails("no engine is called 'gredy': did you mean \"greedy\"? (or give a file NAME.py)", 2, "bot", "gredy")
     fails("no.py does not exist", 2, "bot", "no.py")
     fails("alphabeta: weights file no.toml not found", 2, "bot", "alphabeta:evaluator=no.toml")
@@ -247,7 +247,7 @@ def test_without_a_server_the_bot_says_what_to_start(unused_tcp_port: int) -> No
     fails(f"no server at {url} (", 1, "bot", "random", "--url", url)
 
 
-async def test_it_waits_for_a_server_when_told_to() -> None:
+async def test_with_wait_it_waits_for_the_server() -> None:
     tried = asyncio.Event()
 
     async def no_server(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

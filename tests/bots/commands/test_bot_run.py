@@ -10,19 +10,19 @@ from arena.bots.commands.bot_run import OwnerConsole
 from tests.bots.command_line import FullOutput
 
 
-def test_a_full_disk_is_told_once_for_each_output_and_ends_no_bot() -> None:
-    log, told = FullOutput(errno.ENOSPC), StringIO()
+def test_a_full_disk_is_reported_once_for_each_output_and_ends_no_bot() -> None:
+    log, terminal = FullOutput(errno.ENOSPC), StringIO()
     log.name = "bot.log"
     console = OwnerConsole(log)
-    with redirect_stdout(FullOutput(errno.ENOSPC)), redirect_stderr(told):
+    with redirect_stdout(FullOutput(errno.ENOSPC)), redirect_stderr(terminal):
         for line in ("one", "two"):
             console.print_result(line)
         console.print_note("three")
-    first, second, third = (line.partition(" ")[2] for line in told.getvalue().splitlines())
+    first, second, third = (line.partition(" ")[2] for line in terminal.getvalue().splitlines())
     assert first == "lines are lost, because bot.log cannot be written: No space left on device"
     assert second == "lines are lost, because standard output cannot be written: No space left on device"
     assert third == "three"
-    with redirect_stdout(told), redirect_stderr(FullOutput(errno.ENOSPC)):
+    with redirect_stdout(terminal), redirect_stderr(FullOutput(errno.ENOSPC)):
         OwnerConsole(None).print_note("four")
         OwnerConsole(None).print_result("five")
-    assert told.getvalue().endswith("three\nfive\n")
+    assert terminal.getvalue().endswith("three\nfive\n")

@@ -118,6 +118,6 @@ def test_a_game_in_a_file_is_found_beside_the_settings(tmp_path: Path) -> None:
     assert settings.engine == "greedy"
 
 
-def test_a_wrong_setting_of_a_file_is_told_with_the_file() -> None:
+def test_a_wrong_setting_of_a_file_is_reported_with_the_file() -> None:
     with pytest.raises(BadBotSettings, match=r"^bot\.toml: tc: 'soon' is not a time control"):
         check_settings(BotSettings(tc=("soon",)), "bot.toml: {}".format)

@@ -14,9 +14,9 @@ def test_an_engine_keeps_the_spec_that_named_it() -> None:
 
 @pytest.mark.parametrize("spec", ["nobody", "random:seed=x", "nowhere.py"])
 def test_a_wrong_spec_is_misuse_in_one_line(spec: str) -> None:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         load_engine(spec)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_map_and_a_game_are_trees_where_no_tree_has_their_name() -> None:

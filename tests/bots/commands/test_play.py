@@ -59,8 +59,8 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     terminal.expect("b1, c1, a2, c2, a3, b3, c3")
     terminal.sendline("resign")
     terminal.expect("You resign.")
-    told, code = wait_for_end(terminal)
-    assert f"The match is in {record}." in told.replace("\r\n", "")
+    output, code = wait_for_end(terminal)
+    assert f"The match is in {record}." in output.replace("\r\n", "")
     (kept,) = read_records(record)
     assert kept.engines == Engines(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
     assert code == 0
@@ -92,8 +92,8 @@ def test_a_match_is_won_or_lost(seat: str, moves: list[str], end: str, tmp_path:
     for move in moves:
         terminal.expect(f"{seat} > ")
         terminal.sendline(move)
-    told, code = wait_for_end(terminal)
-    assert end in told
+    output, code = wait_for_end(terminal)
+    assert end in output
     assert code == 0
 
 
@@ -102,9 +102,9 @@ def test_the_end_of_the_input_ends_politely(tmp_path: Path) -> None:
     terminal = play("random", "--record", record)
     terminal.expect("maxie > ")
     terminal.sendeof()
-    told, code = wait_for_end(terminal)
-    assert "Bye: the match is unfinished." in told
-    assert "Nothing is recorded" in told
+    output, code = wait_for_end(terminal)
+    assert "Bye: the match is unfinished." in output
+    assert "Nothing is recorded" in output
     assert code == 0
     assert record.read_text() == ""
 
@@ -112,17 +112,17 @@ def test_the_end_of_the_input_ends_politely(tmp_path: Path) -> None:
 def test_ctrl_c_stops_at_once() -> None:
     terminal = play("random")
     terminal.expect("maxie > ")
-    told = ""
+    output = ""
     for _ in range(5):
         # Python handles an interrupt that arrives between the prompt and the wait for a key only with the next one.
         terminal.sendintr()
         gone = terminal.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=60) == 0
-        told += terminal.before or ""
+        output += terminal.before or ""
         if gone:
             break
     terminal.close()
-    assert "Stopped: the match is unfinished." in told
-    assert "Traceback" not in told
+    assert "Stopped: the match is unfinished." in output
+    assert "Traceback" not in output
     assert terminal.exitstatus == 130
 
 
@@ -156,15 +156,15 @@ def test_a_bot_of_ones_own_that_fails_is_explained(tmp_path: Path) -> None:
         "from arena.bots.api.bot import Bot\nclass Mine(Bot):\n    def choose(self, position, clock):\n        return None\n"
     )
     terminal = play(bot, "--game", "tictactoe", "--seat", "minnie")
-    told, code = wait_for_end(terminal)
+    output, code = wait_for_end(terminal)
     assert (
         "arena: my_bot made an illegal move at ply 0: choose returned None, which is not a move of tictactoe"
-        in told.replace("\r\n", " ")
+        in output.replace("\r\n", " ")
     )
     assert code == 1
 
 
-def test_bad_input_is_told_in_a_line(tmp_path: Path) -> None:
+def test_bad_input_is_reported_in_one_line(tmp_path: Path) -> None:
     fails("no engine is called 'chess'", 2, "play", "chess")
     fails("--game: no game is called 'chess'", 2, "play", "random", "--game", "chess")
     fails("--map: nowhere: no such map", 2, "play", "random", "--map", "nowhere")

@@ -59,7 +59,7 @@ def test_the_servers_answer_is_shown(url: str) -> None:
         load_records(f"{url}/match/junk")
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_a_server_that_is_not_there_is_reported() -> None:
     with pytest.raises(CommandError, match=r"^no answer from http://127\.0\.0\.1:1: Connection refused$"):
         load_records("http://127.0.0.1:1/match/x")
     with pytest.raises(CommandError, match=r"^no answer from http://\[: Invalid IPv6 URL$"):

@@ -52,7 +52,7 @@ def test_a_game_is_traced_from_any_position() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["x", "minimax"], 2, "no tree is called 'x': choose from Cuts, HandoutBig"),
         (["hexapawn:width=0", "minimax"], 2, "hexapawn: width must be a whole number from 1 to 26"),
@@ -80,10 +80,10 @@ def test_a_game_is_traced_from_any_position() -> None:
         (["Intro", "alphabeta", "--depth", "1"], 1, "cannot estimate node b: it is an inner node"),
     ],
 )
-def test_mistakes_are_told_in_one_line(words: list[str], code: int, told: str) -> None:
+def test_mistakes_are_reported_in_one_line(words: list[str], code: int, message: str) -> None:
     left, _, complaint = arena("trace", *words)
     assert left == code
-    assert told in complaint
+    assert message in complaint
     assert len(complaint.splitlines()) == 1
 
 

@@ -27,10 +27,10 @@ from pathlib import Path
 
 here, words = Path(__file__).parent, sys.argv[1:]
 if words[0] == "info":
-    told = here / "info"
-    if told.exists() and not told.read_text():
+    info = here / "info"
+    if info.exists() and not info.read_text():
         sys.exit("Cannot connect to the Docker daemon. Is the docker daemon running?")
-    print(told.read_text() if told.exists() else "true true true" if "Limit" in words[1] else "cpu memory pids")
+    print(info.read_text() if info.exists() else "true true true" if "Limit" in words[1] else "cpu memory pids")
 elif words[0] == "image":
     if words[-1] == "missing":
         sys.exit("\\nError response from daemon: No such image: missing:latest")
@@ -45,10 +45,10 @@ elif words[0] == "container":
     print("f" * 64, os.getpid())
 elif words[0] == "start":
     created = json.loads((here / "created.json").read_text())
-    told = dict(word.partition("=")[::2] for word in created if word.startswith("--"))
-    os.chdir(told["--mount"].split("source=")[1].split(",")[0])
+    options = dict(word.partition("=")[::2] for word in created if word.startswith("--"))
+    os.chdir(options["--mount"].split("source=")[1].split(",")[0])
     image = next(i for i, word in enumerate(created) if word.startswith("sha256:"))
-    os.execvp(told["--entrypoint"], [told["--entrypoint"], *created[image + 1 :]])
+    os.execvp(options["--entrypoint"], [options["--entrypoint"], *created[image + 1 :]])
 elif words[0] == "rm":
     with (here / "removed").open("a") as file:
         file.write(words[-1])
@@ -197,7 +197,7 @@ def test_a_machine_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("told", "why"),
+    ("info", "why"),
     [
         ("", "docker does not answer: Cannot connect to the Docker daemon. Is the docker daemon running?"),
         ("true false true", "docker cannot limit the memory, processes and cores of a container here"),
@@ -205,9 +205,9 @@ def test_a_machine_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     ],
 )
 def test_an_engine_that_bounds_no_container_is_refused(
-    engine: Path, monkeypatch: pytest.MonkeyPatch, told: str, why: str
+    engine: Path, monkeypatch: pytest.MonkeyPatch, info: str, why: str
 ) -> None:
-    (engine / "info").write_text(told)
+    (engine / "info").write_text(info)
     if "podman" in why:
         (engine / "docker").rename(engine / "podman")
     monkeypatch.setenv("PATH", str(engine))

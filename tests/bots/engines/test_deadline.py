@@ -7,7 +7,7 @@ from arena.bots.engines import searching
 from arena.bots.engines.searching import SearchDeadline
 
 
-def test_it_stops_at_its_limit_or_when_nobody_waits() -> None:
+def test_it_stops_at_its_limit_or_when_the_move_is_not_needed() -> None:
     assert SearchDeadline(time.monotonic(), lambda: False).has_passed()
     assert SearchDeadline(time.monotonic() + 3600, lambda: True).has_passed()
     assert not SearchDeadline(time.monotonic() + 3600, lambda: False).has_passed()

@@ -120,7 +120,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
 
 
 @pytest.mark.parametrize(
-    ("text", "game", "told"),
+    ("text", "game", "expected"),
     [
         (
             "jamboree:prune=0.5",
@@ -169,15 +169,15 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         ),
     ],
 )
-def test_a_refusal_is_one_line(text: str, game: AnyGame | None, told: str) -> None:
+def test_a_refusal_is_one_line(text: str, game: AnyGame | None, expected: str) -> None:
     with pytest.raises(BadSpec) as refused:
         choose_form(spec(text), game)
-    assert str(refused.value) == told
+    assert str(refused.value) == expected
     if game is not None:
-        assert find_incompatibility_reason(text, game) == told
+        assert find_incompatibility_reason(text, game) == expected
 
 
-def test_a_default_is_nobodys_wish() -> None:
+def test_defaults_do_not_count_as_options_that_the_user_gave() -> None:
     for name in ENGINES:
         for game in (None, M2, LARGE, SMALL):
             choose_form(spec(name), game)

@@ -61,7 +61,7 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("x = 1\n", "has no bot: write a subclass of Bot (`from arena import Bot`)"),
         ("from arena.bots.api.bot import Bot\nclass Mine(Bot):\n    pass\n", "Mine has no method choose"),
@@ -92,16 +92,16 @@ def test_an_imported_bot_does_not_count(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_error_names_file_and_line(tmp_path: Path, text: str, told: str) -> None:
+def test_an_error_names_file_and_line(tmp_path: Path, text: str, message: str) -> None:
     file = write_file(tmp_path, text)
     with pytest.raises(BadSpec) as error:
         load_bot_class(file)
     assert str(error.value).startswith(file)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"none\.py does not exist: give the path of a Python file"):
         load_bot_class("none.py")
     folder = tmp_path / "folder.py"
@@ -110,7 +110,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         load_bot_class(str(folder))
 
 
-def test_it_loads_from_any_folder_whatever_lies_there(tmp_path: Path) -> None:
+def test_it_loads_from_a_folder_with_files_of_any_name(tmp_path: Path) -> None:
     """A bot's file may be named like a module of Python, and lie beside files named like modules of the project."""
     for trap in (
         "bots",

@@ -34,7 +34,7 @@ def test_a_program_plays_and_hears_of_the_end(tmp_path: Path, capsys: pytest.Cap
     assert "match match-1: over: well done" in capsys.readouterr().err
 
 
-def test_the_turn_tells_time_position_and_the_last_move() -> None:
+def test_the_turn_has_the_time_the_position_and_the_last_move() -> None:
     heard = (
         "keys = list(message); assert keys == ['type', 'ply', 'mine_ms', 'theirs_ms', 'increment_ms', "
         "'per_move', 'last', 'legal', 'position'], keys\n"
@@ -56,25 +56,25 @@ def test_thinking_that_is_none_is_left_out(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_each_match_has_its_own_process() -> None:
-    told: SimpleQueue[Report] = SimpleQueue()
+    reports: SimpleQueue[Report] = SimpleQueue()
     crash = "sys.exit(1) if message['ply'] else print('{\"move\": 0}', flush=True)"
     for _ in range(2):
-        worker = Worker(lambda: ProgramBot(program(crash), None), MATCH, told.put)
-        assert told.get(timeout=LONG) == BotPrepared("match-1")
+        worker = Worker(lambda: ProgramBot(program(crash), None), MATCH, reports.put)
+        assert reports.get(timeout=LONG) == BotPrepared("match-1")
         worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(LONG), None))
-        answer = told.get(timeout=LONG)
+        answer = reports.get(timeout=LONG)
         assert isinstance(answer, MoveChosen)
         assert answer.move == 0
         worker.finish(None)
-        assert told.get(timeout=LONG) == BotEnded("match-1")
+        assert reports.get(timeout=LONG) == BotEnded("match-1")
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "reason"),
     [("", "give the program"), ("'", "is not a valid command line"), ("no-such-program-x", "not found")],
 )
-def test_a_command_that_is_none(command: str, told: str) -> None:
-    with pytest.raises(BadSpec, match=told):
+def test_a_command_that_is_none(command: str, reason: str) -> None:
+    with pytest.raises(BadSpec, match=reason):
         make_program_engine(command)
 
 

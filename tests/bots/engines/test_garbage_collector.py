@@ -17,7 +17,7 @@ class ManualClock:
         return self.now
 
 
-def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
+def test_collection_is_disabled_until_the_last_bot_has_moved() -> None:
     collector = GarbageCollector()
     inside, done = Barrier(2), Barrier(2)
 
@@ -36,7 +36,7 @@ def test_the_collector_rests_until_the_last_thinker_is_done() -> None:
     assert gc.isenabled()
 
 
-def test_in_a_process_of_its_own() -> None:
+def test_collections_in_a_separate_process() -> None:
     """In a process of its own, because a collection of all objects of the test run would take a third of a second."""
     both = (frozen_objects_stay_frozen_until_the_next_collection, quick_matches_share_one_collection)
     code = f"import {__name__} as here; " + "; ".join(f"here.{each.__name__}()" for each in both)
@@ -52,7 +52,7 @@ def frozen_objects_stay_frozen_until_the_next_collection() -> None:
     assert gc.get_freeze_count() == 0
 
 
-def test_without_frozen_objects_nothing_is_traversed() -> None:
+def test_without_frozen_objects_there_is_no_collection() -> None:
     gc.freeze()
     GarbageCollector().collect()
     assert gc.get_freeze_count() > 0
@@ -75,7 +75,7 @@ def quick_matches_share_one_collection() -> None:
     assert collects()
 
 
-def test_nothing_is_walked_while_somebody_thinks() -> None:
+def test_there_is_no_collection_while_a_bot_thinks() -> None:
     collector = GarbageCollector()
     with collector.pause():
         pass
@@ -84,7 +84,7 @@ def test_nothing_is_walked_while_somebody_thinks() -> None:
         assert gc.get_freeze_count() > 0
 
 
-def test_an_error_inside_wakes_the_collector_too() -> None:
+def test_collection_is_enabled_again_after_an_error() -> None:
     with suppress(ZeroDivisionError), GarbageCollector().pause():
         _ = 1 // 0
     assert gc.isenabled()

@@ -87,13 +87,13 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "told"),
+    ("game", "message"),
     [(Riskless(load_map("world")), "`arena solve world`"), (TicTacToe(), "this game is tictactoe")],
 )
-def test_without_a_table_it_says_so_before_a_match(game: Riskless | TicTacToe, told: str) -> None:
+def test_without_a_table_it_says_so_before_a_match(game: Riskless | TicTacToe, message: str) -> None:
     why = find_incompatibility_reason("perfect", game)
     assert why is not None
-    assert told in why
+    assert message in why
     assert find_incompatibility_reason("perfect", PATH) is None
     bot = PerfectBot()
     assign_match(bot, Match(game, MAXIE))

@@ -15,13 +15,13 @@ from arena.bots.engines.program import Program, ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
 
 
-def crashes(told: str, command: list[str]) -> None:
-    with pytest.raises(Crash, match=told):
+def crashes(message: str, command: list[str]) -> None:
+    with pytest.raises(Crash, match=message):
         choose(command)
 
 
 @pytest.mark.parametrize(
-    ("turn", "told"),
+    ("turn", "message"),
     [
         ("sys.exit(3)", r"ended \(exit code 3\)$"),
         ("print('last words', file=sys.stderr); sys.exit(1)", "exit code 1.*standard error: last words"),
@@ -42,8 +42,8 @@ def crashes(told: str, command: list[str]) -> None:
         ("""print('{"move": 12}', flush=True)""", "not a move of tictactoe"),
     ],
 )
-def test_a_program_at_fault_is_told_as_such(turn: str, told: str) -> None:
-    crashes(told, program(turn))
+def test_a_program_at_fault_is_reported_as_such(turn: str, message: str) -> None:
+    crashes(message, program(turn))
 
 
 def test_a_program_may_resign() -> None:
@@ -88,20 +88,20 @@ def test_an_extra_line_is_a_fault() -> None:
         bot.close()
 
 
-def test_a_program_that_hangs_is_told_and_killed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_that_hangs_is_reported_and_killed(capsys: pytest.CaptureFixture[str]) -> None:
     """The program neither reads its input nor exits when the input ends."""
     hang = [sys.executable, "-c", "print('{\"ready\": true}', flush=True)\nwhile True: pass"]
-    told: SimpleQueue[Report] = SimpleQueue()
-    worker = Worker(lambda: ProgramBot(hang, None), MATCH, told.put)
-    assert told.get(timeout=LONG) == BotPrepared("match-1")
+    reports: SimpleQueue[Report] = SimpleQueue()
+    worker = Worker(lambda: ProgramBot(hang, None), MATCH, reports.put)
+    assert reports.get(timeout=LONG) == BotPrepared("match-1")
     worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(1.0), None))
     worker.finish(Ending(None, None, "over", 0, None))
-    assert isinstance(told.get(timeout=LONG), BotFailed)
-    assert told.get(timeout=LONG) == BotEnded("match-1")
+    assert isinstance(reports.get(timeout=LONG), BotFailed)
+    assert reports.get(timeout=LONG) == BotEnded("match-1")
     assert "its answer to the turn at ply 0 was no longer needed" in capsys.readouterr().err
 
 
-def test_one_that_floods_its_outputs_holds_nothing_up() -> None:
+def test_a_program_that_floods_its_outputs_does_not_block() -> None:
     code = (
         "import sys, threading\n"
         "def flood():\n  while True: print('noise', file=sys.stderr)\n"

@@ -46,7 +46,7 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "cores", "told"),
+    ("spec", "cores", "info"),
     [
         ("random:seed=3", 16, EngineInfo("random", {"seed": "3"}, 1)),
         ("alphabeta", 16, EngineInfo("alphabeta", {"depth": "100", "evaluator": "features"}, 1)),
@@ -55,9 +55,9 @@ def test_the_name_is_short_and_the_spec_is_kept(tmp_path: Path) -> None:
         ("jamboree:form=course", 64, EngineInfo("jamboree", {**FREE, "form": "course", "prune": "0.5"}, 8)),
     ],
 )
-def test_an_engine_announces_its_options_and_threads(spec: str, cores: int, told: EngineInfo) -> None:
+def test_an_engine_announces_its_options_and_threads(spec: str, cores: int, info: EngineInfo) -> None:
     """Options that only some forms of an engine know are reported only if the user set them."""
-    assert make_engine(spec).describe(cores) == told
+    assert make_engine(spec).describe(cores) == info
 
 
 def test_only_the_name_of_a_file_is_shown(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_only_the_name_of_a_file_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "told"),
+    ("spec", "message"),
     [
         (
             "stockfish",
@@ -87,8 +87,8 @@ def test_only_the_name_of_a_file_is_shown(tmp_path: Path) -> None:
         ("./bot.py", "./bot.py does not exist"),
     ],
 )
-def test_a_wrong_spec_is_told_in_a_line(spec: str, told: str) -> None:
+def test_a_wrong_spec_is_reported_in_one_line(spec: str, message: str) -> None:
     with pytest.raises(BadSpec) as error:
         make_engine(spec)
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)

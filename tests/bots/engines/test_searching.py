@@ -37,7 +37,7 @@ def test_a_win_is_taken_and_a_loss_is_stopped(name: str, make_bot: MakeBot) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_depth_is_kept_and_told(name: str, make_bot: MakeBot) -> None:
+def test_the_depth_limit_is_kept_and_reported(name: str, make_bot: MakeBot) -> None:
     bot = make_bot(f"{name}:depth=2", M2)
     choose(bot, M2.start(), 30.0)
     assert bot.thinking is not None
@@ -113,20 +113,20 @@ def test_tictactoe_is_never_lost_and_drawn_against_itself(name: str, make_bot: M
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_number_of_nodes_makes_a_match_that_repeats_itself(name: str, make_bot: MakeBot) -> None:
+def test_a_node_limit_makes_matches_reproducible(name: str, make_bot: MakeBot) -> None:
     """With a node limit, the time on the clock does not change the moves, values and nodes."""
     spec = f"{name}:nodes=400" + (",threads=1" if name == "jamboree" else "")
     matches = []
     for seconds in (20.0, 500.0):
         bots = {seat: make_bot(spec, M2, seat) for seat in Player}
-        position, told = M2.start(), []
+        position, analyses = M2.start(), []
         for _ in range(8):
             bot = bots[M2.player(position)]
             move = choose(bot, position, seconds)
             assert bot.thinking is not None
-            told.append((move, bot.thinking.value, bot.thinking.nodes))
+            analyses.append((move, bot.thinking.value, bot.thinking.nodes))
             position = M2.play(position, move)
-        matches.append(told)
+        matches.append(analyses)
     assert matches[0] == matches[1]
 
 

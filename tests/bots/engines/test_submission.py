@@ -110,9 +110,9 @@ def test_settings_stand_at_the_top(tmp_path: Path) -> None:
 )
 def test_a_path_outside_the_zip_file_is_refused(tmp_path: Path, name: str) -> None:
     file = zipped(tmp_path / "bot.zip", None, entry(name, 0o644))
-    with pytest.raises(BadSpec, match=r"bot\.zip: '.*': a path ") as told:
+    with pytest.raises(BadSpec, match=r"bot\.zip: '.*': a path ") as raised:
         unpack_submission(file, empty(tmp_path))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
     assert {each.name for each in tmp_path.iterdir()} == {"bot.zip", "unpacked"}
 
 

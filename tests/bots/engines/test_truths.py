@@ -80,17 +80,20 @@ def test_without_a_table_the_engine_says_so_and_searches(
     # On a busy machine, the warm-up searches of the two bots would end at different depths, and leave different
     # transposition tables.
     monkeypatch.setattr(searching, "WARM_UP_SECONDS", 60.0)
-    told, untold = make_bot("alphabeta:depth=4,truth=root", M2), make_bot("alphabeta:depth=4", M2)
+    with_option, without_option = (
+        make_bot("alphabeta:depth=4,truth=root", M2),
+        make_bot("alphabeta:depth=4", M2),
+    )
     assert capfd.readouterr().err == "alphabeta searches without truth=root: no table exists for m2\n"
     position = M2.start()
     for _ in range(6):
-        move = choose(told, position)
-        assert move == choose(untold, position)
-        assert told.thinking == untold.thinking
+        move = choose(with_option, position)
+        assert move == choose(without_option, position)
+        assert with_option.thinking == without_option.thinking
         position = M2.play(position, move)
 
 
-def test_a_damaged_table_is_told_before_a_match(solve: Callable[[RisklessMap], Path]) -> None:  # noqa: F811
+def test_a_damaged_table_is_reported_before_a_match(solve: Callable[[RisklessMap], Path]) -> None:  # noqa: F811
     map = path_map(4, 2, 6)
     path = solve(map)
     path.write_bytes(path.read_bytes()[:-3])

@@ -31,7 +31,7 @@ def test_shipped_weights_fit_their_features(game: Any) -> None:
     assert weights[names[0]] > 0
 
 
-def test_the_shipped_weights_see_who_stands_better() -> None:
+def test_the_projects_weights_prefer_the_better_position() -> None:
     evaluate = evaluator_for(PATH, "features")
     assert evaluate(Armies((6, 5, 0, -1, 0), Player.MAXIE, 0)) > 0
 

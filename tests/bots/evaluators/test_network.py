@@ -76,9 +76,9 @@ def test_inputs_and_estimates_are_as_defined() -> None:
         odds = float(np.maximum(inputs[0] @ network.hidden, 0) @ network.output)
         # the rounding to integers changes the estimate by up to a few thousandths of its largest possible value
         most = np.abs(network.hidden).max() * np.abs(network.output).sum()
-        told = position.player.sign * make_network_evaluator(game, network)(position)
+        estimate = position.player.sign * make_network_evaluator(game, network)(position)
         wanted = max(-900_000.0, min(900_000.0, 100 * odds * game.map.armies_to_win / 16))
-        assert abs(told - wanted) <= 0.02 * most * 100 * game.map.armies_to_win / 16 + 1
+        assert abs(estimate - wanted) <= 0.02 * most * 100 * game.map.armies_to_win / 16 + 1
 
 
 def test_a_file_is_an_evaluator(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_positions_equal_for_both_players_share_a_category() -> None:
 
 
 @pytest.mark.parametrize("game", [Riskless(load_map("m1")), TicTacToe()], ids=lambda game: game.name)
-def test_the_outcomes_that_ship_tell_who_is_ahead(game: Any) -> None:
+def test_the_projects_outcomes_prefer_the_player_ahead(game: Any) -> None:
     evaluate = evaluator_for(game, "outcomes")
     if isinstance(game, Riskless):
         ahead: object = Armies((9, 9, 9, 0, 0, -1), Player.MINNIE, 4)
@@ -76,7 +76,7 @@ def test_a_game_without_categories() -> None:
         ('[outcomes]\n"1 2" = [1, true, 0]', "the numbers of wins, draws and losses"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told(tmp_path: Path, content: str, why: str) -> None:
+def test_a_file_that_cannot_be_used_is_reported(tmp_path: Path, content: str, why: str) -> None:
     file = tmp_path / "outcomes.toml"
     file.write_text(content, encoding="utf-8")
     with pytest.raises(BadWeights, match=why):

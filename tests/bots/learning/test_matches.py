@@ -19,20 +19,20 @@ from tests.games.own import EXAMPLES
 class First(Bot):
     """Bot that plays the leftmost move, and records the calls of its methods."""
 
-    told: list[Any]
+    calls: list[Any]
 
     def prepare(self) -> None:
-        self.told = []
+        self.calls = []
 
     def choose(self, position: Any, clock: Clock) -> Any:
-        self.told.append(self.game.ply(position))
+        self.calls.append(self.game.ply(position))
         return self.game.moves(position)[0]
 
     def opponent_moved(self, move: Any, position: Any) -> None:
-        self.told.append(move)
+        self.calls.append(move)
 
     def ended(self, ending: Ending) -> None:
-        self.told.append(ending.plies)
+        self.calls.append(ending.plies)
 
 
 class Crashes(First):
@@ -72,7 +72,7 @@ def test_a_match_is_played_as_the_rules_say_and_its_record_is_true() -> None:
     assert [each.move for each in record.moves] == [0, 1, 2, 3, 4, 5, 6]
     assert (record.result.winner, record.result.reason) == ("maxie", EndReason.LINE)
     assert verify_record(record).plies == 7
-    assert [bot.told for bot in made] == [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 7]]
+    assert [bot.calls for bot in made] == [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 7]]
 
 
 @pytest.mark.parametrize(

@@ -17,25 +17,25 @@ def saving(text: str, depth: int) -> Saving:
 
 
 def test_the_first_moves_are_counted_beside_all_of_them() -> None:
-    told = saving("lazy-ordered:take=1", 7)
+    comparison = saving("lazy-ordered:take=1", 7)
     _, all_of_them = run_reference_search(
         PATH4, PATH4.start(), 7, parse_reference("lazy-ordered"), tracing=False
     )
-    assert (told.whole_nodes, told.whole_leaves) == (all_of_them.nodes, all_of_them.leaves)
-    assert told.nodes < all_of_them.nodes
-    assert told.describe().startswith(f"The first 1 moves of each node: {told.nodes} nodes")
+    assert (comparison.whole_nodes, comparison.whole_leaves) == (all_of_them.nodes, all_of_them.leaves)
+    assert comparison.nodes < all_of_them.nodes
+    assert comparison.describe().startswith(f"The first 1 moves of each node: {comparison.nodes} nodes")
 
 
 def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
-    cost, told = measure_node_savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
+    cost, comparison = measure_node_savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
     flat, deep = (
         run_reference_search(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
         for depth in (5, 8)
     )
-    assert flat.nodes < told.nodes < deep.nodes == told.whole_nodes
-    assert f"8 plies everywhere: {deep.nodes} nodes" in told.describe()
-    assert (cost.nodes, cost.whole_nodes) == (told.nodes, flat.nodes)
-    assert cost.describe().endswith(f"That is {told.nodes / flat.nodes:.1f} × the nodes")
+    assert flat.nodes < comparison.nodes < deep.nodes == comparison.whole_nodes
+    assert f"8 plies everywhere: {deep.nodes} nodes" in comparison.describe()
+    assert (cost.nodes, cost.whole_nodes) == (comparison.nodes, flat.nodes)
+    assert cost.describe().endswith(f"That is {comparison.nodes / flat.nodes:.1f} × the nodes")
 
 
 def test_a_search_that_looks_at_everything_saves_nothing() -> None:
@@ -45,12 +45,12 @@ def test_a_search_that_looks_at_everything_saves_nothing() -> None:
 
 def test_a_comparison_that_takes_too_long_is_given_up() -> None:
     world = make_game_on_map("riskless", "world")
-    _, told = measure_node_savings(
+    _, comparison = measure_node_savings(
         world, world.start(), 1, parse_reference("lazy:dynamic=20"), max_nodes=1200
     )
-    assert (told.whole_nodes, told.whole_leaves, told.whole_value) == (None, None, None)
-    assert told.describe().endswith("21 plies everywhere: more than 1,200 nodes")
-    assert told.nodes < 1200
+    assert (comparison.whole_nodes, comparison.whole_leaves, comparison.whole_value) == (None, None, None)
+    assert comparison.describe().endswith("21 plies everywhere: more than 1,200 nodes")
+    assert comparison.nodes < 1200
 
 
 def test_games_without_a_definition_of_dynamic_positions_refuse_the_option() -> None:

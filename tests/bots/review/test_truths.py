@@ -15,25 +15,25 @@ from tests.bots.command_line import arena, fails
 from tests.ladder.reports.test_blunders import count_by_comparison, make_record
 
 
-def test_each_move_is_told_with_the_better_one() -> None:
+def test_each_review_names_the_better_move() -> None:
     record = make_record("path4", 30)
-    told = review_by_tablebase(verify_record(record))
-    assert told is not None
-    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(
+    moves = review_by_tablebase(verify_record(record))
+    assert moves is not None
+    assert sum(each.kind is not MoveQuality.KEPT for each in moves) == sum(
         count_by_comparison(record).values()
     )
-    assert [each.ply for each in told] == list(range(len(record.moves)))
-    assert all(each.best != each.move for each in told if each.kind is not MoveQuality.KEPT)
+    assert [each.ply for each in moves] == list(range(len(record.moves)))
+    assert all(each.best != each.move for each in moves if each.kind is not MoveQuality.KEPT)
     assert review_by_tablebase(verify_record(make_record("m2", 4))) is None
 
 
-def test_a_position_is_told_with_the_best_move_first() -> None:
+def test_the_moves_of_a_solved_position_begin_with_the_best() -> None:
     game = Riskless(load_map("path4"))
-    told = probe_tablebase(game, game.start())
-    assert told is not None
-    assert (told.value, told.plies) == ("loss", 16)
-    assert told.moves[0][1] == "loss in 16 plies"
-    assert len(told.moves) == len(game.moves(game.start()))
+    solved = probe_tablebase(game, game.start())
+    assert solved is not None
+    assert (solved.value, solved.plies) == ("loss", 16)
+    assert solved.moves[0][1] == "loss in 16 plies"
+    assert len(solved.moves) == len(game.moves(game.start()))
     other = Riskless(load_map("world"))
     assert probe_tablebase(other, other.start()) is None
 
@@ -60,7 +60,7 @@ def test_replay_says_where_there_is_no_table(tmp_path: Path) -> None:
     fails("--svg draws", 2, "replay", write_record(tmp_path, "path4"), "--analyse", "perfect", "--svg", "-")
 
 
-def test_analyse_tells_the_truth_of_each_move() -> None:
+def test_analyse_shows_the_solved_value_of_each_move() -> None:
     row = json.loads(arena("analyse", "--map", "path4", "--depth", "2", "--json", "-").stdout)
     assert row["truth"]["value"] == "loss"
     assert json.loads(arena("analyse", "--map", "m2", "--depth", "1", "--json", "-").stdout)["truth"] is None

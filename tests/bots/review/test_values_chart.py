@@ -27,7 +27,7 @@ def reviewed_move(ply: int, lost: float) -> ReviewedMove:
     )
 
 
-def test_every_marked_move_is_a_dot_that_tells_the_better_one() -> None:
+def test_every_marked_move_is_a_dot_with_the_better_move_as_tooltip() -> None:
     moves = [reviewed_move(ply, 0.1 if ply in (1, 4) else 0) for ply in range(6)]
     picture = ET.fromstring(render_review(moves, "<one> - two", ("<one>", "two"), "alphabeta"))
     tips = [tip.text for tip in picture.iter(f"{SVG}title")]

@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 GENEROUS = ("--margin", "60000", "--patience", "60")
 
 
-def test_a_fault_is_told_with_its_frames() -> None:
+def test_a_fault_is_reported_with_its_frames() -> None:
     result = arena("check", "--command", FAULTY + "moves.illegal", "--only", "tictactoe as maxie", *GENEROUS)
     assert result.code == 1
     assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in result.stdout
@@ -79,7 +79,7 @@ def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "arguments"),
+    ("message", "arguments"),
     [
         ("give exactly one bot", ()),
         ("give exactly one bot", ("random", "--dial-in")),
@@ -88,12 +88,12 @@ def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
         ("write the program", ("--command", " ")),
     ],
 )
-def test_misuse(told: str, arguments: tuple[str, ...]) -> None:
-    fails(told, 2, "check", *arguments)
+def test_misuse(message: str, arguments: tuple[str, ...]) -> None:
+    fails(message, 2, "check", *arguments)
 
 
 @pytest.mark.slow
-def test_it_ends_on_a_bot_that_never_moves(tmp_path: Path) -> None:
+def test_the_check_of_a_bot_that_never_moves_ends(tmp_path: Path) -> None:
     file = tmp_path / "hangs.py"
     file.write_text(
         "import time\n\nfrom arena import Bot\n\nclass Hangs(Bot):\n    def choose(self, position, clock):\n"

@@ -10,14 +10,14 @@ from tests.bots.command_line import arena
 from tests.games.own import nim
 
 
-def test_a_right_game_passes_every_check(tmp_path: Path) -> None:
+def test_a_correct_game_passes_every_check(tmp_path: Path) -> None:
     result = arena("check", "--game", f"{nim(tmp_path)}:Nim", "--matches", "5")
     assert result.code == 0, result
     assert result.stdout.count("passed") == len(RULES)
     assert "nim: no fault was found in 5 random matches" in result.stdout
 
 
-def test_a_wrong_game_fails_with_the_observation_and_its_moves(tmp_path: Path) -> None:
+def test_an_incorrect_game_fails_with_the_fault_and_the_moves_to_it(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 2 else"))
     result = arena("check", "--game", str(file), "--json", str(tmp_path / "found.json"))
     assert result.code == 1
@@ -40,7 +40,7 @@ def test_an_invalid_game_is_bad_usage(tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_a_match_that_the_limit_of_plies_draws_is_warned_of(tmp_path: Path) -> None:
+def test_a_ply_limit_shorter_than_random_matches_gives_a_warning(tmp_path: Path) -> None:
     file = nim(tmp_path, ('name = "nim"', 'name = "nim"\n    ply_limit = 2'))
     result = arena("check", "--game", str(file), "--matches", "5")
     assert result.code == 0, result

@@ -19,8 +19,8 @@ def challenging(matches: int = 1, quota: int | UnsetType = UNSET) -> Machine:
 
 
 def open_one(machine: Machine, id: str = "c1") -> None:
-    told = Challenged(id, "me", "house-greedy", "tictactoe", "", TimeControl(1000), None, True, 60_000)
-    assert machine.handle_message(told, 0.0) == []
+    challenged = Challenged(id, "me", "house-greedy", "tictactoe", "", TimeControl(1000), None, True, 60_000)
+    assert machine.handle_message(challenged, 0.0) == []
 
 
 def test_one_match_after_another_as_long_as_there_is_room() -> None:
@@ -55,7 +55,7 @@ def test_a_challenge_without_a_match_is_tried_again(outcome: str) -> None:
     assert machine.send_challenges() == [SendMessage(ASK)]
 
 
-def test_a_refusal_is_told_and_tried_again() -> None:
+def test_a_refused_challenge_is_reported_and_repeated() -> None:
     machine = challenging()
     again = machine.handle_message(Error(Code.OPPONENT_UNAVAILABLE, "no bot called 'x' is connected"), 0.0)
     assert again == [ScheduleChallenge("the challenge is refused: no bot called 'x' is connected")]
@@ -69,8 +69,10 @@ def test_a_challenge_that_can_never_be_played_is_not_repeated() -> None:
     open_one(machine)
     machine.handle_message(ChallengeOver("c1", "accepted", "", "m"), 0.0)
     machine.handle_message(start(), 0.0)
-    told, last = machine.handle_message(refusal, 0.0)
-    assert told == WarnOwner("the challenge is refused, and not repeated: a bot cannot play against itself")
+    warning, last = machine.handle_message(refusal, 0.0)
+    assert warning == WarnOwner(
+        "the challenge is refused, and not repeated: a bot cannot play against itself"
+    )
     assert last == SendMessage(Status(quota=0)), "the match in play is played to its end"
     assert machine.match_count == 1
     assert machine.send_challenges() == []
@@ -93,8 +95,8 @@ def test_a_new_connection_challenges_anew() -> None:
     assert machine.handle_message(welcome(), 0.0) == [SendMessage(ASK)]
 
 
-def test_its_place_in_the_queue_is_told() -> None:
+def test_its_place_in_the_queue_is_reported() -> None:
     machine = challenging()
     open_one(machine)
-    (told,) = machine.handle_message(Queued("c1", 3), 0.0)
-    assert "place 3" in str(told)
+    (report,) = machine.handle_message(Queued("c1", 3), 0.0)
+    assert "place 3" in str(report)

@@ -189,7 +189,7 @@ def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
     assert crashed(resign)
 
 
-def test_a_turn_in_an_unknown_match_is_told_and_changes_nothing() -> None:
+def test_a_turn_in_an_unknown_match_is_reported_and_changes_nothing() -> None:
     machine = at_a_match()
     complaint = only(machine.handle_message(turn([], match="what"), 0.0))
     assert isinstance(complaint, WarnOwner)
@@ -219,13 +219,13 @@ def test_a_choice_that_is_no_move_resigns() -> None:
     assert crashed(resign)
 
 
-def test_a_fatal_error_ends_the_connection_and_others_are_told() -> None:
+def test_a_fatal_error_ends_the_connection_and_others_are_reported() -> None:
     machine = at_a_match()
     assert machine.handle_message(Error(Code.BAD_TOKEN, "no", fatal=True), 0.0) == [
         Disconnect(Code.BAD_TOKEN, "no")
     ]
-    told = only(machine.handle_message(Error(Code.OUT_OF_TURN, "not yours", "m", 3), 0.0))
-    assert told == WarnOwner("match m: the server says out_of_turn at ply 3: not yours")
+    warning = only(machine.handle_message(Error(Code.OUT_OF_TURN, "not yours", "m", 3), 0.0))
+    assert warning == WarnOwner("match m: the server says out_of_turn at ply 3: not yours")
 
 
 # lost connections
@@ -344,7 +344,7 @@ def test_a_challenge_is_accepted_as_soon_as_there_is_room() -> None:
     assert accept == SendMessage(Accept("c3"))
 
 
-def test_an_open_challenge_and_one_to_somebody_else_are_left_alone() -> None:
+def test_an_open_challenge_and_one_to_another_bot_are_ignored() -> None:
     machine = Machine(HELLO)
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)

@@ -128,7 +128,7 @@ EVENTS = ("deliver", "deliver", "work", "work", "drop", "deaf", "repeat")
 
 @examples(150)
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(EVENTS), max_size=60))
-def test_whatever_is_lost_on_the_way_the_match_is_played_to_its_end(seed: int, events: list[str]) -> None:
+def test_the_match_is_played_to_its_end_despite_lost_messages(seed: int, events: list[str]) -> None:
     server = Server(random.Random(seed))
     client = Client(server)
     for event in events:

@@ -32,7 +32,9 @@ def lines(draw: st.DrawFn) -> list[Any]:
 
 
 @given(lines(), lines())
-def test_whatever_was_known_before_it_stands_where_the_server_says(before: list[Any], now: list[Any]) -> None:
+def test_catch_up_reaches_the_position_of_the_server_from_any_earlier_one(
+    before: list[Any], now: list[Any]
+) -> None:
     known, fresh = state(), state()
     known.catch_up(before)
     known.catch_up(now)

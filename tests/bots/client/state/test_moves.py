@@ -23,7 +23,7 @@ def test_a_legal_move_is_sent_without_a_word() -> None:
     assert warnings == []
 
 
-def test_an_illegal_move_is_sent_and_its_author_told_which_are_legal() -> None:
+def test_an_illegal_move_is_sent_and_its_author_is_shown_legal_moves() -> None:
     position = TICTACTOE.game.play(TICTACTOE.game.start(), 4)
     message, warnings = make_move_message(TICTACTOE, 1, position, 4, None)
     assert message.move == 4
@@ -40,17 +40,17 @@ def test_an_invalid_move_is_a_bad_choice(match: Match, nonsense: object) -> None
 
 
 def test_an_error_names_the_legal_moves() -> None:
-    for match, told in (
+    for match, reason in (
         (RISKLESS, "one is (3, 4)"),
         (TICTACTOE, "a move of tictactoe must be a whole number"),
     ):
         with pytest.raises(BadChoice) as raised:
             make_move_message(match, 0, match.game.start(), None, None)
-        assert told in str(raised.value)
+        assert reason in str(raised.value)
         assert "NoneType" not in str(raised.value)
 
 
-def test_a_list_stands_for_a_pair() -> None:
+def test_a_list_is_accepted_as_a_pair() -> None:
     move = RISKLESS.game.moves(RISKLESS.game.start())[0]
     message, warnings = make_move_message(RISKLESS, 0, RISKLESS.game.start(), list(move), None)
     assert (message.move, warnings) == (list(move), [])
@@ -66,7 +66,7 @@ numbers = st.none() | st.integers() | st.floats()
     nodes=st.none() | st.integers(),
     length=st.integers(0, 200),
 )
-def test_whatever_is_told_goes_over_the_wire(
+def test_any_analysis_can_be_encoded(
     depth: int | None, value: float | None, nodes: int | None, length: int
 ) -> None:
     thinking = Thinking(depth, value, nodes, [4] * length)
@@ -81,7 +81,7 @@ def test_whatever_is_told_goes_over_the_wire(
         assert message.thinking.value == clamped
 
 
-def test_thinking_that_cannot_be_told_does_not_cost_the_move() -> None:
+def test_a_move_is_sent_without_analysis_that_cannot_be_encoded() -> None:
     bad = Thinking(value="high")  # type: ignore[arg-type]
     message, warnings = make_move_message(TICTACTOE, 3, TICTACTOE.game.start(), 4, bad)
     assert message.thinking is UNSET
