@@ -64,7 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "ban": (
             "arena.server.commands.directives:ban",
-            "Disconnect a name or address now, and refuse it from then on.",
+            "Disconnect a name or address now, and refuse it from now on.",
         ),
         "notice": ("arena.server.commands.directives:notice", "Send a notice to all bots and to the page."),
         "forget": (
