@@ -57,10 +57,10 @@ def test_exported_records_can_be_imported(filled_store: str, other_database: str
     assert [each.event for each in read_records(file)] == ["serve", "other"]
     code, out, err = arena("export", "-", "--event", "other", "--db", filled_store)
     assert (code, out, err) == (0, file.read_text().splitlines(keepends=True)[1], "1 matches\n")
-    for told in ("2 matches are new, 0 were", "0 matches are new, 2 were"):
+    for summary in ("2 matches are new, 0 were", "0 matches are new, 2 were"):
         code, _, err = arena("import", "--trust", str(file), "--db", other_database)
         assert code == 0
-        assert err.startswith(told)
+        assert err.startswith(summary)
     assert arena("ratings", "--db", other_database)[1] == arena("ratings", "--db", filled_store)[1]
     assert [path.name for path in tmp_path.glob(".*")] == []
     packed, untrusted = tmp_path / "all.jsonl.gz", f"sqlite:///{tmp_path / 'untrusted.db'}"
@@ -96,7 +96,9 @@ def test_an_export_of_an_unknown_event_or_owner_is_refused(filled_store: str, tm
     assert arena(*words, "--owner", "anna").code == 0
     arena("token", "create", "carla", "--db", filled_store)
     code, _, err = arena(*words, "--owner", "carla", "--event", "other")
-    assert (code, err) == (0, f"0 matches are in {tmp_path / 'none.jsonl'}\n"), "no bot of hers has played"
+    assert (code, err) == (0, f"0 matches are in {tmp_path / 'none.jsonl'}\n"), (
+        "none of the owner's bots has played"
+    )
     assert len((tmp_path / "none.jsonl").read_text().splitlines()) == 1
 
 
@@ -109,19 +111,19 @@ def test_an_export_to_a_device_does_not_replace_it(filled_store: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "expected_stderr"),
     [
         (errno.EPIPE, ""),
         (errno.ENOSPC, "arena: cannot write standard output: No space left on device\n"),
     ],
 )
 def test_a_failing_output_is_not_reported_as_an_error_of_the_database(
-    filled_store: str, number: int, told: str
+    filled_store: str, number: int, expected_stderr: str
 ) -> None:
     err = StringIO()
     with redirect_stdout(FullOutput(number)), redirect_stderr(err), pytest.raises(SystemExit) as ended:
         main(["export", "-", "--db", filled_store])
-    assert (ended.value.code, err.getvalue()) == (1, told)
+    assert (ended.value.code, err.getvalue()) == (1, expected_stderr)
 
 
 def test_an_export_into_a_missing_folder_is_refused(filled_store: str, tmp_path: Path) -> None:

@@ -26,9 +26,9 @@ def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def run(database: str, *words: str) -> str:
     """Run a command in a thread, while a server runs, and return its output."""
-    told = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
-    assert told.code == 0, told
-    return told.stdout
+    result = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
+    assert result.code == 0, result
+    return result.stdout
 
 
 async def removed(peer: Peer) -> Error:
@@ -74,8 +74,8 @@ async def test_a_kick_reports_whether_the_name_was_connected(database: str) -> N
     async with open_store(database) as engine:
         await tokens.create_token(engine, "bert", "bot")
 
-    async def refuses(told: str, name: str) -> None:
-        await anyio.to_thread.run_sync(lambda: fails(told, 1, "kick", name, "--db", database))
+    async def refuses(message: str, name: str) -> None:
+        await anyio.to_thread.run_sync(lambda: fails(message, 1, "kick", name, "--db", database))
 
     await refuses("bert is not connected", "bert")
     async with (

@@ -56,8 +56,8 @@ def test_an_event_with_a_full_date_cannot_be_repeated() -> None:
 def test_an_unknown_bot_cannot_be_entered(database: str) -> None:
     assert arena("token", "create", "anna", "--db", database).code == 0
 
-    def refuses(told: str, bot: str) -> None:
-        fails(told, 1, "event", "enter", "cup", bot, "--db", database)
+    def refuses(message: str, bot: str) -> None:
+        fails(message, 1, "event", "enter", "cup", bot, "--db", database)
 
     refuses("""no bot is called 'ana'; did you mean "anna"?\n""", "ana")
     refuses("no bot is called 'zoe': connect it, or create a token for it, first\n", "zoe")

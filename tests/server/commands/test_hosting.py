@@ -54,8 +54,8 @@ async def test_a_record_cut_off_by_a_full_disk_is_removed(
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     await host.write_result(record("c"))
     assert [each.match for each in read_records(file)] == ["a", "c"]
-    (told,) = caplog.messages
-    assert told.endswith(f"standard output: No space left on device; {file}: File too large")
+    (message,) = caplog.messages
+    assert message.endswith(f"standard output: No space left on device; {file}: File too large")
 
 
 async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -69,4 +69,4 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
         folder.rmdir()
         for match in "bc":
             await host.write_result(record(match))
-    assert [told.count(";") for told in caplog.messages] == [0, 1]
+    assert [message.count(";") for message in caplog.messages] == [0, 1]

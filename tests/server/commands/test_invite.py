@@ -16,9 +16,9 @@ async def test_each_owner_of_a_roster_gets_a_link(database: str, tmp_path: Path)
     roster = tmp_path / "roster.csv"
     roster.write_text("Name,class\nada,1\nbob,2\n\nada,3\n", encoding="utf-8")
     words = ("invite", "--roster", str(roster), "--db", database, "--url", "wss://arena.example/")
-    told = await anyio.to_thread.run_sync(lambda: arena(*words))
-    assert told.code == 0, told
-    links = {row["owner"]: row["link"] for row in csv.DictReader(StringIO(told.stdout))}
+    result = await anyio.to_thread.run_sync(lambda: arena(*words))
+    assert result.code == 0, result
+    links = {row["owner"]: row["link"] for row in csv.DictReader(StringIO(result.stdout))}
     assert list(links) == ["ada", "bob"]
     assert len(set(links.values())) == 2
     assert all(link.startswith("https://arena.example/join/") for link in links.values())

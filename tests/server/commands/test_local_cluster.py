@@ -69,10 +69,10 @@ def wait_for_core(port: int) -> None:
 
 def list_cluster_processes(parent: int) -> list[int]:
     """Return the ids of the core and the edges of a cluster, which are children of supervisors under the parent process."""
-    told = subprocess.run(
+    output = subprocess.run(
         ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
     ).stdout
-    rows = [(int(a), int(b), c) for a, b, c in (line.split(None, 2) for line in told.splitlines())]
+    rows = [(int(a), int(b), c) for a, b, c in (line.split(None, 2) for line in output.splitlines())]
     supervisors = {pid for pid, above, _ in rows if above == parent}
     return [pid for pid, above, words in rows if above in supervisors and " serve " in words]
 
@@ -127,8 +127,8 @@ def test_sighup_reaches_all_processes_and_they_end_with_their_parent(
         server.wait_for(r"core \d+ (leads)")
         file.write_text("[server]\nprocesses = 3\ndrain_seconds = 1\n")
         server.process.send_signal(signal.SIGHUP)
-        told = server.wait_for(r"settings reloaded: (.*)", 3)
-        assert told == "applied server.drain_seconds; no restart is needed"
+        message = server.wait_for(r"settings reloaded: (.*)", 3)
+        assert message == "applied server.drain_seconds; no restart is needed"
         for port in (own, own + 1):
             wait_for_core(port)
         children = list_cluster_processes(server.process.pid)

@@ -20,7 +20,7 @@ class FakeProcess:
 
     def __init__(self, *lasts: float) -> None:
         self._lasts = iter(lasts)
-        self.began = [CLOCK.now()]
+        self.start_times = [CLOCK.now()]
 
     async def wait(self) -> int:
         await CLOCK.sleep(next(self._lasts, math.inf))
@@ -29,7 +29,7 @@ class FakeProcess:
     async def close(self) -> None: ...
 
     async def start(self) -> None:
-        self.began.append(CLOCK.now())
+        self.start_times.append(CLOCK.now())
 
 
 @virtual
@@ -38,6 +38,6 @@ async def test_the_pause_before_a_restart_grows_with_each_early_end() -> None:
     child = FakeProcess(*lasts)
     with anyio.move_on_after(300):
         await _restart_on_exit(child, CLOCK)  # type: ignore[arg-type]
-    began = pairwise(child.began)
-    pauses = [later - now - seconds for (now, later), seconds in zip(began, lasts, strict=True)]
+    starts = pairwise(child.start_times)
+    pauses = [later - now - seconds for (now, later), seconds in zip(starts, lasts, strict=True)]
     assert pauses == pytest.approx([1, 2, 4, 8, 15, 15, 15, 0.5, 1])

@@ -98,9 +98,9 @@ async def test_a_bot_can_fetch_only_logs_of_its_own_matches(filled_store: str) -
             words = ("log", match, "--url", url, "--name", name, "--token", token)
             return await anyio.to_thread.run_sync(arena, *words)
 
-        told = await ask("anna", tokens["anna"])
-        assert told.code == 0, told
-        assert told.stdout.endswith("minnie won: line: three in a line\n")
+        result = await ask("anna", tokens["anna"])
+        assert result.code == 0, result
+        assert result.stdout.endswith("minnie won: line: three in a line\n")
         other = await ask("zoe", tokens["zoe"])
         assert "status 404: no match of 'zoe' has an id that begins with 'aaaa'" in other.stderr
         for name, token in (("anna", tokens["zoe"]), ("anna", ""), ("bert", "x")):

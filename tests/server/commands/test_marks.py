@@ -25,9 +25,9 @@ def filled_store(database: str) -> str:
 
 def test_marks_are_ranks_points_and_elo_against_the_anchor(filled_store: str) -> None:
     words = ("marks", "--event", "test", "--against", "bert", "--db", filled_store)
-    told = arena(*words, "--csv", "-")
-    assert told.code == 0, told
-    rows = list(csv.DictReader(StringIO(told.stdout)))
+    result = arena(*words, "--csv", "-")
+    assert result.code == 0, result
+    rows = list(csv.DictReader(StringIO(result.stdout)))
     assert [(row["rank"], row["bot"], row["points"], row["games"]) for row in rows] == [
         ("1", "anna", "2", "3"),
         ("2", "bert", "0", "3"),
@@ -38,7 +38,7 @@ def test_marks_are_ranks_points_and_elo_against_the_anchor(filled_store: str) ->
     assert [row["forfeits"] for row in json.loads(before.stdout)] == [1, 1]
     assert "anna" in arena(*words).stdout
     assert arena("store", "prune", "--keep", "1", "--db", filled_store).code == 0
-    assert arena(*words, "--json", "-") == before, "marks stay when matches are removed"
+    assert arena(*words, "--json", "-") == before, "pruning does not change marks"
     fails("'eve' has played no match of the event", 1, *words[:4], "eve", *words[5:])
     fails("event 'tea' has no finished matches", 1, "marks", "--event", "tea", *words[3:])
 

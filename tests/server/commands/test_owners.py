@@ -36,9 +36,9 @@ def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def run(database: str, *words: str) -> Result:
     """Run a command in a thread, while a server runs. Fail unless its exit code is 0."""
-    told = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
-    assert told.code == 0, told
-    return told
+    result = await anyio.to_thread.run_sync(lambda: arena(*words, "--db", database))
+    assert result.code == 0, result
+    return result
 
 
 async def play(host: Host, *peers: Peer) -> str:
@@ -63,8 +63,8 @@ async def test_a_connected_bot_is_disconnected_and_forgotten(database: str, tmp_
         await anna.hello("anna", token)
         await play(host, anna, bert)
         await command("export", str(file), "--owner", "ada")
-        told = await command("forget", "anna")
-        assert "anna is deleted; its 1 matches now belong to deleted-" in told.stderr
+        result = await command("forget", "anna")
+        assert "anna is deleted; its 1 matches now belong to deleted-" in result.stderr
         assert (await anna.hear(Error)).code is Code.REMOVED
     kept, *matches = map(json.loads, file.read_text().splitlines())
     assert (kept["owner"], kept["names"], kept["tokens"][0]["name"]) == ("ada", ["ada", "anna"], "anna")
@@ -103,7 +103,7 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
             await run(database, "rename", "anna", "wolf")
         ).stderr == "anna is renamed to wolf, with 1 matches\n"
         error = await anna.hear(Error)
-        # A busy server may look only when the name has changed.
+        # A busy server may see only the state after the rename.
         assert (error.code, error.detail) in [
             (Code.REMOVED, "the host renames it"),
             (Code.REMOVED, "this name is 'wolf' now"),
@@ -112,9 +112,9 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
             while host.edge.directives.banned_names.get("anna") != "this name is 'wolf' now":
                 await anyio.sleep(0.01)
         assert await refusal(host, "anna", token) == "this name is 'wolf' now"
-        told = await shown()
-        assert "anna" not in told
-        assert told.count("wolf") > 4
+        pages_text = await shown()
+        assert "anna" not in pages_text
+        assert pages_text.count("wolf") > 4
         assert (await get(host, f"/api/log/{match}", Authorization=basic("wolf", token)))[0] == 200
         async with dial(host.url) as wolf:
             await wolf.hello("wolf", token)
@@ -122,9 +122,9 @@ async def test_a_bot_is_renamed_and_hidden_while_the_server_runs(
             assert (await wolf.hear(Error)).code is Code.REMOVED
         hidden = re.search(r"\| wolf +\| (hidden-\w+)", rows)
         assert hidden is not None, rows
-        told = await shown()
-        assert not re.search("anna|wolf", told)
-        assert hidden[1] in told
+        pages_text = await shown()
+        assert not re.search("anna|wolf", pages_text)
+        assert hidden[1] in pages_text
         async with dial(host.url) as other:
             await other.hello(hidden[1], token)
             await run(database, "owner", "ban", "ada", "--reason", "enough")
@@ -175,7 +175,7 @@ async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_eve
         assert await entries() == "wolf bert"
         await command("event", "withdraw", "weekly", "wolf")
         await command("event", "enter", "weekly", "wolf")
-        assert await entries() == "bert wolf", "the new name is invited"
+        assert await entries() == "bert wolf", "the invitation covers the new name"
         await command("forget", "wolf")
         assert await entries() == "bert"
 
@@ -192,8 +192,11 @@ def test_an_unknown_owner_cannot_be_banned(database: str) -> None:
 async def test_an_unknown_name_cannot_be_forgotten(database: str) -> None:
     for words in (("token", "create", "anna"), ("invite", "bob"), ("ban", "mallory")):
         await run(database, *words)
-    told = await anyio.to_thread.run_sync(lambda: arena("forget", "ana", "--db", database))
-    assert (told.code, told.stderr) == (1, "arena: nothing is stored about 'ana'; did you mean \"anna\"?\n")
+    result = await anyio.to_thread.run_sync(lambda: arena("forget", "ana", "--db", database))
+    assert (result.code, result.stderr) == (
+        1,
+        "arena: nothing is stored about 'ana'; did you mean \"anna\"?\n",
+    )
     for name in ("anna", "bob", "mallory"):
         assert f"{name} is deleted" in (await run(database, "forget", name)).stderr
 
@@ -205,8 +208,8 @@ async def test_a_bot_that_cannot_be_renamed_during_an_event_stays_connected(data
         row = {"event": "cup", "uid": "u", "kind": "ladder", "named": True, "started": "2026-11-26T10:00:00Z"}
         async with host.engine.begin() as connection:
             await connection.execute(sa.insert(ladders).values(plan='{"bots": ["anna"]}', **row))
-        told = await anyio.to_thread.run_sync(lambda: arena("rename", "anna", "wolf", "--db", database))
-        assert (told.code, told.stderr) == (
+        result = await anyio.to_thread.run_sync(lambda: arena("rename", "anna", "wolf", "--db", database))
+        assert (result.code, result.stderr) == (
             1,
             "arena: 'anna' is in the event 'cup': wait until the event is over\n",
         )

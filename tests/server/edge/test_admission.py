@@ -19,12 +19,12 @@ def test_connections_are_limited_in_total_and_per_address() -> None:
     guard = admission(connections=3, connections_per_address=2)
     assert [guard.admit("10.0.0.1") for _ in range(3)] == [True, True, False]
     assert guard.admit("10.0.0.2")
-    assert not guard.admit("10.0.0.3"), "three in all"
+    assert not guard.admit("10.0.0.3"), "the limit in total is three"
     guard.release("10.0.0.1")
     assert guard.admit("10.0.0.3")
     for address in ("10.0.0.1", "10.0.0.2", "10.0.0.3"):
         guard.release(address)
-    assert not guard.open_counts, "nothing is kept of who has left"
+    assert not guard.open_counts, "addresses without connections are forgotten"
 
 
 def test_the_limit_per_address_applies_only_when_many_connections_are_open() -> None:
@@ -50,7 +50,7 @@ def test_connections_stay_open_only_while_few_are_open() -> None:
         assert guard.admit(address)
         assert guard.may_stay_open(address) == room
     guard.release("10.9.0.1")
-    assert guard.may_stay_open("10.9.0.1"), "a proxy is bounded by the total only"
+    assert guard.may_stay_open("10.9.0.1"), "only the total limit applies to a proxy"
     guard.close()
     assert not guard.may_stay_open("10.9.0.1")
 

@@ -70,7 +70,9 @@ async def test_new_connections_do_not_delay_a_players_move() -> None:
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             await asyncio.sleep(0)
-            assert len(arena.core.list_received(MessageReceived)) == number + 1, "it is given at once"
+            assert len(arena.core.list_received(MessageReceived)) == number + 1, (
+                "the move reaches the core immediately"
+            )
         assert not all(each.done() for each in openings)
         await asyncio.gather(*openings)
 
@@ -95,7 +97,7 @@ async def test_messages_of_spectators_wait_in_the_fair_queue_but_moves_do_not() 
 @virtual
 async def test_a_slice_parses_only_a_few_messages() -> None:
     async with open_rig_with_client() as (arena, anna, _):
-        await asyncio.sleep(1)  # the rest after the slice of the hello
+        await asyncio.sleep(1)  # the pause after the slice of the hello
         anna.send(*[Watch("m") for _ in range(30)])
         count = arena.edge.metrics.messages
         while not count[Watch]:
@@ -121,7 +123,7 @@ async def test_only_the_address_that_exceeds_its_rate_waits_in_the_fair_queue() 
         await asyncio.sleep(0.0001)
         assert len(arena.core.list_received(MessageReceived)) == count + 1
         await asyncio.sleep(1)
-        assert len(arena.core.list_received(MessageReceived)) == 51, "all of it comes"
+        assert len(arena.core.list_received(MessageReceived)) == 51, "all moves are handled in the end"
 
 
 @virtual
@@ -135,9 +137,9 @@ async def test_a_move_that_waits_in_the_queue_keeps_its_arrival_time() -> None:
         arena.send(client, make_turn())
         anna.send(Move("m", 0, 1))
         await asyncio.sleep(1)
-        said = arena.core.get_last(MessageReceived)
-        assert said.elapsed_ns is not None
-        assert said.elapsed_ns < 1 * MS
+        received = arena.core.get_last(MessageReceived)
+        assert received.elapsed_ns is not None
+        assert received.elapsed_ns < 1 * MS
 
 
 @virtual
@@ -208,7 +210,7 @@ def test_messages_are_received_in_order_in_chunks_of_any_size(
                 anna.transport.feed_data(stream[start:end])
                 await asyncio.sleep(0.001)
             await asyncio.sleep(5)
-            assert [said.message for said in arena.core.list_received(MessageReceived)] == sent
+            assert [received.message for received in arena.core.list_received(MessageReceived)] == sent
 
     talk()
 
@@ -303,7 +305,7 @@ async def test_a_peer_that_answers_no_pings_is_disconnected_without_fault() -> N
         await asyncio.sleep(PING_SECONDS + PONG_SECONDS + PING_SECONDS + 1)
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         anna.transport.reset()
-        assert arena.edge.admission.admit(ADDRESS), "its line is broken, and it did no wrong"
+        assert arena.edge.admission.admit(ADDRESS), "a broken connection is no misbehaviour"
 
 
 # writing
@@ -350,7 +352,7 @@ async def test_a_connection_beyond_the_limit_of_its_address_is_refused_alone() -
         stranger = Peer(arena.edge, ADDRESS)
         stranger.transport.feed_data(b"GET / HTTP/1.1\r\n\r\n")
         await asyncio.sleep(0.5)
-        assert stranger.transport.inbound, "it is not read"
+        assert stranger.transport.inbound, "a refused connection is not read"
         assert not stranger.transport.lost.is_set()
         await asyncio.sleep(1)
         assert stranger.transport.lost.is_set()
@@ -374,7 +376,7 @@ async def test_clients_behind_a_trusted_proxy_are_counted_by_their_own_addresses
         first.send(b"\xc1")
         await first.wait_refused()
         assert (await Peer(arena.edge).open_websocket(X_Forwarded_For="203.0.113.1")).status_code == 429, (
-            "cut off"
+            "the address has misbehaved"
         )
         assert (await Peer(arena.edge).open_websocket(X_Forwarded_For="203.0.113.3")).status_code == 101
 

@@ -34,11 +34,11 @@ async def test_a_banned_bot_is_disconnected_with_the_reason_and_cannot_return(di
             (await arena.admit_client("bert", OTHER_ADDRESS))[0],
         )
         arena.edge.apply_directives(directives)
-        told, code = await anna.wait_refused()
-        assert (told.code, told.detail, code) == (Code.REMOVED, "it stands still", 1008)
+        error, code = await anna.wait_refused()
+        assert (error.code, error.detail, code) == (Code.REMOVED, "it stands still", 1008)
         assert len(arena.core.list_received(ClientDisconnected)) == 1
         assert arena.core.get_last(ClientDisconnected).fault is None, (
-            "its matches wait for it, as for any that is lost"
+            "the matches of a banned bot wait for it, as after any lost connection"
         )
         requests = len(arena.core.list_received(AdmissionRequest))
         again = Peer(arena.edge)
@@ -77,9 +77,7 @@ async def test_a_notice_and_its_withdrawal_reach_present_and_new_clients() -> No
         bert, _ = await arena.admit_client("bert")
         assert await bert.receive(Notice) == LATER
         arena.edge.apply_directives(Directives())
-        assert await anna.receive(Notice) == Notice("", ""), (
-            "told once, however often the host's word is read"
-        )
+        assert await anna.receive(Notice) == Notice("", ""), "an unchanged notice is sent only once"
         carl, _ = await arena.admit_client("carl")
         assert not [each for each in carl.take_messages() if isinstance(each, Notice | Error)]
 

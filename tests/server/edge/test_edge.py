@@ -85,7 +85,7 @@ async def test_subscriptions_are_repeated_after_a_resync() -> None:
         arena.core.received.clear()
         arena.edge.resync()
         assert isinstance(arena.core.received[0], EdgeResynced)
-        again = [said.message for said in arena.core.list_received(MessageReceived)]
+        again = [received.message for received in arena.core.list_received(MessageReceived)]
         assert again == [Watch("m"), Browse()]
 
 
@@ -121,7 +121,7 @@ async def test_messages_for_a_disconnected_client_are_dropped() -> None:
         assert len(arena.core.list_received(ClientDisconnected)) == 1
 
 
-# the page's own client
+# the page client
 
 
 class AnsweringCore:
@@ -139,8 +139,8 @@ class AnsweringCore:
                 if isinstance(asked, Browse):
                     arena.core.deliver_soon(SendToClient(message.client, EMPTY_LISTING))
                 elif isinstance(asked, Watch):
-                    told = VIEW if asked.match == "m" else Error(Code.NO_SUCH_MATCH, "", asked.match)
-                    arena.core.deliver_soon(SendToClient(message.client, told))
+                    reply = VIEW if asked.match == "m" else Error(Code.NO_SUCH_MATCH, "", asked.match)
+                    arena.core.deliver_soon(SendToClient(message.client, reply))
 
         arena.core.submit = answer  # type: ignore[method-assign]
 
@@ -196,14 +196,14 @@ async def test_the_page_client_times_out_without_a_core_and_repeats_its_requests
         answering = AnsweringCore(arena)
         await arena.edge.page_client.request_latest_listing()
         answering.is_away = True
-        began = asyncio.get_running_loop().time()
+        start_time = asyncio.get_running_loop().time()
         assert await arena.edge.page_client.request_view("m") is None
-        assert asyncio.get_running_loop().time() - began == pytest.approx(ANSWER_SECONDS)
+        assert asyncio.get_running_loop().time() - start_time == pytest.approx(ANSWER_SECONDS)
         await asyncio.sleep(1)
         assert await arena.edge.page_client.request_latest_listing() == EMPTY_LISTING
         failed = asyncio.get_running_loop().time()
         assert await arena.edge.page_client.request_latest_listing() == EMPTY_LISTING
-        assert asyncio.get_running_loop().time() == failed, "nobody waits again for a core that is away"
+        assert asyncio.get_running_loop().time() == failed, "soon after a failed request, no request waits"
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         answering.is_away = False
@@ -226,7 +226,7 @@ async def test_a_refused_page_client_connects_again_with_the_next_request() -> N
         assert await arena.edge.page_client.request_view("m") == VIEW
 
 
-# without a core
+# no contact to a core
 
 
 @virtual
@@ -241,7 +241,7 @@ async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients
         await arena.admit_client("anna")
 
 
-# the end
+# shutdown
 
 
 @pytest.mark.parametrize(("code", "close_code"), [(Code.SHUTTING_DOWN, 1001), (Code.EVENT_OVER, 1000)])
@@ -259,7 +259,7 @@ async def test_a_closing_edge_tells_all_clients_the_reason(code: Code, close_cod
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         stranger = Peer(arena.edge)
         await asyncio.sleep(0.1)
-        assert stranger.transport.closing, "nobody comes in while it ends"
+        assert stranger.transport.closing, "a closing edge admits no connection"
 
 
 @virtual
@@ -267,9 +267,9 @@ async def test_closing_an_edge_does_not_wait_long_for_a_client_that_never_reads(
     async with open_rig() as arena:
         deaf, _ = await arena.admit_client()
         deaf.is_reading = False
-        began = asyncio.get_running_loop().time()
+        start_time = asyncio.get_running_loop().time()
         await arena.edge.close()
-        assert asyncio.get_running_loop().time() - began <= 2 * CLOSE_SECONDS
+        assert asyncio.get_running_loop().time() - start_time <= 2 * CLOSE_SECONDS
         await arena.edge.close()
 
 

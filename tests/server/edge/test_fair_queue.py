@@ -34,24 +34,24 @@ async def test_addresses_take_turns_with_a_pause_after_each_slice() -> None:
     queue, slices = FairQueue(CLOCK), list[tuple[str, float]]()
     for name in ("a1", "a2", "a3", "b1", "c1"):
         queue.enqueue(name[0], Work(name, slices))
-    began = asyncio.get_running_loop().time()
+    start_time = asyncio.get_running_loop().time()
     await asyncio.sleep(1)
     assert [name for name, _ in slices] == ["a1", "b1", "c1", "a2", "a3"]
     rest = 0.001 / MAX_TIME_SHARE
     for number, (_, at) in enumerate(slices):
-        assert abs(at - began - number * rest) < 1e-6
+        assert abs(at - start_time - number * rest) < 1e-6
     queue.enqueue("a", Work("later", slices))
     await asyncio.sleep(0)
     await asyncio.sleep(0.001)
-    assert slices[-1][0] == "later", "after a rest it goes at once"
+    assert slices[-1][0] == "later", "after a pause, a new waiter is served immediately"
 
 
 @virtual
 async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None:
     time = asyncio.get_running_loop().time
-    began = time()
+    start_time = time()
     storing = [(0.0, 0.0015), (0.5, 1.0)]
-    queue = FairQueue(CLOCK, lambda: any(start <= time() - began < end for start, end in storing))
+    queue = FairQueue(CLOCK, lambda: any(start <= time() - start_time < end for start, end in storing))
     slices = list[tuple[str, float]]()
     queue.enqueue("a", Work("waits", slices))
     await asyncio.sleep(0.5)
@@ -60,7 +60,7 @@ async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None
     await asyncio.sleep(0.1)
     longest = MAX_DELAY_NS / 1e9
     expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / MAX_TIME_SHARE + longest]
-    assert [at - began for _, at in slices] == pytest.approx(expected)
+    assert [at - start_time for _, at in slices] == pytest.approx(expected)
 
 
 @virtual

@@ -85,4 +85,6 @@ def test_all_origin_and_host_headers_are_compared() -> None:
         [here],
     ):
         assert handshake.refuse_other_origin(Request("/", Headers(headers))) is not None
-    assert handshake.refuse_other_origin(Request("/", Headers([("Host", "a.example")]))) is None, "no browser"
+    assert handshake.refuse_other_origin(Request("/", Headers([("Host", "a.example")]))) is None, (
+        "only browsers send Origin"
+    )

@@ -38,7 +38,9 @@ def test_the_settings_are_restored_after_an_exception() -> None:
     gc.unfreeze()  # objects that the test run has frozen
     usual, frozen, interval = gc.get_threshold(), gc.get_freeze_count(), sys.getswitchinterval()
     with pytest.raises(RuntimeError), tune_interpreter():
-        assert sys.getswitchinterval() < interval / 5, "the thread that writes the journal waits for turns"
+        assert sys.getswitchinterval() < interval / 5, (
+            "the event loop yields sooner to the thread that writes the journal"
+        )
         raise RuntimeError
     assert gc.get_threshold() == usual
     assert gc.get_freeze_count() == frozen

@@ -154,10 +154,10 @@ async def test_the_response_to_head_has_no_body_and_ends_the_connection() -> Non
     async with site() as (arena, pages):
         peer = Peer(arena.edge)
         peer.transport.feed_data(get("/a", method="HEAD") + get("/hidden"))
-        told = await read_to_end(peer)
-        assert told.startswith(b"HTTP/1.1 200 ")
-        assert told.endswith(b"\r\n\r\n")
-        assert b"Content-Length: 3\r\n" in told
+        response_bytes = await read_to_end(peer)
+        assert response_bytes.startswith(b"HTTP/1.1 200 ")
+        assert response_bytes.endswith(b"\r\n\r\n")
+        assert b"Content-Length: 3\r\n" in response_bytes
         assert pages.paths == ["/a"]
 
 
@@ -224,7 +224,7 @@ async def test_a_flood_sent_together_with_the_handshake_is_detected() -> None:
         (make_handshake_request("here")[:-2] + b"Origin: https://evil.example\r\n\r\n", 403),
         (make_handshake_request("here")[:-2] + b"Origin: https://here\r\n\r\n", 101),
     ],
-    # an opening holds a random key
+    # The requests contain a random key, so they cannot be the ids.
     ids=["subprotocol", "method", "upgrade", "version", "origin", "own origin"],
 )
 @virtual
@@ -298,12 +298,12 @@ async def test_a_request_sent_byte_by_byte_must_arrive_in_time(first: bytes) -> 
         if first:
             peer.transport.feed_data(first)
             await answer(peer)
-        began = asyncio.get_running_loop().time()
+        start_time = asyncio.get_running_loop().time()
         while not peer.transport.closing:
             peer.transport.feed_data(b"a")
             await asyncio.sleep(0.02)
-        assert asyncio.get_running_loop().time() - began < 0.35
-        assert not arena.edge.admission.admit(ADDRESS), "it counts as cut off, and its address is refused"
+        assert asyncio.get_running_loop().time() - start_time < 0.35
+        assert not arena.edge.admission.admit(ADDRESS), "the connection counts as misbehaving"
 
 
 @virtual

@@ -66,8 +66,8 @@ def test_only_warnings_are_logged_by_default(capsys: pytest.CaptureFixture[str])
     server_log.configure_logging("text", verbose=False, wire=False)
     logging.getLogger("arena.dispatch").info("here")
     logging.getLogger("arena.dispatch").warning("careful")
-    assert "careful" in (told := capsys.readouterr().err)
-    assert "here" not in told
+    assert "careful" in (stderr := capsys.readouterr().err)
+    assert "here" not in stderr
 
 
 def test_every_line_on_stderr_is_json() -> None:

@@ -69,7 +69,7 @@ async def settle() -> None:
 
 def messages(arena: Rig) -> Sequence[ClientMessage]:
     """Return the clients' messages that the core has received."""
-    return [said.message for said in arena.core.list_received(MessageReceived)]
+    return [received.message for received in arena.core.list_received(MessageReceived)]
 
 
 # hello
@@ -108,7 +108,7 @@ async def test_the_first_message_must_be_hello(first: ClientMessage | bytes) -> 
         peer.send(first)
         error, code = await peer.wait_refused()
         assert (error.code, error.fatal, code) == (Code.HELLO_FIRST, True, 1008)
-        assert not arena.core.received, "the core hears nothing of who never said hello"
+        assert not arena.core.received, "the core gets no message about a client without a hello"
 
 
 @virtual
@@ -243,8 +243,12 @@ async def test_the_time_of_a_move_is_measured_from_writing_the_turn_to_its_arriv
         await asyncio.sleep(0.5)
         anna.send(Move("m", 0, 4))
         await settle()
-        said = arena.core.get_last(MessageReceived)
-        assert (said.message, said.elapsed_ns, said.at - sent.at) == (Move("m", 0, 4), 530 * MS, 500 * MS)
+        received = arena.core.get_last(MessageReceived)
+        assert (received.message, received.elapsed_ns, received.at - sent.at) == (
+            Move("m", 0, 4),
+            530 * MS,
+            500 * MS,
+        )
 
 
 @pytest.mark.parametrize("begun", [1, 5, 20])
@@ -260,8 +264,8 @@ async def test_a_move_arrives_with_the_last_byte_of_its_frame(begun: int) -> Non
         assert [type(each) for each in anna.take_messages()] == [Turn]
         anna.transport.feed_data(frame[begun:])
         await settle()
-        said = arena.core.get_last(MessageReceived)
-        assert (said.message, said.elapsed_ns) == (Move("m", 0, 4), 2000 * MS)
+        received = arena.core.get_last(MessageReceived)
+        assert (received.message, received.elapsed_ns) == (Move("m", 0, 4), 2000 * MS)
 
 
 @virtual
@@ -272,8 +276,8 @@ async def test_a_stall_of_the_edge_is_not_charged_to_the_player() -> None:
         asyncio.get_running_loop().advance(3.0)  # type: ignore[attr-defined]
         anna.send(Move("m", 0, 4))
         await settle()
-        said = arena.core.get_last(MessageReceived)
-        assert 150 * MS <= (said.elapsed_ns or 0) <= 250 * MS
+        received = arena.core.get_last(MessageReceived)
+        assert 150 * MS <= (received.elapsed_ns or 0) <= 250 * MS
 
 
 @virtual
@@ -307,10 +311,10 @@ async def test_an_unconfirmed_answer_is_sent_again_to_a_new_core() -> None:
         arena.core.received.clear()
         arena.send(client, START, make_turn())
         await settle()
-        assert [type(each) for each in anna.take_messages()] == [Start], "it has answered that turn"
-        [said] = arena.core.received
-        assert isinstance(said, MessageReceived)
-        assert (said.message, said.elapsed_ns) == (Move("m", 0, 4), 250 * MS)
+        assert [type(each) for each in anna.take_messages()] == [Start], "an answered turn is not sent again"
+        [received] = arena.core.received
+        assert isinstance(received, MessageReceived)
+        assert (received.message, received.elapsed_ns) == (Move("m", 0, 4), 250 * MS)
         arena.send(client, accepted(), make_turn(2))
         assert arena.core.get_last(TurnSent).ply == 2
 
@@ -321,19 +325,19 @@ async def test_a_move_in_transit_at_the_end_of_its_match_is_dropped() -> None:
         arena.send(client, make_turn(), End("m", None, EndReason.PROTOCOL_ERROR, "", [], CLOCKS))
         anna.send(Move("m", 0, 4), Move("m", 0, 4))
         await settle()
-        assert [said.elapsed_ns for said in arena.core.list_received(MessageReceived)] == [None], (
-            "the second is told that it is over"
+        assert [received.elapsed_ns for received in arena.core.list_received(MessageReceived)] == [None], (
+            "only the second move reaches the core, which answers that the match is over"
         )
 
 
-@pytest.mark.parametrize("told", [accepted(), Error(Code.OUT_OF_TURN, "", "m", 0)])
+@pytest.mark.parametrize("reply", [accepted(), Error(Code.OUT_OF_TURN, "", "m", 0)])
 @virtual
-async def test_an_answer_is_kept_until_the_core_accepts_or_rejects_it(told: Accepted | Error) -> None:
+async def test_an_answer_is_kept_until_the_core_accepts_or_rejects_it(reply: Accepted | Error) -> None:
     async with open_rig_with_client() as (arena, anna, client):
         arena.send(client, make_turn())
         anna.send(Move("m", 0, 4))
         await settle()
-        arena.send(client, told)
+        arena.send(client, reply)
         arena.core.received.clear()
         arena.send(client, make_turn())
         await settle()
@@ -390,7 +394,7 @@ async def test_too_many_messages_are_a_fault_and_hardly_any_is_handled() -> None
         )
         assert len(messages(arena)) < 3
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client, error.detail)]
-        assert not arena.edge.admission.admit(ADDRESS), "it counts as cut off"
+        assert not arena.edge.admission.admit(ADDRESS), "the connection counts as misbehaving"
 
 
 @virtual
@@ -430,7 +434,7 @@ async def test_messages_beyond_the_work_budget_are_refused_without_disconnection
         bert, _ = await arena.admit_client("bert", OTHER_ADDRESS)
         bert.send(Watch("m"))
         await settle()
-        assert len(messages(arena)) == 11, "it takes nothing from others"
+        assert len(messages(arena)) == 11, "other addresses keep their budgets"
 
 
 @virtual
@@ -520,7 +524,7 @@ async def test_a_resync_reports_the_remaining_quota_of_a_bot() -> None:
     async with open_rig() as arena:
         hello = Hello("anna", matches=2, quota=3)
         _, client = await arena.request_admission(hello)
-        # A match that comes with the welcome is one that the bot counts already.
+        # The bot's quota already counts a match whose start comes with the welcome.
         arena.send(client, make_welcome(hello), replace(START, match="m0"))
         await settle()
         arena.send(client, replace(START, match="m1"), replace(START, match="m1"))

@@ -116,8 +116,8 @@ def test_a_client_of_another_library_plays_and_closes(run: Any) -> None:
                 ClientDisconnected(core.get_last(AdmissionRequest).client)
             ]
             assert all(
-                said.elapsed_ns is not None and said.elapsed_ns > 0
-                for said in core.list_received(MessageReceived)
+                received.elapsed_ns is not None and received.elapsed_ns > 0
+                for received in core.list_received(MessageReceived)
             )
             assert not edge.connections
 
@@ -296,12 +296,12 @@ async def test_an_edge_listens_on_several_ports_until_it_closes() -> None:
 
 async def test_an_unusable_address_is_reported_in_one_line() -> None:
     async with open_edge() as (_, edge, port):
-        with pytest.raises(CannotListen, match=f"{HOST}:{port}: the port is in use") as told:
+        with pytest.raises(CannotListen, match=f"{HOST}:{port}: the port is in use") as error_info:
             await edge.listen(HOST, port)
-        assert "\n" not in str(told.value)
-        with pytest.raises(CannotListen, match=r"cannot listen on 192\.0\.2\.1:0: \w+") as told:
+        assert "\n" not in str(error_info.value)
+        with pytest.raises(CannotListen, match=r"cannot listen on 192\.0\.2\.1:0: \w+") as error_info:
             await edge.listen("192.0.2.1", 0)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(error_info.value)
         async with dial(port) as client:
             await play(client, 1)
 

@@ -16,7 +16,7 @@ def test_a_burst_is_followed_by_the_average_rate() -> None:
     assert not bucket.try_take_token(SECOND // 10 - 1)
     assert bucket.try_take_token(SECOND // 10)
     assert [bucket.try_take_token(100 * SECOND) for _ in range(4)] == [True, True, True, False], (
-        "no more is saved up"
+        "the bucket holds at most the burst"
     )
 
 

@@ -163,11 +163,11 @@ async def test_messages_are_sent_to_a_few_followers_at_a_time() -> None:
             eve.frames.clear()
         match.move()
         at: list[int] = []
-        began = asyncio.get_running_loop().time()
+        start_time = asyncio.get_running_loop().time()
         while sum(at) < len(crowd):
             await asyncio.sleep(0.0005)
             at.append(sum(bool(eve.frames) for eve in crowd) - sum(at))
-            assert asyncio.get_running_loop().time() - began < 2.1 * DELIVERY_DELAY_SECONDS
+            assert asyncio.get_running_loop().time() - start_time < 2.1 * DELIVERY_DELAY_SECONDS
         assert max(at) == FOLLOWERS_PER_BATCH
 
 
@@ -185,7 +185,7 @@ async def test_a_slow_spectator_skips_to_the_latest_position() -> None:
         asked = match.asked
         slow.resume_reading()
         await asyncio.sleep(2 * RECHECK_SECONDS)
-        assert match.asked == asked + 1, "the edge asks for it"
+        assert match.asked == asked + 1, "the edge requests the whole match once"
         assert moves_seen(slow.take_messages()) == match.moves
         match.move()
         await asyncio.sleep(1)
@@ -238,10 +238,10 @@ def test_every_follower_finally_sees_the_whole_match(script: list[str]) -> None:
             await asyncio.sleep(5)
             for eve in crowd:
                 eve.resume_reading()
-                told = eve.take_messages()
-                moves_seen(told)
-                assert isinstance(told[-1], End)
-                assert told[-1].moves == match.moves
+                messages = eve.take_messages()
+                moves_seen(messages)
+                assert isinstance(messages[-1], End)
+                assert messages[-1].moves == match.moves
             assert not arena.edge._topics
 
     play()

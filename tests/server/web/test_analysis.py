@@ -61,7 +61,7 @@ async def test_an_analysis_has_legal_lines_their_values_and_the_exact_value() ->
         position = THREE_MOVES_POSITION
         for text in each["line"]:
             position = RULES.play(position, RULES.move_from_text(text))
-    assert data["truth"] is not None, "path4 is solved, and its table ships"
+    assert data["truth"] is not None, "there is a built-in table of the solved map path4"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_review_equals_that_of_arena_replay(tmp_path: Path) -> None:
     assert arena("replay", file, "--analyse", "alphabeta", "--json", found).code == 0
     expected = json.loads(found.read_text(encoding="utf-8"))
     assert len(data["moves"]) == 6
-    assert any(each["mark"] for each in data["moves"]), "moves by chance lose something"
+    assert any(each["mark"] for each in data["moves"]), "some random moves are mistakes"
     for each, other in zip(data["moves"], expected["moves"], strict=True):
         assert each.items() <= other.items()
     assert data["players"].keys() == expected["players"].keys()

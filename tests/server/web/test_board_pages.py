@@ -27,10 +27,16 @@ async def ask(moves: list[Any]) -> Any:
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_response_has_every_position_of_a_match(seed: int) -> None:
     match = random_match(FOUR, seed)
-    told = await ask(list(match.moves))
-    assert told["board"] == {"kind": "grid", "columns": 7, "rows": 6, "a1_below": True, "checkered": False}
-    assert len(told["positions"]) == len(match.positions)
-    for ply, (position, shown) in enumerate(zip(match.positions, told["positions"], strict=True)):
+    response = await ask(list(match.moves))
+    assert response["board"] == {
+        "kind": "grid",
+        "columns": 7,
+        "rows": 6,
+        "a1_below": True,
+        "checkered": False,
+    }
+    assert len(response["positions"]) == len(match.positions)
+    for ply, (position, shown) in enumerate(zip(match.positions, response["positions"], strict=True)):
         assert shown["owners"] == [str(mark) for mark in FOUR.marks(position)]
         assert shown["player"] == FOUR.player(position)
         if ply:
@@ -38,15 +44,15 @@ async def test_a_response_has_every_position_of_a_match(seed: int) -> None:
             assert shown["move"] == {"text": FOUR.move_to_text(move), "squares": [move]}
     outcome = FOUR.outcome(match.positions[-1])
     assert outcome is not None
-    assert told["positions"][-1]["over"] == {"winner": outcome.winner, "reason": outcome.word}
-    assert told["legal"] == []
+    assert response["positions"][-1]["over"] == {"winner": outcome.winner, "reason": outcome.word}
+    assert response["legal"] == []
 
 
 async def test_a_response_has_all_legal_moves_after_each_ply() -> None:
     match = random_match(FOUR, 5)
     for ply in range(len(match.moves) + 1):
-        told = await ask(list(match.moves[:ply]))
-        assert [each["move"] for each in told["legal"]] == list(FOUR.moves(match.positions[ply]))
+        response = await ask(list(match.moves[:ply]))
+        assert [each["move"] for each in response["legal"]] == list(FOUR.moves(match.positions[ply]))
 
 
 @pytest.mark.parametrize(

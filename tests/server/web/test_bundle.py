@@ -67,7 +67,7 @@ console.log(JSON.stringify([told.map((each) => String(each).split("/").slice(-2)
 
 def test_a_bundle_behaves_like_its_modules(tmp_path: Path) -> None:
     skip_without("node")
-    # Only a test asks a bundle for what the first module exports.
+    # A bundle does not export what its first module exports, so the test adds these exports.
     bundle = make_bundles(FILES, "js/main.js", BUNDLE, FURTHER)
     first = bundle[BUNDLE].decode()
     name = re.findall(r"^const (m\d+) =", first, re.MULTILINE)[-1]
@@ -99,7 +99,9 @@ def test_a_module_needed_by_both_bundles_is_only_in_the_first() -> None:
         BUNDLE: ["js/main.js", "js/parts/tree.js", "js/words.js", "vendor/codec.mjs"],
         FURTHER: ["js/views/leaf.js", "js/parts/green.js"],
     }
-    assert list(make_bundles(FILES, "js/words.js", BUNDLE, FURTHER)) == [BUNDLE], "nothing is imported later"
+    assert list(make_bundles(FILES, "js/words.js", BUNDLE, FURTHER)) == [BUNDLE], (
+        "without dynamic imports, there is one bundle"
+    )
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def read_calendar(body: bytes) -> list[dict[str, str]]:
     lines = body.split(b"\r\n")
     assert all(len(line) <= 75 for line in lines)
     for line in lines:
-        line.decode()  # no character is cut in two
+        line.decode()  # fails if a fold splits a character
     content = body.replace(b"\r\n ", b"").decode().split("\r\n")[:-1]
     assert content[0] == "BEGIN:VCALENDAR"
     assert content[-1] == "END:VCALENDAR"
@@ -75,8 +75,8 @@ def calendar(*states: EventState, origin: str = "https://arena.example") -> list
 
 
 def test_the_times_of_an_event_are_in_utc() -> None:
-    (told,) = calendar(EventState(CUP_PLAN))
-    assert told == {
+    (event,) = calendar(EventState(CUP_PLAN))
+    assert event == {
         "UID": "cup@arena.example",
         "DTSTAMP": "20261016T120000Z",
         "DTSTART": "20261016T180000Z",
@@ -89,8 +89,8 @@ def test_the_times_of_an_event_are_in_utc() -> None:
 
 def test_an_arena_has_a_duration_and_a_cancelled_event_its_status() -> None:
     plan = replace(CUP_PLAN, format="arena", minutes=90)
-    (told,) = calendar(EventState(plan, phase="cancelled"))
-    assert (told["DURATION"], told["STATUS"]) == ("PT90M", "CANCELLED")
+    (event,) = calendar(EventState(plan, phase="cancelled"))
+    assert (event["DURATION"], event["STATUS"]) == ("PT90M", "CANCELLED")
 
 
 def test_an_event_of_a_series_keeps_its_uid_when_it_is_announced() -> None:
@@ -101,21 +101,21 @@ def test_an_event_of_a_series_keeps_its_uid_when_it_is_announced() -> None:
     assert [each["UID"] for each in after[:-1]] == [each["UID"] for each in before]
     assert len({each["UID"] for each in after}) == len(after)
     ended = calendar(EventState(WEEKLY_PLAN, phase="cancelled"))
-    assert len(ended) == 1, "nothing follows where nothing is announced"
+    assert len(ended) == 1, "a cancelled series has no further dates"
 
 
 @given(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=48))
 def test_any_name_survives_escaping_and_folding(name: str) -> None:
-    (told,) = calendar(EventState(replace(CUP_PLAN, event=name)), origin="")
-    assert told["SUMMARY"] == name
-    assert "URL" not in told
+    (event,) = calendar(EventState(replace(CUP_PLAN, event=name)), origin="")
+    assert event["SUMMARY"] == name
+    assert "URL" not in event
 
 
 async def test_a_server_serves_the_calendar_of_its_store(host: Host) -> None:
     await insert_event(host.engine, EventState(WEEKLY_PLAN))
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
-    told = read_calendar(body)
-    assert len(told) == 1 + SERIES_DATES
-    assert told[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY_PLAN.event}"
+    listed_events = read_calendar(body)
+    assert len(listed_events) == 1 + SERIES_DATES
+    assert listed_events[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY_PLAN.event}"
     assert (await get(host, "/events.ics?x=1"))[0] == 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -29,24 +30,21 @@ PLAN = {
 
 async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: Host) -> None:
     async with claim_ladder(host.engine, "ladder", "cup", "auto", PLAN):
-        told = await get_json(host, "event?name=cup")
-        assert (told["counted"], told["playing"], told["finished"]) == (0, 0, False)
-        plan = told["plan"]
+        event = await get_json(host, "event?name=cup")
+        assert (event["counted"], event["playing"], event["finished"]) == (0, 0, False)
+        plan = event["plan"]
         assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
         assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
         assert len(plan["bots"]) == MAX_LISTED_BOTS
     await finish_ladder(host.engine, "cup")
-    asked = parse_target("/api/event?name=cup")
-    assert asked is not None
-    over = await StorePages(host.engine).handle_request(asked, LiveData())
-    assert json.loads(over.body)["finished"]
+    assert (await load_event(host))["finished"]
 
 
 async def test_matches_without_a_plan_form_an_event(host: Host) -> None:
     await play(host, 1)
     await count_new_matches(host.engine)
-    told = await get_json(host, "event?name=test")
-    assert (told["plan"], told["counted"], told["finished"]) == (None, 1, False)
+    event = await get_json(host, "event?name=test")
+    assert (event["plan"], event["counted"], event["finished"]) == (None, 1, False)
     status, _, body = await get(host, "/api/event?name=none")
     assert (status, body.count(b"\n")) == (404, 1)
 
@@ -56,8 +54,8 @@ async def test_the_progress_of_an_event_comes_from_its_player() -> None:
         "cup", "match", "tictactoe", [], "round-robin", 2, "1+0", {"a": "", "b": ""}, 1, 4, []
     )
     async with open_host(find_progress=lambda event: mine if event == "cup" else None) as host:
-        told = await get_json(host, "event?name=cup")
-        assert (told["plan"]["played"], told["plan"]["matches"]) == (1, 4)
+        event = await get_json(host, "event?name=cup")
+        assert (event["plan"]["played"], event["plan"]["matches"]) == (1, 4)
         assert (await get(host, "/api/event?name=other"))[0] == 404
 
 
@@ -65,7 +63,7 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
     event = begin_event("swiss", 4)
     await insert_event(host.engine, event.state)
     first, second = event.list_due_matches()
-    assert [(each["maxie"], each["minnie"], each["round"]) for each in await due(host)] == [
+    assert [(each["maxie"], each["minnie"], each["round"]) for each in await load_due_matches(host)] == [
         (first.maxie, first.minnie, 1),
         (second.maxie, second.minnie, 1),
     ]
@@ -80,20 +78,25 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
             match=match,
             event="cup",
         )
-    assert [(each["maxie"], each["minnie"]) for each in await due(host)] == [(second.maxie, second.minnie)]
+    due_matches = await load_due_matches(host)
+    assert [(each["maxie"], each["minnie"]) for each in due_matches] == [(second.maxie, second.minnie)]
 
 
 async def test_a_cancelled_event_has_the_reason(host: Host) -> None:
     state = replace(begin_event("swiss", 4).state, phase="cancelled", cancel_reason="too few bots")
     await insert_event(host.engine, state)
-    told = await get_json(host, "event?name=cup")
-    assert (told["finished"], told["cancel_reason"]) == (True, "too few bots")
+    event = await get_json(host, "event?name=cup")
+    assert (event["finished"], event["cancel_reason"]) == (True, "too few bots")
 
 
-async def due(host: Host) -> list[dict[str, object]]:
-    """Return the due matches of the event from the store."""
-    asked = parse_target("/api/event?name=cup")
-    assert asked is not None
-    answer = await StorePages(host.engine).handle_request(asked, LiveData())
-    found: list[dict[str, object]] = json.loads(answer.body)["plan"]["due"]
-    return found
+async def load_event(host: Host) -> Any:
+    """Return the response for the event `cup`, without the cache of the page process."""
+    route_match = parse_target("/api/event?name=cup")
+    assert route_match is not None
+    response = await StorePages(host.engine).handle_request(route_match, LiveData())
+    return json.loads(response.body)
+
+
+async def load_due_matches(host: Host) -> list[dict[str, object]]:
+    due_matches: list[dict[str, object]] = (await load_event(host))["plan"]["due"]
+    return due_matches

@@ -46,9 +46,9 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
         async def state(**given: str) -> dict[str, Any]:
             status, _, body = await get(host, f"/api/host?{urlencode(given)}", "POST", Authorization=secret)
             assert status == 200, body
-            told = json.loads(body)
-            assert isinstance(told, dict)
-            return told
+            response = json.loads(body)
+            assert isinstance(response, dict)
+            return response
 
         async with anyio.create_task_group() as tasks:
             terms = replace(spec("bert", "anna", "600+0", ready=600_000), rated=True)
@@ -61,10 +61,10 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
             assert (await bert.hear(Error)).code is Code.ILLEGAL_MOVE, "bert forfeits"
         await count_new_matches(host.engine)
         with anyio.fail_after(500):
-            while (told := await state())["bots"] is None:  # a busy core does not list them in time
+            while (response := await state())["bots"] is None:  # a busy core does not list them in time
                 pass
-        assert told["spectators"] == 1
-        by_name = {each["name"]: each for each in told["bots"]}
+        assert response["spectators"] == 1
+        by_name = {each["name"]: each for each in response["bots"]}
         assert set(by_name) == {"anna", "bert"}
         assert by_name["anna"]["address"] == "127.0.0.1"
         assert 0 <= by_name["anna"]["seconds"] < 300
@@ -75,8 +75,8 @@ async def test_an_admin_sees_the_connected_bots_and_issues_directives(database: 
         await tokens.create_token(host.engine, "wolf", "bot", "carl")
         await state(do="kick", name="anna", text="stand back")
         await state(do="ban", name="bert")
-        told = await state(do="ban", owner="carl")
-        assert {(each["kind"], each["subject"], each["text"]) for each in told["directives"]} == {
+        response = await state(do="ban", owner="carl")
+        assert {(each["kind"], each["subject"], each["text"]) for each in response["directives"]} == {
             ("name", "anna", "stand back"),
             ("name", "bert", "banned by the host"),
             ("owner", "carl", "banned by the host"),
@@ -149,19 +149,19 @@ async def test_an_admin_renames_hides_and_restores_bots(database: str) -> None:
 
         async def renamed(**given: str) -> dict[str, str]:
             """Return the new names of the bots that an action renames, once they have them."""
-            status, told = await post(**given)
-            assert status == 200, told
-            begun = [(each["name"], each["other"]) for each in told["renames"] if each["problem"] is None]
+            status, response = await post(**given)
+            assert status == 200, response
+            begun = [(each["name"], each["other"]) for each in response["renames"] if each["problem"] is None]
             while any(each.problem is None for each in get_pages(host).renames.list_renames()):
                 await anyio.sleep(0.05)
-            status, told = await post()
-            ended = {(each["name"], each["other"]): each["problem"] for each in told["renames"]}
+            status, response = await post()
+            ended = {(each["name"], each["other"]): each["problem"] for each in response["renames"]}
             assert [ended[each] for each in begun] == [""]
             return dict(begun)
 
-        while (told := (await post())[1])["bots"] is None:  # a busy core does not list them in time
+        while (response := (await post())[1])["bots"] is None:  # a busy core does not list them in time
             pass
-        assert [(each["name"], each["owner"]) for each in told["bots"]] == [("anna", "ada")]
+        assert [(each["name"], each["owner"]) for each in response["bots"]] == [("anna", "ada")]
         [(name, hidden)] = (await renamed(do="hide", owner="ada")).items()
         assert (name, hidden[:7]) == ("anna", "hidden-")
         assert (await anna.hear(Error)).code is Code.REMOVED
@@ -171,9 +171,9 @@ async def test_an_admin_renames_hides_and_restores_bots(database: str) -> None:
             ({"do": "hide", "owner": "carl"}, "'carl' has no bots"),
             ({"do": "ban", "owner": "aida"}, """no owner is called 'aida'; did you mean "ada"?"""),
         ):
-            status, told = await post(**wrong)
+            status, response = await post(**wrong)
             assert status == 409
-            assert why in told
+            assert why in response
 
 
 @on_sqlite

@@ -134,7 +134,9 @@ def test_the_last_position_of_a_match_stays_after_its_end() -> None:
     view = View("m", "e", shown.game, dict(shown.setup), shown.players, CONTROL, moves, Clocks(1, 1), "maxie")
     page = InitialPage()
     assert page.render(view) == render_hero(shown)
-    assert page.render(None) == render_hero(replace(shown, is_live=False)), "nobody plays Riskless any more"
+    assert page.render(None) == render_hero(replace(shown, is_live=False)), (
+        "the last match stays, no longer live"
+    )
 
 
 def test_the_built_in_match_is_shown_at_first() -> None:
@@ -142,7 +144,7 @@ def test_the_built_in_match_is_shown_at_first() -> None:
     assert made == render_hero(load_demo())
     picture = parse_page(made)
     assert picture.find(".//svg") is not None
-    assert picture.find(".//section//a[@href]") is None, "it has no address"
+    assert picture.find(".//section//a[@href]") is None, "the built-in match has no page of its own"
     assert picture.find(".//span[@class='badge']") is None
 
 

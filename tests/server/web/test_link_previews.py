@@ -27,10 +27,10 @@ async def page_at(host: Host, path: str, **headers: str) -> tuple[dict[str, str]
     """Return the headers and preview tags of a page. Repeat the request while the store is too slow for the page's own tags."""
     with anyio.fail_after(500):
         while True:
-            status, told, body = await get(host, path, **headers)
+            status, page_headers, body = await get(host, path, **headers)
             assert status == 200, path
             if (tags := preview_tags(body))["title"] != GENERAL_PREVIEW.title:
-                return told, tags
+                return page_headers, tags
 
 
 async def test_the_preview_of_a_finished_match_has_its_players_and_result(host: Host) -> None:
@@ -49,7 +49,7 @@ async def test_the_preview_of_a_finished_match_has_its_players_and_result(host: 
 
 
 async def test_the_preview_of_a_match_in_progress_says_that_it_is_live(host: Host) -> None:
-    await get(host, "/api/maps")  # now the page process runs, and the match waits for nothing
+    await get(host, "/api/maps")  # starts the page process before the match
     async with live_match(host) as match:
         _, og = await page_at(host, f"/match/{match}")
         assert og["title"] == "anna v bert"

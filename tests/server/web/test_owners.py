@@ -49,9 +49,9 @@ FAR_FUTURE = 2_000_000_000
 async def post(host: Host, path: str, authorization: str = "", **headers: str) -> tuple[int, str]:
     """Return the status and the text of the response. Repeat a request that a busy machine did not answer in time."""
     while True:
-        began = monotonic()
+        start_time = monotonic()
         status, _, body = await get(host, f"/api/{path}", "POST", Authorization=authorization, **headers)
-        if status != 503 or monotonic() - began < ROUTES["/api/join"].max_seconds:
+        if status != 503 or monotonic() - start_time < ROUTES["/api/join"].max_seconds:
             return status, body.decode().strip()
 
 
@@ -84,19 +84,19 @@ async def test_an_owner_registers_rotates_and_retires_the_invited_number_of_name
     assert (await post_json(host, "join", ada))["left"] == 2
     tiger = await request_token(host, "join?name=tiger", ada)
     assert await may_connect(host, "tiger", tiger)
-    assert not await may_connect(host, "lion", codes["ada"]), "a code is no token"
+    assert not await may_connect(host, "lion", codes["ada"]), "an invitation code is not a token"
     for name, why in {
         "tiger": "'tiger' is taken: choose another name",
         "t\u0456ger": "'t\u0456ger' looks like 'tiger', which exists: choose another name",
         "house-bob": "looks like a name of the server's own engines",
         " x": "' x' is not a valid name",
     }.items():
-        status, told = await post(host, f"join?name={quote(name)}", bob)
+        status, text = await post(host, f"join?name={quote(name)}", bob)
         assert status == 409
-        assert why in told
+        assert why in text
     wolf = await request_token(host, "token/create?name=wolf", basic("tiger", tiger))
-    status, told = await post(host, "join?name=bear", ada)
-    assert (status, told[:40]) == (409, "all names of this invitation are taken: ")
+    status, text = await post(host, "join?name=bear", ada)
+    assert (status, text[:40]) == (409, "all names of this invitation are taken: ")
 
     new = await request_token(host, "token/rotate?name=tiger", basic("wolf", wolf))
     assert not await may_connect(host, "tiger", tiger)
@@ -111,13 +111,17 @@ async def test_an_owner_registers_rotates_and_retires_the_invited_number_of_name
         ("wolf", False),
     ]
     assert (told_of["owner"], told_of["left"]) == ("ada", 1)
-    assert (await post(host, "token/create?name=wolf", basic("tiger", new)))[0] == 409, "it stays taken"
+    assert (await post(host, "token/create?name=wolf", basic("tiger", new)))[0] == 409, (
+        "a retired name stays taken"
+    )
     assert await request_token(host, "token/create?name=bear", basic("tiger", new))
 
 
 @pytest.mark.slow
 async def test_many_owners_behind_one_address_register_at_the_same_time(host: Host) -> None:
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(40))  # so that all ask at once
+    asyncio.get_running_loop().set_default_executor(
+        ThreadPoolExecutor(40)
+    )  # so that all requests are sent at once
     codes = await invitations.create_invitations(
         host.engine, [f"student {number}" for number in range(40)], 2, 3600
     )
@@ -144,10 +148,10 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     cup = {"event": "cup", "state": "open", "begins": format_utc(FAR_FUTURE), "bots": []}
     assert (await post_json(host, "me", tiger))["events"] == [cup]
     for name in ("tiger", "lion"):
-        told = await post_json(host, f"me/enter?event=cup&name={name}", tiger)
-    assert told["events"] == [cup | {"bots": ["tiger", "lion"]}]
-    told = await post_json(host, "me/withdraw?event=cup&name=lion", tiger)
-    assert told["events"] == [cup | {"bots": ["tiger"]}]
+        response = await post_json(host, f"me/enter?event=cup&name={name}", tiger)
+    assert response["events"] == [cup | {"bots": ["tiger", "lion"]}]
+    response = await post_json(host, "me/withdraw?event=cup&name=lion", tiger)
+    assert response["events"] == [cup | {"bots": ["tiger"]}]
     async with dial(host.url) as peer:
         await peer.say(Hello("lion", await tokens.rotate_token(host.engine, "lion")))
         assert isinstance(await peer.next(), Welcome)
@@ -181,8 +185,8 @@ async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: p
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
     cup = {"event": "cup", "state": "open", "begins": format_utc(FAR_FUTURE)}
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
-        told = await post_json(host, f"me/{action}?event=cup&name=tiger", tiger)
-        assert told["events"] == [cup | {"bots": bots}]
+        response = await post_json(host, f"me/{action}?event=cup&name=tiger", tiger)
+        assert response["events"] == [cup | {"bots": bots}]
 
 
 async def test_an_edge_changes_tokens_and_reaches_the_core_of_an_event(
@@ -262,10 +266,10 @@ async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: Host) ->
     await tokens.create_token(host.engine, "tower", "admin", "ada")
     for name in ("wolf", "tower", "nobody"):
         for word in ("rotate", "revoke"):
-            status, told = await post(host, f"token/{word}?name={name}", basic("tiger", secret))
-            assert (status, told) == (409, f"'ada' has no bot '{name}'")
-    status, told = await post(host, "token/create?name=bear", basic("tiger", secret))
-    assert (status, told) == (409, "this invitation is no longer open: ask the host for a new one")
+            status, text = await post(host, f"token/{word}?name={name}", basic("tiger", secret))
+            assert (status, text) == (409, f"'ada' has no bot '{name}'")
+    status, text = await post(host, "token/create?name=bear", basic("tiger", secret))
+    assert (status, text) == (409, "this invitation is no longer open: ask the host for a new one")
     [bot] = (await owners.load_owner(host.engine, "ada")).bots
     assert bot.name == "tiger"
 

@@ -127,7 +127,7 @@ async def test_a_slow_query_runs_in_the_page_process(pages: Pages, url: str) -> 
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
         store.execute("ALTER TABLE standings RENAME TO old_standings")
         store.execute(f"CREATE VIEW standings AS {SLOW_QUERY}")
-    assert (await get(pages, "/api/maps"))[0] == 200  # now the page process is_running
+    assert (await get(pages, "/api/maps"))[0] == 200  # starts the page process
     assert pages.process.pid not in (None, os.getpid())
     called: Counter[str] = Counter()
     package = str(Path(sys.modules["arena.server"].__file__ or "").resolve().parent)
@@ -184,7 +184,7 @@ async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pyte
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
-    os.kill(pid, signal.SIGSTOP)  # so that the question is under way when it ends
+    os.kill(pid, signal.SIGSTOP)  # so that the request is in progress when the process ends
     results: list[int] = []
 
     async def ask() -> None:
@@ -198,7 +198,7 @@ async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pyte
     assert results == [503]
     assert (await get(pages, "/api/bot/anna"))[0] == 404
     assert pages.process.pid not in (None, pid)
-    with anyio.fail_after(60):  # a thread waits for the exit code, and may be later than the next process
+    with anyio.fail_after(60):  # a thread waits for the exit code, perhaps until after the next start
         while not (warnings := [each.getMessage() for each in caplog.records if each.name == "arena.pages"]):
             await anyio.lowlevel.checkpoint()
     assert warnings == ["the page process ended (exit code -9): the next request starts another"]
@@ -284,12 +284,12 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
 
         async def find_delay(path: str) -> float:
             """Return the seconds before the page process is asked, which it does not have for its response."""
-            await asyncio.sleep(1)  # the pause after the response before
+            await asyncio.sleep(1)  # the pause after the previous response
             route_match = parse_target(path)
             assert route_match is not None
-            began = CLOCK.now()
+            start_time = CLOCK.now()
             await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
-            delay = CLOCK.now() - began
+            delay = CLOCK.now() - start_time
             assert given[-1].seconds_left == pytest.approx(route_match.rules.max_seconds - delay)
             assert given[-1].live == LiveData()
             return delay
@@ -321,8 +321,8 @@ async def test_a_fault_of_the_page_process_is_logged_by_its_parent(
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
         store.execute("DROP TABLE standings")
     assert await get(pages, "/api/bot/anna") == (503, "the store does not answer\n")
-    (told,) = [each.getMessage() for each in caplog.records if each.name == "arena.pages"]
-    assert told == "/api/bot/anna: the store does not answer: no such table: standings"
+    (message,) = [each.getMessage() for each in caplog.records if each.name == "arena.pages"]
+    assert message == "/api/bot/anna: the store does not answer: no such table: standings"
 
 
 async def test_the_page_process_cannot_write_to_the_store(url: str) -> None:
@@ -392,12 +392,12 @@ async def test_a_post_fails_long_before_a_database_command_times_out(
         with monkeypatch.context() as quick, own_postgresql.frozen():
             quick.setattr("arena.server.web.routes.ROUTES", make_quick_routes())
             quick.setattr(database, "HANG_SECONDS", 0.1)
-            began = monotonic()
+            start_time = monotonic()
             assert await post_wrong_token(pages) == (
                 503,
                 "the server cannot reach its store: try again\n",
             )
-            assert monotonic() - began < database.DEFAULT_TIMEOUTS.command - 5
+            assert monotonic() - start_time < database.DEFAULT_TIMEOUTS.command - 5
         assert (await post_wrong_token(pages))[0] == 401
 
 
@@ -421,5 +421,5 @@ def count_calls(ask: Callable[[], Any]) -> int:
         answer = ask()
     finally:
         sys.setprofile(None)
-    assert isinstance(answer, Response), "it is not answered at once"
+    assert isinstance(answer, Response), "the response is not made immediately"
     return calls

@@ -197,7 +197,7 @@ async def test_simultaneous_equal_requests_share_one_response(host: Host) -> Non
     await count_new_matches(host.engine)
     async with anyio.create_task_group() as tasks:
         for number in range(40):
-            letter = "t" if number % 2 else "%74"  # the same question
+            letter = "t" if number % 2 else "%74"  # the same request, written differently
             tasks.start_soon(get_json, host, f"table?event={letter}est")
     assert get_pages(host).process.request_count == 1
 
@@ -247,7 +247,7 @@ async def test_the_table_of_an_event_has_scores_and_cross_table(host: Host) -> N
 
 
 async def test_the_table_of_an_event_is_empty_during_its_first_match(host: Host) -> None:
-    await get_json(host, "maps")  # now the page process runs, and the match waits for nothing
+    await get_json(host, "maps")  # starts the page process before the match
     async with live_match(host):
         empty = {"event": "test", "rows": [], "crosses": [], "counted": 0, "bracket": []}
         assert await get_json(host, "table?event=test") == empty
@@ -277,7 +277,7 @@ async def get_plain(host: Host, path: str) -> tuple[int, str]:
 
 
 async def test_an_address_over_its_work_budget_is_refused_alone() -> None:
-    # 40 ms are saved up: eight bots, of which each costs 5 ms.
+    # A full budget of 40 ms suffices for eight requests of 5 ms each.
     async with open_host(
         make_private_host_settings(limits=HostLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])
     ) as host:
@@ -301,7 +301,7 @@ async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancell
     url = await asyncio.to_thread(own_postgresql.new_database)
     async with open_host(make_private_host_settings(database=url)) as host:
         pages = get_pages(host)
-        assert await get_status(pages, "/api/maps") == 200  # now the page process runs
+        assert await get_status(pages, "/api/maps") == 200  # starts the page process
         for path, route in ROUTES.items():
             monkeypatch.setitem(ROUTES, path, route._replace(max_seconds=0.5))
         async with host.engine.connect() as locking:
@@ -312,11 +312,11 @@ async def test_a_request_that_takes_too_long_gets_a_503_and_its_query_is_cancell
                 for path in ("records", "table", "table?event=x", "bot/anna", "record/a", "records?bot=anna"):
                     tasks.start_soon(expect_busy, pages, f"/api/{path}")
             waiting = "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-            with anyio.fail_after(500):  # a cancelled query is gone a little later where the machine is busy
+            with anyio.fail_after(500):  # on a busy machine, a query ends some time after it is cancelled
                 while True:
                     await locking.execute(sa.text("SELECT pg_stat_clear_snapshot()"))
                     left = (await locking.execute(sa.text(waiting))).scalars().all()
-                    # The server itself may well wait: it packs, counts, and looks up accounts.
+                    # The server's own queries may wait too: it packs and counts matches, and looks up accounts.
                     of_the_server = ("whole", "counted", "tokens")
                     own = [each for each in left if any(word in each for word in of_the_server)]
                     if left == own:
@@ -343,7 +343,7 @@ async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
     statements: list[str] = []
     pages = StorePages(host.engine)
     sa.event.listen(
-        host.engine.sync_engine, "before_cursor_execute", lambda *told: statements.append(told[2])
+        host.engine.sync_engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2])
     )
     for bot in ("", "anna", "bert"):
         asked = parse_target(f"/api/records?limit=50&game=tictactoe&bot={bot}")
@@ -351,17 +351,16 @@ async def test_a_list_of_matches_reads_no_records(host: Host) -> None:
         data = json.loads((await pages.handle_request(asked, LiveData())).body)
         assert [each["match"] for each in data["matches"]] == ids[::-1]
     assert len((await get_json(host, "bot/anna"))["matches"]) == 3
-    # What is packed meanwhile is no list's.
+    # Meanwhile, the server itself may read packed records.
     assert not [each for each in statements if "packed" in each and "whole" not in each]
 
 
 async def test_no_response_is_made_for_a_client_that_has_left(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        request_queue, "MAX_CORE_SHARE", 0.02
-    )  # rests are ten times as long, which lasts on a busy machine too
-    # All turns are taken for as long as an answer may take, or rests after it.
+    # Pauses are ten times as long as usual, so that they outlast the test on a busy machine.
+    monkeypatch.setattr(request_queue, "MAX_CORE_SHARE", 0.02)
+    # These requests and the pauses after them take all turns.
     for number in range(MAX_PARALLEL_RESPONSES):
         assert await get_status(get_pages(host), f"/api/bot/first{number}") == 404
     gone = Request("/api/bot/gone", Headers([]), is_abandoned=lambda: True)
@@ -406,8 +405,8 @@ async def test_pages_of_allowed_origins_may_read_json(
     settings.server.origins = origins
     async with open_host(settings) as host:
         for path, status in (("/api/about", 200), ("/api/bot/nobody", 404), ("/api/table?x=1", 400)):
-            told, headers, _ = await get(host, path, Origin="https://course.example")
-            assert (told, headers.get("Access-Control-Allow-Origin"), headers.get("Vary")) == (
+            found_status, headers, _ = await get(host, path, Origin="https://course.example")
+            assert (found_status, headers.get("Access-Control-Allow-Origin"), headers.get("Vary")) == (
                 status,
                 allowed,
                 vary,

@@ -109,7 +109,7 @@ async def test_a_request_abandoned_at_its_turn_passes_the_turn_on() -> None:
                 call()
                 scope.cancel()
         await settle()
-        while clock.calls:  # where it was told of its turn before it was told to give up
+        while clock.calls:  # if the request got its turn before it was cancelled
             await clock.advance()
     assert order in (["192.0.2.1", "192.0.2.3"], ["192.0.2.1", "192.0.2.2", "192.0.2.3"])
 

@@ -81,7 +81,7 @@ def test_only_documents_have_a_content_security_policy(files: StaticFiles) -> No
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     for page in ("index.html", "embed.html"):
         assert files.answer_file(f"{files.digest}/{page}", gzip=False) is None, (
-            "a page is told at its addresses alone"
+            "HTML pages are not served as files"
         )
     for embedded in (False, True):
         assert (
@@ -105,7 +105,7 @@ def test_a_compressed_file_has_the_same_content(files: StaticFiles) -> None:
 def test_no_path_leads_out_of_the_folder(files: StaticFiles, path: str) -> None:
     inside = path in {file.relative_to(PAGE_FOLDER).as_posix() for file in PAGE_FOLDER.rglob("*")}
     assert (files.answer_file(f"{files.digest}/{path}", gzip=False) is not None) <= inside
-    assert files.answer_file(path, gzip=False) is None, "the digest is needed"
+    assert files.answer_file(path, gzip=False) is None, "a path without the digest is not served"
 
 
 def test_gzip_is_sent_to_clients_that_accept_it() -> None:

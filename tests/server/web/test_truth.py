@@ -15,16 +15,18 @@ from tests.ladder.reports.test_blunders import count_by_comparison, make_record
 
 def test_each_move_on_a_solved_map_has_its_quality() -> None:
     record = make_record("path4", 30)
-    told = rate_moves_by_table(to_line(record))
-    assert told is not None
-    assert len(told) == len(record.moves)
-    assert sum(each.kind is not MoveQuality.KEPT for each in told) == sum(
+    qualities = rate_moves_by_table(to_line(record))
+    assert qualities is not None
+    assert len(qualities) == len(record.moves)
+    assert sum(each.kind is not MoveQuality.KEPT for each in qualities) == sum(
         count_by_comparison(record).values()
     )
     replayed = verify_record(record)
     solution = load_solution(replayed.game)
     assert solution is not None
-    assert [each.now for each in told] == [str(solution.get_value(each)) for each in replayed.positions[1:]]
+    assert [each.now for each in qualities] == [
+        str(solution.get_value(each)) for each in replayed.positions[1:]
+    ]
 
 
 @pytest.mark.parametrize("map", ["world", "m2"])

@@ -27,8 +27,8 @@ def image(body: bytes) -> Image.Image:
 
 
 def test_each_ply_of_a_match_has_a_picture_of_the_right_size() -> None:
-    told = line()
-    start, last = drawing.draw_record(told, 0), drawing.draw_record(told)
+    record_line = line()
+    start, last = drawing.draw_record(record_line, 0), drawing.draw_record(record_line)
     assert image(start).format == "PNG"
     assert image(start).size == (WIDTH, HEIGHT)
     assert start != last
@@ -70,10 +70,10 @@ def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
 
 
 def test_a_match_of_an_unknown_game_has_a_card_without_board_and_no_film() -> None:
-    told = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
-    assert image(drawing.draw_record(told, 2)).format == "PNG"
+    record_line = line("tictactoe", most=3).replace('"tictactoe"', '"nobodys-game"')
+    assert image(drawing.draw_record(record_line, 2)).format == "PNG"
     with pytest.raises(drawing.CannotDraw, match="cannot be drawn"):
-        drawing.draw_film(told)
+        drawing.draw_film(record_line)
 
 
 def test_an_invalid_record_is_reported_in_one_line() -> None:

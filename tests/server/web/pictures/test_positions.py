@@ -49,7 +49,7 @@ def test_only_an_unchanged_built_in_map_has_its_land() -> None:
     file = load_map_file("italy")
     assert make_map_picture(MapFile(file.map)).land == load_shipped_land("italy")
     before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
-    assert make_map_picture(MapFile(before)).file == file, "its picture is as it was"
+    assert make_map_picture(MapFile(before)).file == file, "other rules do not change the picture"
     places = tuple((x, y + 1) for x, y in file.map.places)
     assert make_map_picture(MapFile(replace(file.map, places=places))).land is None
 
@@ -69,6 +69,6 @@ def test_the_number_of_drawn_pieces_is_that_of_the_board(name: str) -> None:
         picture = game.picture(position).upper()
         letters = "WB" if name == "hexapawn" else "XO"
         lines = [line for line in picture.splitlines() if not line.strip().startswith(("A B", "A  B"))]
-        told = "".join(re.sub(r"^\s*\d+", "", line) for line in lines)
-        assert piece.foreground.count("<circle") == told.count(letters[0])
-        assert piece.foreground.count("<rect") == told.count(letters[1])
+        pieces_text = "".join(re.sub(r"^\s*\d+", "", line) for line in lines)
+        assert piece.foreground.count("<circle") == pieces_text.count(letters[0])
+        assert piece.foreground.count("<rect") == pieces_text.count(letters[1])
