@@ -27,8 +27,8 @@ from arena.clock import MONOTONIC
 from arena.server.core.limits import PRIVATE_LIMITS
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
-from arena.server.edge.interpreter import tune_interpreter
 from arena.server.edge.session import ADMITTED, BINARY, SeatState, Session
+from arena.server.interpreter import tune_interpreter
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import MessageToCore

@@ -37,11 +37,11 @@ SETTERS = {"setattr", "delattr"}
 
 SET_FROM_OUTSIDE = {
     (
-        "server/edge/server_log.py",
+        "server/commands/server_log.py",
         "excepthook",
     ): "Python's own way to be told of exceptions that nobody has caught",
     (
-        "server/edge/server_log.py",
+        "server/commands/server_log.py",
         "unraisablehook",
     ): "Python's own way to be told of exceptions that nobody can catch",
     (

@@ -34,7 +34,7 @@ from arena.maps.loader import MapError
 from arena.maps.openings_file import BadOpenings, read_openings
 from arena.match.adjudication import find_unusable_table_reason
 from arena.rating.sprt import Sprt
-from arena.server.edge import interpreter
+from arena.server import interpreter
 from arena.server.edge.edge import CannotListen
 from arena.server.store.errors import StoreError
 from arena.server.store.ladder_lock import CannotResume

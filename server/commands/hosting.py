@@ -25,6 +25,7 @@ from arena.protocol.adjudication import BadAdjudication
 from arena.protocol.record import Record, to_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import CoreSuperseded
+from arena.server.commands import server_log
 from arena.server.commands.lifecycle import StopSignals, serve_until_signal
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import (
@@ -35,7 +36,6 @@ from arena.server.commands.settings_file import (
     load_settings,
 )
 from arena.server.core.settings import OPEN_EVENT, Pool
-from arena.server.edge import server_log
 from arena.server.host import Host, open_host
 from arena.server.roles import check_connections, open_edge, open_leader
 from arena.server.settings import (

@@ -12,7 +12,9 @@ import typer
 
 from arena.console import CommandError, UsageError, err
 from arena.processes.tasks import open_background_tasks
+from arena.server import interpreter
 from arena.server.cluster.bus import BusError
+from arena.server.commands import server_log
 from arena.server.commands.hosting import ReloadableHost, read_plan
 from arena.server.commands.lifecycle import StopSignals
 from arena.server.commands.local_cluster import serve_processes
@@ -23,7 +25,6 @@ from arena.server.commands.settings_file import (
     make_example_file,
     parse_set_options,
 )
-from arena.server.edge import interpreter, server_log
 from arena.server.edge.edge import CannotListen
 from arena.server.settings import LogFormat, ProcessRole
 from arena.server.shell.house_processes import HouseEngineError

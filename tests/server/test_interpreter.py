@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from arena.server.edge.interpreter import tune_interpreter
+from arena.server.interpreter import tune_interpreter
 from arena.server.metrics import Metrics
 from tests.server.test_metrics import samples
 

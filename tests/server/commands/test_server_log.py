@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.server.edge import server_log
+from arena.server.commands import server_log
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_only_warnings_are_logged_by_default(capsys: pytest.CaptureFixture[str])
 def test_every_line_on_stderr_is_json() -> None:
     program = """
 import logging, sys, threading, warnings
-from arena.server.edge import server_log
+from arena.server.commands import server_log
 
 class Fails:
     def __del__(self):

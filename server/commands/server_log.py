@@ -1,4 +1,4 @@
-"""The log of a server: one line per event, with the match and the bot that the event concerns."""
+"""Log of a server as text or JSON: one line per event, with the match, the bot and the address that it concerns."""
 
 from __future__ import annotations
 
