@@ -55,10 +55,10 @@ async def pack_finished_matches(engine: Engine) -> int:
 
 async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
     async with open_query_connection(engine) as connection:
-        rows = (await connection.execute(_SELECT_UNPACKED, {"most": limit})).all()
+        rows = (await connection.execute(_SELECT_UNPACKED, {"max_matches": limit})).all()
         if not rows:
             return []
-        numbers = {"these": [row.number for row in rows]}
+        numbers = {"match_numbers": [row.number for row in rows]}
         events = (await connection.execute(_build_events_query(engine.dialect.name), numbers)).all()
     events_by_number = {event.number: event.events for event in events}
     return [
@@ -75,9 +75,9 @@ def _sort_events(collected: str) -> list[str]:
 def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
     return [
         {
-            "which": match.number,
-            "before": match.packed,
-            "piece": pack_match(
+            "match_number": match.number,
+            "packed_record": match.packed,
+            "packed_match": pack_match(
                 MatchData(unpack_record(match.packed), match.terms, _sort_events(match.events))
             ),
         }
@@ -88,18 +88,18 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
 def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
     """Store the packed data of matches, delete their unpacked terms and events, and return the number of packed matches.
 
-    packed_matches: a dict for each match: `which` is the match's number, `before` the packed record that was read, and
-        `piece` the new packed data
+    packed_matches: a dict for each match, with its `match_number`, its `packed_record` as it was read, and its new packed
+        data, `packed_match`
 
     A match whose record has changed since the read is skipped and not counted. A match that another server has packed
     meanwhile is counted.
     """
     connection.execute(_UPDATE_PACKED, packed_matches)
-    numbers = {"these": [piece["which"] for piece in packed_matches]}
-    packed = {"these": connection.execute(_SELECT_PACKED, numbers).scalars().all()}
+    numbers = {"match_numbers": [match["match_number"] for match in packed_matches]}
+    packed = {"match_numbers": connection.execute(_SELECT_PACKED, numbers).scalars().all()}
     connection.execute(_CLEAR_TERMS, packed)
     connection.execute(_DELETE_EVENTS, packed)
-    return len(packed["these"])
+    return len(packed["match_numbers"])
 
 
 # The condition must equal the condition of the partial index literally, so that packed matches are not scanned.
@@ -108,17 +108,17 @@ _SELECT_UNPACKED = (
     .join(matches, matches.c.number == records.c.number)
     .where(sa.text("NOT records.whole"))
     .order_by(records.c.number)
-    .limit(sa.bindparam("most", type_=sa.Integer))
+    .limit(sa.bindparam("max_matches", type_=sa.Integer))
 )
-_MATCH_NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("these", expanding=True)
+_MATCH_NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("match_numbers", expanding=True)
 _UPDATE_PACKED = (
     sa.update(records)
     .where(
-        records.c.number == sa.bindparam("which"),
-        records.c.packed == sa.bindparam("before", type_=sa.LargeBinary),
+        records.c.number == sa.bindparam("match_number"),
+        records.c.packed == sa.bindparam("packed_record", type_=sa.LargeBinary),
         sa.text("NOT records.whole"),
     )
-    .values(packed=sa.bindparam("piece", type_=sa.LargeBinary), whole=True)
+    .values(packed=sa.bindparam("packed_match", type_=sa.LargeBinary), whole=True)
 )
 _SELECT_PACKED = sa.select(records.c.number).where(
     records.c.number.in_(_MATCH_NUMBERS), sa.text("records.whole")
@@ -132,7 +132,7 @@ _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 def _build_events_query(dialect: str) -> sa.Select[Any]:
     """Return the query for all events of some matches: one row per match, with its events in a JSON object by number.
 
-    The query's parameter `these` holds the numbers of the matches. One row per event would be slower, because each row
+    The query's parameter `match_numbers` holds the numbers of the matches. One row per event would be slower, because each row
     that SQLite returns switches between its thread and the event loop.
     """
     collect = sa.func.json_object_agg if dialect == "postgresql" else sa.func.json_group_object

@@ -77,7 +77,7 @@ async def issue_directive(
 
 async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str) -> bool:
     """End the directive of this kind and subject. Return False if there is none."""
-    values = {"of_kind": kind, "of": subject}
+    values = {"kind": kind, "subject": subject}
     return await database.write(
         engine, lambda connection: bool(connection.execute(_DELETE_DIRECTIVE, values).rowcount)
     )
@@ -123,7 +123,7 @@ async def find_ban(engine: Engine, kind: DirectiveKind, subject: str) -> Directi
 
 
 _DELETE_DIRECTIVE = sa.delete(directives).where(
-    directives.c.kind == sa.bindparam("of_kind"), directives.c.subject == sa.bindparam("of")
+    directives.c.kind == sa.bindparam("kind"), directives.c.subject == sa.bindparam("subject")
 )
 _ACTIVE_DIRECTIVES = (
     sa.select(directives)

@@ -151,7 +151,7 @@ def try_acquire(
     Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
     """
     dialect = connection.dialect.name
-    query, named = _make_server_query(dialect), {"held": name}
+    query, named = _make_server_query(dialect), {"server_name": name}
     # Read without a lock first, so that a holder that commits does not wait for observers.
     row = connection.execute(query, named).one_or_none()
     if row is None:
@@ -225,7 +225,12 @@ def release_lease(connection: sa.Connection, lease: Lease) -> None:
 
 def require_lease(connection: sa.Connection, lease: Lease) -> None:
     """Raise LeaseLost unless the lease is held, and keep others from acquiring it until the end of the transaction."""
-    if connection.execute(_SELECT_HELD_LEASE, {"held": lease.name, "under": lease.number}).first() is None:
+    if (
+        connection.execute(
+            _SELECT_HELD_LEASE, {"server_name": lease.name, "fencing_token": lease.number}
+        ).first()
+        is None
+    ):
         raise LeaseLost(lease)
 
 
@@ -259,11 +264,11 @@ def make_database_time(dialect: str) -> sa.ColumnElement[float]:
 
 @cache
 def _make_server_query(dialect: str) -> sa.Select[Any]:
-    """Return the query for a server's row, with the database's time as `at`. Its parameter `held` is the server's name.
+    """Return the query for a server's row, with the database's time as `at`. Its parameter `server_name` is the server's name.
 
     The query is cached, because each standby runs it four times a second.
     """
-    named = servers.c.name == sa.bindparam("held")
+    named = servers.c.name == sa.bindparam("server_name")
     return sa.select(servers, make_database_time(dialect).label("at")).where(named)
 
 
@@ -278,7 +283,7 @@ WHERE application_name = :session_name AND pid <> pg_backend_pid()
 # The query is built once, because it runs in every transaction.
 _SELECT_HELD_LEASE = (
     sa.select(servers.c.number)
-    .where(servers.c.name == sa.bindparam("held"), servers.c.number == sa.bindparam("under"))
+    .where(servers.c.name == sa.bindparam("server_name"), servers.c.number == sa.bindparam("fencing_token"))
     .with_for_update(read=True)
 )
 

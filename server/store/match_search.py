@@ -85,7 +85,7 @@ async def search_matches(
     terms = tuple(name for name in filter.__struct_fields__ if getattr(filter, name))
     index_terms = _choose_index_terms(terms)
     max_read = limit + 1 if set(terms) <= set(index_terms) else max_examined
-    parameters: dict[str, Any] = asdict(filter) | {"most": max_read}
+    parameters: dict[str, Any] = asdict(filter) | {"max_read": max_read}
     if before is not None:
         parameters |= {"finished_before": before[0], "before": before[1]}
     async with open_query_connection(engine) as connection:
@@ -176,7 +176,7 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 @lru_cache(maxsize=256)
 def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
-    """Return the query for the newest matches that meet the search terms of an index. Its parameter `most` is a limit.
+    """Return the query for the newest matches that meet the search terms of an index. Its parameter `max_read` is a limit.
 
     index_terms: names of the search terms that the index covers
     game_count: number of games to search in the index by bot and game; 0 if another index is used
@@ -186,7 +186,7 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
     several lists are merged by the end times and numbers in the index. A match of a bot against itself is in two lists,
     but is returned once.
     """
-    limit = sa.bindparam("most", type_=sa.Integer)
+    limit = sa.bindparam("max_read", type_=sa.Integer)
     position_conditions = (_build_before_condition(),) if has_cursor else ()
     condition_lists = [
         (*list_conditions, *position_conditions, IS_FINISHED)

@@ -236,7 +236,7 @@ def _make_format(ladder: StoredPlan) -> Format:
 
 async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]]:
     """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
-    latest_rows = (await fetch(engine, _HISTORY, {"of": bot})).all()
+    latest_rows = (await fetch(engine, _HISTORY, {"bot_name": bot})).all()
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed(latest_rows):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
@@ -245,7 +245,7 @@ async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]
 
 _HISTORY = (
     sa.select(*(rating_steps.c[name] for name in ("game", "finished", "rating", "deviation")))
-    .where(rating_steps.c.bot == sa.bindparam("of"), rating_steps.c.time_control == "")
+    .where(rating_steps.c.bot == sa.bindparam("bot_name"), rating_steps.c.time_control == "")
     .order_by(rating_steps.c.arrival.desc())
     .limit(MAX_RATING_POINTS)
 )

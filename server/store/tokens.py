@@ -126,7 +126,7 @@ async def _change_token(engine: Engine, name: str, presented: Token | None, valu
     def check_and_change(connection: sa.Connection) -> int:
         database.lock_exclusively(connection)
         if presented is not None:
-            row = connection.execute(_SELECT_TOKEN, {"of": presented.name}).one_or_none()
+            row = connection.execute(_SELECT_TOKEN, {"token_name": presented.name}).one_or_none()
             if row is None or make_token_from_row(row) != presented:
                 raise TokenError(f"the token of {presented.name!r:.80} has changed: log in again")
         return connection.execute(change).rowcount
@@ -144,7 +144,7 @@ def make_no_bot_error(owner: str, name: str) -> TokenError:
 
 async def find_token(engine: Engine, name: str) -> Token | None:
     """Return the token of a name, even if it was revoked; None if the name has none."""
-    row = (await database.fetch(engine, _SELECT_TOKEN, {"of": name})).one_or_none()
+    row = (await database.fetch(engine, _SELECT_TOKEN, {"token_name": name})).one_or_none()
     return make_token_from_row(row) if row is not None else None
 
 
@@ -182,7 +182,7 @@ async def load_known_names(engine: Engine) -> set[str]:
     return set((await database.fetch(engine, sa.union(*map(sa.select, names)))).scalars())
 
 
-_SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("of"))
+_SELECT_TOKEN = sa.select(tokens).where(tokens.c.name == sa.bindparam("token_name"))
 
 
 def make_token_from_row(row: sa.Row[Any]) -> Token:

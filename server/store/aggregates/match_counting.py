@@ -65,7 +65,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
     store the end of a match.
     """
     database.lock_exclusively(connection)
-    rows = connection.execute(SELECT_UNCOUNTED, {"most": max_matches}).all()
+    rows = connection.execute(SELECT_UNCOUNTED, {"max_matches": max_matches}).all()
     if not rows:
         return 0, []
     rated = [row for row in rows if row.rated]
@@ -97,7 +97,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
         connection,
         [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
     )
-    database.execute_many(connection, _MARK_COUNTED, [{"which": row.number} for row in rows])
+    database.execute_many(connection, _MARK_COUNTED, [{"match_number": row.number} for row in rows])
     return len(rows), steps
 
 
@@ -127,7 +127,9 @@ SELECT_UNCOUNTED = (
     )
     .where(sa.text("matches.finished IS NOT NULL AND NOT matches.counted"))
     .order_by(matches.c.arrival)
-    .limit(sa.bindparam("most", type_=sa.Integer))
+    .limit(sa.bindparam("max_matches", type_=sa.Integer))
 )
 _INSERT_STEP = sa.insert(rating_steps)
-_MARK_COUNTED = sa.update(matches).where(matches.c.number == sa.bindparam("which")).values(counted=sa.true())
+_MARK_COUNTED = (
+    sa.update(matches).where(matches.c.number == sa.bindparam("match_number")).values(counted=sa.true())
+)

@@ -131,7 +131,7 @@ async def load_standings(
 
 async def load_bot_standings(engine: Engine, bot: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
-    rows = await database.fetch(engine, _SELECT_BOT_STANDINGS, {"of": bot})
+    rows = await database.fetch(engine, _SELECT_BOT_STANDINGS, {"bot_name": bot})
     return sort_standings(RatingRow(*row) for row in rows)
 
 
@@ -204,7 +204,7 @@ def read_current_ratings(
         bots_by_category.setdefault(category, []).append(bot)
     for category, bots in bots_by_category.items():
         for start in range(0, len(bots), MAX_BOTS_PER_QUERY):
-            parameters = {**category._asdict(), "these": bots[start : start + MAX_BOTS_PER_QUERY]}
+            parameters = {**category._asdict(), "bot_names": bots[start : start + MAX_BOTS_PER_QUERY]}
             for row in connection.execute(_SELECT_CURRENT_RATINGS, parameters):
                 ratings[category, row.bot] = make_current_rating_from_row(row)
     return ratings
@@ -310,7 +310,7 @@ def _select_season_number(season: str) -> sa.ScalarSelect[int]:
 
 _WHOLE_GAME = standings_table.c.time_control == ""
 _SELECT_BOT_STANDINGS = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__)).where(
-    standings_table.c.bot == sa.bindparam("of"),
+    standings_table.c.bot == sa.bindparam("bot_name"),
     _WHOLE_GAME,
     standings_table.c.season == _select_season_number(""),
 )
@@ -318,5 +318,5 @@ _SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses
 _COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
 _SELECT_CURRENT_RATINGS = sa.select(standings_table).where(
     *_make_column_conditions(standings_table, *RatingCategory._fields),
-    standings_table.c.bot.in_(sa.bindparam("these", expanding=True)),
+    standings_table.c.bot.in_(sa.bindparam("bot_names", expanding=True)),
 )
