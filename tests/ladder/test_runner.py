@@ -25,7 +25,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.rating.standings import list_losers
 from arena.server.host import Host
-from tests.rating.pairs import round_robin
+from tests.rating.pairs import make_round_robin
 from tests.server.fleets import QUICK, ROOT, bot
 from tests.server.matches import game_of
 
@@ -78,7 +78,7 @@ async def run(
     """Play a round-robin of these bots. Return its matches, and the notices about the bots."""
     matches: list[tuple[Pairing, Record]] = []
     noticed: list[str] = []
-    pairs = round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
+    pairs = make_round_robin([each.name for each in bots], rounds, len(terms.starts), 0)
     refused = None
     server = host.host if isinstance(host, RecordingHost) else host
     async with open_bot_processes(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arena.rating.pairing import Pair, make_round_robin_round
 
 
-def round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> list[Pair]:
+def make_round_robin(bots: Sequence[str], rounds: int, starts: int, seed: int) -> list[Pair]:
     """Return all pairs of a round-robin: `rounds` pairs of every two bots on each of `starts` start positions."""
     size = len(bots) * (len(bots) - 1) // 2 * starts
     return [

@@ -20,7 +20,7 @@ BOTS = [f"bot{n:02}" for n in range(12)]
 ELO = {bot: 60.0 * n for n, bot in enumerate(BOTS)}
 
 
-def match(
+def make_record(
     maxie: str,
     minnie: str,
     winner: Seat | None,
@@ -42,12 +42,12 @@ def audit_honest_matches(seed: int, rounds: int = 10) -> Audit:
                 reason = EndReason.RESIGNATION if chance.random() < 1 / 3 else EndReason.LINE
                 moves = [chance.randrange(100) for _ in range(30)]
                 audit.add_match(
-                    match(first, second, "maxie" if wins else "minnie", reason, moves), is_rated=True
+                    make_record(first, second, "maxie" if wins else "minnie", reason, moves), is_rated=True
                 )
     return audit
 
 
-def finding_keys(found: list[AuditFinding]) -> list[tuple[str, str, str]]:
+def list_finding_keys(found: list[AuditFinding]) -> list[tuple[str, str, str]]:
     return [(each.check, each.bot, each.opponent) for each in found]
 
 
@@ -59,9 +59,9 @@ def test_honest_matches_give_no_findings(seed: int) -> None:
 def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
     audit = audit_honest_matches(1)
     for _ in range(30):
-        audit.add_match(match(BOTS[0], BOTS[11], "maxie"), is_rated=True)
+        audit.add_match(make_record(BOTS[0], BOTS[11], "maxie"), is_rated=True)
     (found,) = audit.list_findings()
-    assert finding_keys([found]) == [("result", BOTS[0], BOTS[11])]
+    assert list_finding_keys([found]) == [("result", BOTS[0], BOTS[11])]
     assert found.chance is not None
     assert found.chance < 1e-6
     assert found.matches == 50
@@ -70,16 +70,16 @@ def test_a_strong_bot_that_lets_a_weak_one_win_is_found() -> None:
 def test_unrated_void_and_walkover_results_are_ignored() -> None:
     audit = audit_honest_matches(2)
     for _ in range(30):
-        audit.add_match(match(BOTS[0], BOTS[11], "maxie"), is_rated=False)
-        audit.add_match(match(BOTS[0], BOTS[11], None, EndReason.SERVER_FAULT), is_rated=True)
-        audit.add_match(match(BOTS[0], BOTS[11], "maxie", EndReason.NO_SHOW), is_rated=True)
+        audit.add_match(make_record(BOTS[0], BOTS[11], "maxie"), is_rated=False)
+        audit.add_match(make_record(BOTS[0], BOTS[11], None, EndReason.SERVER_FAULT), is_rated=True)
+        audit.add_match(make_record(BOTS[0], BOTS[11], "maxie", EndReason.NO_SHOW), is_rated=True)
     assert audit.list_findings() == []
 
 
 def test_two_bots_that_met_nobody_else_give_no_finding() -> None:
     audit = Audit()
     for _ in range(40):
-        audit.add_match(match("anna", "bert", "maxie"), is_rated=True)
+        audit.add_match(make_record("anna", "bert", "maxie"), is_rated=True)
     assert audit.list_findings() == []
 
 
@@ -88,8 +88,8 @@ def test_a_bot_that_resigns_to_one_opponent_alone_is_found() -> None:
     for other in BOTS[1:]:
         for number in range(10):
             reason = EndReason.RESIGNATION if other == BOTS[3] and number < 8 else EndReason.LINE
-            audit.add_match(match(BOTS[0], other, "minnie", reason), is_rated=True)
-    assert finding_keys(audit.list_findings()) == [("resignation", BOTS[0], BOTS[3])]
+            audit.add_match(make_record(BOTS[0], other, "minnie", reason), is_rated=True)
+    assert list_finding_keys(audit.list_findings()) == [("resignation", BOTS[0], BOTS[3])]
 
 
 def test_identical_play_is_found_unless_both_bots_have_one_owner() -> None:
@@ -97,12 +97,12 @@ def test_identical_play_is_found_unless_both_bots_have_one_owner() -> None:
     for _ in range(3):
         moves = [chance.randrange(100) for _ in range(30)]
         for name in ("anna", "bert"):
-            audit.add_match(match(name, "carl", "maxie", moves=moves), is_rated=False)
+            audit.add_match(make_record(name, "carl", "maxie", moves=moves), is_rated=False)
             audit.add_match(
-                match(name, "carl", "maxie", moves=moves[:10]), is_rated=False
+                make_record(name, "carl", "maxie", moves=moves[:10]), is_rated=False
             )  # short matches may be identical by chance
     (found,) = audit.list_findings()
-    assert finding_keys([found]) == [("identical", "anna", "bert")]
+    assert list_finding_keys([found]) == [("identical", "anna", "bert")]
     assert found.detail.startswith("3 matches")
     assert audit.list_findings(lambda one, other: {one, other} == {"anna", "bert"}) == []
 
@@ -127,8 +127,8 @@ def test_the_hypergeometric_tail_equals_a_count_of_all_draws(
 
 def test_a_shared_address_is_found_if_both_bots_played() -> None:
     audit = Audit()
-    audit.add_match(match("bert", "anna", "maxie"), is_rated=True)
-    audit.add_match(match("bert", "carl", "maxie"), is_rated=True)
+    audit.add_match(make_record("bert", "anna", "maxie"), is_rated=True)
+    audit.add_match(make_record("bert", "carl", "maxie"), is_rated=True)
     audit.add_shared_address("bert", "anna", ["2026-11-24", "2026-11-26"])
     audit.add_shared_address("anna", "carl", ["2026-11-26"])
     audit.add_shared_address("anna", "dora", ["2026-11-26"])

@@ -30,7 +30,7 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> No
     rated = fit_elo_ratings(names, results)
     assert sum(rating.elo for rating in rated.values()) == pytest.approx(0, abs=1e-6)
 
-    def surplus(player: str, shift: float) -> float:
+    def compute_surplus(player: str, shift: float) -> float:
         total = PRIOR_DRAWS * (0.5 - compute_expected_score(rated[player].elo + shift))
         for (a, b), tally in results.items():
             expected = tally.games * compute_expected_score(rated[a].elo - rated[b].elo)
@@ -42,9 +42,9 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> No
     low, high = -3000.0, 3000.0
     for _ in range(100):
         shift = (low + high) / 2
-        low, high = (shift, high) if sum(surplus(p, shift) for p in names) > 0 else (low, shift)
+        low, high = (shift, high) if sum(compute_surplus(p, shift) for p in names) > 0 else (low, shift)
     for player in names:
-        assert surplus(player, low) == pytest.approx(0, abs=1e-5)
+        assert compute_surplus(player, low) == pytest.approx(0, abs=1e-5)
 
 
 @given(TALLIES, TALLIES, TALLIES)

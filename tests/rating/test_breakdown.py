@@ -3,13 +3,15 @@ from arena.protocol.record import Record
 from arena.protocol.values import Seat
 from arena.rating.breakdown import make_breakdown
 from arena.rating.pairing import Pairing
-from tests.rating.pairs import round_robin
+from tests.rating.pairs import make_round_robin
 from tests.server.matches import record
 
 
 def make_results(*winners: Seat | None) -> list[tuple[Pairing, Record]]:
     """Return pairings of anna and bert with a record for each, won by these seats in order."""
-    pairings = [each for pair in round_robin(["anna", "bert"], len(winners), 1, 0) for each in pair.matches()]
+    pairings = [
+        each for pair in make_round_robin(["anna", "bert"], len(winners), 1, 0) for each in pair.matches()
+    ]
     return [
         (
             pairing,

@@ -18,10 +18,10 @@ from arena.rating.formats import (
 )
 from arena.rating.pairing import Pair
 from arena.rating.standings import StandingsRow, make_standings_from_counts
-from tests.rating.pairs import round_robin
+from tests.rating.pairs import make_round_robin
 
 
-def names(n: int) -> list[str]:
+def make_names(n: int) -> list[str]:
     return [f"b{i}" for i in range(n)]
 
 
@@ -42,15 +42,17 @@ def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]
 @settings(deadline=None)
 @given(st.integers(2, 7), st.integers(1, 3), st.integers(1, 2))
 def test_the_rounds_of_the_format_make_up_a_round_robin(bots: int, rounds: int, starts: int) -> None:
-    format = RoundRobinFormat(names(bots), rounds, starts, 5)
-    ladder = play(format, dict.fromkeys(names(bots), 0.0), Random(1))
-    assert sorted(ladder, key=lambda pair: pair.number) == round_robin(names(bots), rounds, starts, 5)
+    format = RoundRobinFormat(make_names(bots), rounds, starts, 5)
+    ladder = play(format, dict.fromkeys(make_names(bots), 0.0), Random(1))
+    assert sorted(ladder, key=lambda pair: pair.number) == make_round_robin(
+        make_names(bots), rounds, starts, 5
+    )
     assert format.total_matches == 2 * len(ladder)
 
 
 def test_in_a_gauntlet_the_first_bot_plays_all_others() -> None:
-    format = make_format("gauntlet", names(4), 2, 2, 0)
-    ladder = play(format, dict.fromkeys(names(4), 0.0), Random(1))
+    format = make_format("gauntlet", make_names(4), 2, 2, 0)
+    ladder = play(format, dict.fromkeys(make_names(4), 0.0), Random(1))
     assert Counter((pair.first, pair.second) for pair in ladder) == {("b0", f"b{i}"): 4 for i in (1, 2, 3)}
     assert sorted(pair.number for pair in ladder) == list(range(12))
     assert format.total_matches == 24
@@ -59,8 +61,8 @@ def test_in_a_gauntlet_the_first_bot_plays_all_others() -> None:
 @settings(deadline=None)
 @given(st.integers(2, 12), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_in_a_swiss_each_bot_plays_once_a_round(bots: int, rounds: int, dice: Random) -> None:
-    format = SwissFormat(names(bots), rounds, 1)
-    strength = {bot: dice.random() for bot in names(bots)}
+    format = SwissFormat(make_names(bots), rounds, 1)
+    strength = {bot: dice.random() for bot in make_names(bots)}
     ladder = play(format, strength, dice)
     assert format.total_matches == 2 * len(ladder)
     by_round: dict[int, list[str]] = defaultdict(list)
@@ -70,15 +72,15 @@ def test_in_a_swiss_each_bot_plays_once_a_round(bots: int, rounds: int, dice: Ra
     sat_out: Counter[str] = Counter()
     for met in by_round.values():
         assert len(met) == len(set(met)) == 2 * (bots // 2)
-        sat_out.update(set(names(bots)) - set(met))
+        sat_out.update(set(make_names(bots)) - set(met))
     # In so few rounds, a bot without an earlier bye can have one, and all others have new opponents left (Dirac 1952).
     if bots % 2 and rounds <= bots // 2:
-        assert max(sat_out.values()) - min(sat_out[bot] for bot in names(bots)) <= 1
+        assert max(sat_out.values()) - min(sat_out[bot] for bot in make_names(bots)) <= 1
 
 
 def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
-    strength = {bot: float(-i) for i, bot in enumerate(names(16))}
-    format = SwissFormat(names(16), 4, 1)
+    strength = {bot: float(-i) for i, bot in enumerate(make_names(16))}
+    format = SwissFormat(make_names(16), 4, 1)
     ladder = play(format, strength, Random(3))
     meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
     assert set(meetings.values()) == {1}
@@ -96,9 +98,9 @@ def test_a_swiss_of_enough_rounds_finds_the_best_and_pairs_equals() -> None:
 @settings(deadline=None)
 @given(st.integers(2, 17), st.integers(1, 2), st.integers(1, 2), st.integers())
 def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int, seed: int) -> None:
-    format = KnockoutFormat(names(bots), rounds, starts)
+    format = KnockoutFormat(make_names(bots), rounds, starts)
     dice = Random(seed)
-    strength = {bot: dice.random() for bot in names(bots)}
+    strength = {bot: dice.random() for bot in make_names(bots)}
     ladder = play(format, strength, dice)
     assert format.winner == max(strength, key=strength.__getitem__)
     assert len({pair.number for pair in ladder}) == len(ladder) == (bots - 1) * rounds * starts
@@ -110,8 +112,8 @@ def test_a_knockout_is_won_by_the_strongest(bots: int, rounds: int, starts: int,
 
 
 def test_the_best_two_seeds_meet_in_the_final_only() -> None:
-    strength = {bot: float(-i) for i, bot in enumerate(names(8))}
-    ladder = play(KnockoutFormat(names(8), 1, 1), strength, Random(0))
+    strength = {bot: float(-i) for i, bot in enumerate(make_names(8))}
+    ladder = play(KnockoutFormat(make_names(8), 1, 1), strength, Random(0))
     assert {ladder[-1].first, ladder[-1].second} == {"b0", "b1"}
 
 
@@ -124,7 +126,7 @@ def test_a_drawn_encounter_has_tie_breaks_and_then_the_better_seed_advances() ->
 
 
 def test_a_bot_with_a_bye_advances_without_a_match() -> None:
-    format = KnockoutFormat(names(3), 1, 1)
+    format = KnockoutFormat(make_names(3), 1, 1)
     [pair] = format.make_next_pairs(is_queue_empty=True)
     assert {pair.first, pair.second} == {"b1", "b2"}
     format.record_pair(pair, 0, 2)
@@ -140,7 +142,7 @@ def test_invalid_formats_are_refused() -> None:
             make_format(name, ["a", "a"], 1, 1, 0)
 
 
-def rows_of(bots: list[str], points: Counter[str]) -> list[StandingsRow]:
+def make_rows(bots: list[str], points: Counter[str]) -> list[StandingsRow]:
     rows = make_standings_from_counts(bots, [])
     return [replace(row, points=points[row.bot]) for row in rows]
 
@@ -148,12 +150,12 @@ def rows_of(bots: list[str], points: Counter[str]) -> list[StandingsRow]:
 @settings(deadline=None)
 @given(st.integers(2, 17), st.integers())
 def test_the_table_of_a_knockout_is_sorted_by_the_round_reached(bots: int, seed: int) -> None:
-    format, dice = KnockoutFormat(names(bots), 1, 1), Random(seed)
-    strength = {bot: dice.random() for bot in names(bots)}
+    format, dice = KnockoutFormat(make_names(bots), 1, 1), Random(seed)
+    strength = {bot: dice.random() for bot in make_names(bots)}
     lost: dict[str, int] = {}
     for number, pair in enumerate(play(format, strength, dice)):
         lost[min(pair.first, pair.second, key=strength.__getitem__)] = number
-    rows = sort_by_format(rows_of(names(bots), Counter()), format)
+    rows = sort_by_format(make_rows(make_names(bots), Counter()), format)
     assert rows[0].bot == format.winner
     assert [row.reached for row in rows[:2]] == ["champion", "final"]
     stages = [row.reached for row in rows]
@@ -170,13 +172,13 @@ def test_the_table_of_a_knockout_is_sorted_by_the_round_reached(bots: int, seed:
 def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
     bots: int, rounds: int, starts: int, dice: Random
 ) -> None:
-    format = SwissFormat(names(bots), rounds, starts)
-    ladder = play(format, {bot: dice.random() for bot in names(bots)}, dice)
-    strength = {bot: format.get_rank(bot, 0).buchholz for bot in names(bots)}
+    format = SwissFormat(make_names(bots), rounds, starts)
+    ladder = play(format, {bot: dice.random() for bot in make_names(bots)}, dice)
+    strength = {bot: format.get_rank(bot, 0).buchholz for bot in make_names(bots)}
     points: Counter[str] = Counter()
     for pair in ladder:
         points[pair.first] += 0
-    rows = sort_by_format(rows_of(names(bots), points), format)
+    rows = sort_by_format(make_rows(make_names(bots), points), format)
     assert rows == sorted(rows, key=lambda row: (-row.points, -(row.buchholz or 0)))
     results = [(row.points, row.buchholz or 0) for row in rows]
     assert [row.rank for row in rows] == [1 + sum(other > each for other in results) for each in results]
@@ -185,7 +187,7 @@ def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
 
 
 def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> None:
-    format, paired = SwissFormat(names(6), 8, 1), list[set[str]]()
+    format, paired = SwissFormat(make_names(6), 8, 1), list[set[str]]()
     while pairs := format.make_next_pairs(is_queue_empty=True):
         paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})
         for pair in pairs:
@@ -198,15 +200,15 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
             )
     assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
     assert ["b0" in each for each in paired][5:] == [False, False, False]
-    assert sum(format.get_rank(bot, 0).byes for bot in names(6)) == 2 * 6, (
+    assert sum(format.get_rank(bot, 0).byes for bot in make_names(6)) == 2 * 6, (
         "in six rounds there are only five bots"
     )
 
 
 def test_200_bots_are_paired_without_repeated_meetings() -> None:
     dice = Random(1)
-    strength = {bot: dice.random() for bot in names(200)}
-    format = SwissFormat(names(200), 9, 1)
+    strength = {bot: dice.random() for bot in make_names(200)}
+    format = SwissFormat(make_names(200), 9, 1)
     ladder = play(format, strength, dice)
     meetings = Counter(frozenset((pair.first, pair.second)) for pair in ladder)
     assert set(meetings.values()) == {1}

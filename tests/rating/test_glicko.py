@@ -35,7 +35,7 @@ def test_the_example_of_the_paper() -> None:
     )  # the paper prints the volatility without rounding up
 
 
-def _f(player: Rating, played: list[GameResult], x: float) -> float:
+def _compute_f(player: Rating, played: list[GameResult], x: float) -> float:
     """Return the value of the function f in step 5 of the paper, computed term by term as the paper defines it."""
     mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
     v_inverse = surplus = 0.0
@@ -56,7 +56,7 @@ def test_the_volatility_is_a_root_of_the_function_in_the_paper(
 ) -> None:
     # Ratings far apart reveal a formula that confuses rating and deviation, which passes the paper's example.
     x = 2 * math.log(update_rating(player, played).volatility)
-    around = _f(player, played, x - 1e-5) * _f(player, played, x + 1e-5)
+    around = _compute_f(player, played, x - 1e-5) * _compute_f(player, played, x + 1e-5)
     assert around <= 1e-20, "f does not change its sign there"
 
 

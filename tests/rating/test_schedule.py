@@ -17,17 +17,17 @@ from arena.rating.schedule import (
     make_match_id,
 )
 from tests.properties import examples
-from tests.rating.pairs import round_robin
-from tests.server.matches import record as finished
+from tests.rating.pairs import make_round_robin
+from tests.server.matches import record as make_finished_record
 
 EVENT = "7"
 
 
-def record(match: str, pairing: Pairing, dice: Random, *, void: bool = False) -> Record:
+def make_record(match: str, pairing: Pairing, dice: Random, *, void: bool = False) -> Record:
     """Return the record of a match with a random winner, or of a void match."""
     winners: tuple[Seat | None, ...] = ("maxie", "minnie", None)
     winner = dice.choice(winners)
-    return finished(
+    return make_finished_record(
         match,
         maxie=pairing.maxie,
         minnie=pairing.minnie,
@@ -36,17 +36,17 @@ def record(match: str, pairing: Pairing, dice: Random, *, void: bool = False) ->
     )
 
 
-def outcome(match: str, pairing: Pairing) -> Record:
+def play_match(match: str, pairing: Pairing) -> Record:
     """Return the record of a match, whose result depends only on the match id. Every fifth match or so is void."""
     dice = Random(match)
-    return record(match, pairing, dice, void=dice.random() < 0.2)
+    return make_record(match, pairing, dice, void=dice.random() < 0.2)
 
 
-def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) -> dict[str, Record]:
-    """Play up to `most` matches, up to `at_once` of them at a time, which start and end in a random order."""
+def play(schedule: Schedule, dice: Random, max_matches: int = 10**6, at_once: int = 3) -> dict[str, Record]:
+    """Play up to `max_matches` matches, up to `at_once` of them at a time, which start and end in a random order."""
     playing: list[tuple[str, Pairing]] = []
     records: dict[str, Record] = {}
-    while len(records) < most:
+    while len(records) < max_matches:
         heads = schedule.list_startable_pairings()
         if heads and len(playing) < at_once and (not playing or dice.random() < 0.6):
             chosen = dice.choice(heads)
@@ -54,14 +54,14 @@ def play(schedule: Schedule, dice: Random, most: int = 10**6, at_once: int = 3) 
             schedule.mark_started(chosen)
         elif playing:
             match, pairing = playing.pop(dice.randrange(len(playing)))
-            records[match] = outcome(match, pairing)
+            records[match] = play_match(match, pairing)
             schedule.record_result(pairing, records[match])
         else:
             break
     return records
 
 
-def make(name: str, bots: int, rounds: int, starts: int) -> Schedule:
+def make_schedule(name: str, bots: int, rounds: int, starts: int) -> Schedule:
     return Schedule(EVENT, make_format(name, [f"b{i}" for i in range(bots)], rounds, starts, 3))
 
 
@@ -72,28 +72,30 @@ def make(name: str, bots: int, rounds: int, starts: int) -> Schedule:
 def test_an_event_killed_at_any_time_plays_the_same_matches(
     name: str, bots: int, rounds: int, starts: int, dice: Random, data: st.DataObject
 ) -> None:
-    unbroken = play(make(name, bots, rounds, starts), dice)
+    unbroken = play(make_schedule(name, bots, rounds, starts), dice)
     kept: dict[str, Record] = {}
     for _ in range(3):
-        schedule = make(name, bots, rounds, starts)
+        schedule = make_schedule(name, bots, rounds, starts)
         settled, again = schedule.resume(kept)
         assert len(settled) + len(again) == len(kept)
-        assert [each.match for _, each in settled] == [match for match in kept if _in(match, settled)]
+        assert [each.match for _, each in settled] == [
+            match for match in kept if _contains_match(match, settled)
+        ]
         more = play(schedule, dice, data.draw(st.integers(0, 30)))
         assert not set(more) & set(kept), "no match is played twice"
         kept |= more
-    schedule = make(name, bots, rounds, starts)
+    schedule = make_schedule(name, bots, rounds, starts)
     schedule.resume(kept)
     kept |= play(schedule, dice)
     assert kept == unbroken
     assert len(schedule) == 0
-    final = make(name, bots, rounds, starts)
+    final = make_schedule(name, bots, rounds, starts)
     settled, _ = final.resume(kept)
     assert len(settled) == final.total_matches
     assert not final.list_startable_pairings()
 
 
-def _in(match: str, settled: list[tuple[Pairing, Record]]) -> bool:
+def _contains_match(match: str, settled: list[tuple[Pairing, Record]]) -> bool:
     return any(each.match == match for _, each in settled)
 
 
@@ -103,7 +105,7 @@ def test_each_match_is_scheduled_once_and_two_bots_meet_in_order(
     bots: int, rounds: int, dice: Random
 ) -> None:
     names = [f"b{i}" for i in range(bots)]
-    left = [pairing for pair in round_robin(names, rounds, 1, 0) for pairing in pair.matches()]
+    left = [pairing for pair in make_round_robin(names, rounds, 1, 0) for pairing in pair.matches()]
     schedule = Schedule(EVENT, RoundRobinFormat(names, rounds, 1, 0))
     while schedule:
         heads = schedule.list_startable_pairings()
@@ -124,7 +126,7 @@ def test_a_void_match_is_played_again_up_to_the_limit() -> None:
         assert schedule.list_startable_pairings() == [head]
         ids.append(schedule.make_next_match_id(head))
         schedule.mark_started(head)
-        final = schedule.record_result(head, record(ids[-1], head, Random(), void=True))
+        final = schedule.record_result(head, make_record(ids[-1], head, Random(), void=True))
         assert final == (number == MAX_ATTEMPTS - 1)
     assert ids == [make_match_id(EVENT, head, number) for number in range(MAX_ATTEMPTS)]
     assert len(set(ids)) == MAX_ATTEMPTS
@@ -169,28 +171,28 @@ def test_a_match_without_players_counts_and_is_not_played_again() -> None:
     for head in schedule.list_startable_pairings():
         schedule.mark_started(head)
         empty = msgspec.structs.replace(
-            record("m", head, Random()), result=Result(None, EndReason.NO_SHOW, "nobody came")
+            make_record("m", head, Random()), result=Result(None, EndReason.NO_SHOW, "nobody came")
         )
         assert schedule.record_result(head, empty)
 
 
 def test_results_of_an_additional_process_count_for_its_bot_in_a_resumed_event() -> None:
-    def make() -> Schedule:
+    def make_schedule() -> Schedule:
         return Schedule(EVENT, make_format("knockout", ["a", "b", "c", "d"], 1, 1, 0))
 
-    schedule, done = make(), dict[str, Record]()
+    schedule, done = make_schedule(), dict[str, Record]()
     while len(schedule):
         head = schedule.list_startable_pairings()[0]
         match = schedule.make_next_match_id(head)
         schedule.mark_started(head)
         played = msgspec.structs.replace(
-            record(match, head, Random()),
+            make_record(match, head, Random()),
             players=Players(f"{head.maxie}#2", f"{head.minnie}#2"),
             result=Result("maxie" if head.maxie > head.minnie else "minnie", EndReason.LINE),
         )
         done[match] = played
         schedule.record_result(head, played)
-    again = make()
+    again = make_schedule()
     assert len(again.resume(done)[0]) == len(done) == 6
     assert isinstance(again.format, KnockoutFormat)
     assert again.format.winner == "d"

@@ -26,7 +26,7 @@ PAIRS_PER_CHECK = 8
 MAX_PAIRS = 20_000
 
 
-def pair_shares(score: float, draws: float = DRAWS) -> list[float]:
+def compute_pair_shares(score: float, draws: float = DRAWS) -> list[float]:
     """Return the probabilities that a pair scores 0, ½, 1, 1½ and 2, for a bot that scores `score` per match."""
     draw = draws * 4 * score * (1 - score)
     loss, win = 1 - score - draw / 2, score - draw / 2
@@ -39,7 +39,7 @@ def pair_shares(score: float, draws: float = DRAWS) -> list[float]:
     ]
 
 
-def score_of(elo: float, model: str) -> float:
+def find_score(elo: float, model: str) -> float:
     """Return the score per match of a bot that is stronger by exactly `elo`, on the scale of `model`."""
     if model == LOGISTIC:
         return compute_expected_score(elo)
@@ -55,9 +55,9 @@ def score_of(elo: float, model: str) -> float:
     return low
 
 
-def verdict(test: Sprt, score: float, dice: random.Random) -> Verdict:
+def run_test(test: Sprt, score: float, dice: random.Random) -> Verdict:
     """Return the verdict of the test on pairs of a bot that scores `score` per match, at the end of the test."""
-    shares, counts = pair_shares(score), [0] * 5
+    shares, counts = compute_pair_shares(score), [0] * 5
     for _ in range(MAX_PAIRS // PAIRS_PER_CHECK):
         for drawn in dice.choices(range(5), shares, k=PAIRS_PER_CHECK):
             counts[drawn] += 1
@@ -71,12 +71,12 @@ def measure_error_rates(test: Sprt, tests: int, dice: random.Random) -> tuple[fl
     """Return the share of tests that accept H1 although elo0 is true, and of tests that accept H0 although elo1 is."""
     counts = []
     for elo, error in ((test.elo0, Verdict.H1), (test.elo1, Verdict.H0)):
-        score = score_of(elo, test.model)
-        counts.append(sum(verdict(test, score, dice) is error for _ in range(tests)) / tests)
+        score = find_score(elo, test.model)
+        counts.append(sum(run_test(test, score, dice) is error for _ in range(tests)) / tests)
     return counts[0], counts[1]
 
 
-def covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int, int]:
+def count_covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) -> tuple[int, int]:
     """Return the number of 95 % intervals that contain the true rating, and of all intervals, in `ladders` round-robins."""
     inside = 0
     for _ in range(ladders):
@@ -84,7 +84,9 @@ def covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) 
         middle = sum(true) / bots
         results = {}
         for a, b in combinations(range(bots), 2):
-            results[str(a), str(b)] = _tally(compute_expected_score(true[a] - true[b]), 2 * pairs, dice)
+            results[str(a), str(b)] = _play_matches(
+                compute_expected_score(true[a] - true[b]), 2 * pairs, dice
+            )
         found = fit_elo_ratings([str(i) for i in range(bots)], results)
         for i, elo in enumerate(true):
             rating = found[str(i)]
@@ -92,7 +94,7 @@ def covered_intervals(ladders: int, bots: int, pairs: int, dice: random.Random) 
     return inside, ladders * bots
 
 
-def _tally(score: float, matches: int, dice: random.Random) -> HeadToHead:
+def _play_matches(score: float, matches: int, dice: random.Random) -> HeadToHead:
     draw = DRAWS * 4 * score * (1 - score)
     drawn = dice.choices((0, 1, 2), (score - draw / 2, draw, 1 - score - draw / 2), k=matches)
     return HeadToHead(drawn.count(0), drawn.count(1), drawn.count(2))
@@ -112,7 +114,7 @@ def check_claims(tests: int, ladders: int, seed: int) -> Iterator[tuple[str, boo
         for name, rate, bound in (("alpha", alpha, test.alpha), ("beta", beta, test.beta)):
             said = f"SPRT, {model}: {name} is {rate:.4f} of {tests} tests, at most {bound:g} is stated"
             yield said, compute_deviation(rate, bound, tests) < 3
-    inside, intervals = covered_intervals(ladders, 6, 30, dice)
+    inside, intervals = count_covered_intervals(ladders, 6, 30, dice)
     share = inside / intervals
     said = f"ladders: {share:.4f} of {intervals} intervals of 95 % hold the true rating"
     yield said, abs(compute_deviation(share, 0.95, intervals)) < 3

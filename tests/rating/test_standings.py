@@ -17,18 +17,18 @@ from arena.rating.standings import (
     make_standings,
     make_standings_from_counts,
 )
-from tests.server.matches import record as finished
+from tests.server.matches import record as make_finished_record
 
 
-def record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:
-    return finished("m", maxie=maxie, minnie=minnie, winner=winner, reason=reason)
+def make_record(maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE) -> Record:
+    return make_finished_record("m", maxie=maxie, minnie=minnie, winner=winner, reason=reason)
 
 
 BOTS = ("a", "b", "c")
 WINNERS: Sequence[Seat | None] = ("maxie", "minnie", None)
 RECORDS = st.lists(
     st.builds(
-        lambda two, winner, reason: record(two[0], two[1], winner, reason),
+        lambda two, winner, reason: make_record(two[0], two[1], winner, reason),
         st.permutations(BOTS).map(lambda bots: bots[:2]),
         st.sampled_from(WINNERS),
         st.sampled_from(EndReason),
@@ -73,11 +73,11 @@ def test_the_order_of_records_does_not_matter(records: list[Record]) -> None:
 
 
 def test_losers_of_a_match() -> None:
-    assert list_losers(record("a", "b", "maxie")) == ("b",)
-    assert list_losers(record("a", "b", "minnie")) == ("a",)
-    assert list_losers(record("a", "b", None)) == ()
-    assert list_losers(record("a", "b", None, EndReason.NO_SHOW)) == ("a", "b")
-    assert list_losers(record("a", "b", None, EndReason.SERVER_FAULT)) == ()
+    assert list_losers(make_record("a", "b", "maxie")) == ("b",)
+    assert list_losers(make_record("a", "b", "minnie")) == ("a",)
+    assert list_losers(make_record("a", "b", None)) == ()
+    assert list_losers(make_record("a", "b", None, EndReason.NO_SHOW)) == ("a", "b")
+    assert list_losers(make_record("a", "b", None, EndReason.SERVER_FAULT)) == ()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_losers_of_a_match() -> None:
     ],
 )
 def test_each_kind_of_forfeit_has_its_column_in_the_losers_row(reason: EndReason, column: str | None) -> None:
-    rows = {row.bot: row for row in make_standings(BOTS, [record("a", "b", "minnie", reason)])}
+    rows = {row.bot: row for row in make_standings(BOTS, [make_record("a", "b", "minnie", reason)])}
     columns = ("crashes", "time_forfeits", "illegal_moves", "disconnects", "other_forfeits")
     assert [getattr(rows["a"], name) for name in columns] == [int(name == column) for name in columns]
     assert all(getattr(rows["b"], name) == 0 for name in columns)
@@ -102,7 +102,7 @@ def test_each_kind_of_forfeit_has_its_column_in_the_losers_row(reason: EndReason
 
 
 def test_a_match_without_players_is_lost_by_both_and_not_rated() -> None:
-    rows = make_standings(BOTS, [record("a", "b", None, EndReason.NO_SHOW)] * 4)
+    rows = make_standings(BOTS, [make_record("a", "b", None, EndReason.NO_SHOW)] * 4)
     by_name = {row.bot: row for row in rows}
     assert by_name["a"].losses == by_name["b"].losses == 4
     assert [row.elo for row in rows] == [0, 0, 0]
@@ -112,7 +112,7 @@ def make_result(
     number: int, leg: int, maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE
 ) -> tuple[Pairing, Record]:
     pair = Pair(number, 0, 0, *sorted((maxie, minnie)))
-    return Pairing(pair, leg, maxie, minnie), record(maxie, minnie, winner, reason)
+    return Pairing(pair, leg, maxie, minnie), make_record(maxie, minnie, winner, reason)
 
 
 def test_pairs_have_a_score_if_both_matches_count() -> None:

@@ -20,14 +20,14 @@ DATA = Path(__file__).parents[1] / "data" / "swiss_published.json"
 PUBLISHED = json.loads(DATA.read_text(encoding="utf-8"))
 
 
-def pairings(bots: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
+def list_pairings(bots: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
     """Yield every way to pair an even number of bots."""
     if not bots:
         yield []
         return
     first, *others = bots
     for other in others:
-        for rest in pairings([bot for bot in others if bot != other]):
+        for rest in list_pairings([bot for bot in others if bot != other]):
             yield [(first, other), *rest]
 
 
@@ -69,18 +69,18 @@ def test_meetings_are_repeated_and_bots_leave_the_top_group_only_if_necessary(
         assert paired.bye is not None
         assert history.idle[paired.bye] <= max(history.idle.values(), default=0)
 
-    def repeats(meetings: Sequence[tuple[str, str]]) -> int:
+    def count_repeats(meetings: Sequence[tuple[str, str]]) -> int:
         return max(history.opponents[a].count(b) for a, b in meetings)
 
-    fewest = min(map(repeats, pairings(playing)))
-    assert repeats(paired.meetings) == fewest
+    fewest = min(map(count_repeats, list_pairings(playing)))
+    assert count_repeats(paired.meetings) == fewest
     best = max(history.points[bot] for bot in playing)
 
-    def leave_the_top(meetings: Sequence[tuple[str, str]]) -> int:
+    def count_pairs_with_lower_groups(meetings: Sequence[tuple[str, str]]) -> int:
         return sum((history.points[a] == best) != (history.points[b] == best) for a, b in meetings)
 
-    allowed = [each for each in pairings(playing) if repeats(each) == fewest]
-    assert leave_the_top(paired.meetings) == min(map(leave_the_top, allowed))
+    allowed = [each for each in list_pairings(playing) if count_repeats(each) == fewest]
+    assert count_pairs_with_lower_groups(paired.meetings) == min(map(count_pairs_with_lower_groups, allowed))
 
 
 @examples(20)
@@ -103,11 +103,11 @@ def test_the_first_half_of_a_group_meets_the_second_and_floaters_meet_the_first_
 Levels = list[tuple[float, ...]]
 
 
-def levels(meetings: Sequence[Sequence[object]], points: Mapping[str, float]) -> Levels:
+def list_point_pairs(meetings: Sequence[Sequence[object]], points: Mapping[str, float]) -> Levels:
     return sorted(tuple(sorted(points[str(bot)] for bot in meeting)) for meeting in meetings)
 
 
-def between_groups(found: Levels) -> int:
+def count_pairs_between_groups(found: Levels) -> int:
     return sum(low != high for low, high in found)
 
 
@@ -120,8 +120,8 @@ def test_a_published_case_has_no_repeats_and_as_many_pairs_between_groups(name: 
     paired = pair_round(list(points), points, lambda a, b: met[a].count(b), idle)
     assert not any(b in met[a] for a, b in paired.meetings)
     assert paired.bye == (None if out is None else str(out))
-    ours, theirs = levels(paired.meetings, points), levels(expected, points)
-    assert between_groups(ours) == between_groups(theirs)
+    ours, theirs = list_point_pairs(paired.meetings, points), list_point_pairs(expected, points)
+    assert count_pairs_between_groups(ours) == count_pairs_between_groups(theirs)
     if name.startswith("dutch"):
         assert {frozenset(each) for each in paired.meetings} == {
             frozenset(map(str, each)) for each in expected
@@ -137,7 +137,9 @@ def test_each_round_of_a_published_tournament_pairs_the_same_groups() -> None:
         if round != 1:  # the organiser accelerated this round
             paired = history.pair(bots)
             theirs = {tuple(sorted((bot, str(game[0])))) for bot, game in games.items()}
-            assert levels(paired.meetings, history.points) == levels(sorted(theirs), history.points), round
+            assert list_point_pairs(paired.meetings, history.points) == list_point_pairs(
+                sorted(theirs), history.points
+            ), round
             assert not any(b in history.opponents[a] for a, b in paired.meetings)
         for bot, (opponent, won, *unplayed) in games.items():
             history.points[bot] += won

@@ -9,7 +9,7 @@ from arena.ladder.plan import LadderPlan, plan_engine_bot
 from arena.ladder.reports.display import open_display
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
-from tests.rating.pairs import round_robin
+from tests.rating.pairs import make_round_robin
 from tests.server.matches import game_of, record
 
 
@@ -20,7 +20,7 @@ def ladder() -> Ladder:
 
 def play(played: Ladder, console: Console) -> None:
     with open_display(played, console) as display:
-        for pairing in round_robin(played.bots, 1, 1, 0)[0].matches():
+        for pairing in make_round_robin(played.bots, 1, 1, 0)[0].matches():
             finished = record(minnie="[bert]", moves=range(3), winner="maxie", reason=EndReason.LINE)
             played.add_match(pairing, finished)
             display.show_match(played, finished)

@@ -6,7 +6,7 @@ from arena.ladder.plan import LadderPlan, make_names_unique, plan_engine_bot
 from arena.ladder.reports.html_report import find_upsets, render_report
 from arena.protocol.codes import EndReason
 from arena.rating.standings import make_standings
-from tests.rating.pairs import round_robin
+from tests.rating.pairs import make_round_robin
 from tests.server.matches import game_of, record
 
 EVIL = "<script>alert(1)</script>"
@@ -40,7 +40,7 @@ def ladder() -> Ladder:
     ladder = Ladder(plan, [game_of()])
     ladder.begin(UUID(int=1))
     for number, pairing in enumerate(
-        each for pair in round_robin(ladder.bots, 3, 1, 0) for each in pair.matches()
+        each for pair in make_round_robin(ladder.bots, 3, 1, 0) for each in pair.matches()
     ):
         won = "maxie" if (pairing.maxie == "anna") != (number == 5) else "minnie"
         finished = record(

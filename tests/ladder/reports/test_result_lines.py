@@ -9,7 +9,7 @@ from arena.ladder.plan import LadderPlan, plan_engine_bot
 from arena.ladder.reports.result_lines import make_draws_warning
 from arena.maps.game_on_map import DECISIVE_MAPS
 from arena.protocol.codes import EndReason
-from tests.rating.pairs import round_robin
+from tests.rating.pairs import make_round_robin
 from tests.server.matches import game_of, record
 
 
@@ -19,7 +19,7 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
     plan = LadderPlan((plan_engine_bot("anna"), plan_engine_bot("bert")), game=game, maps=(map or "m2",))
     ladder = Ladder(plan, [game_of(game)])
     ladder.begin(UUID(int=1))
-    pairings = [each for pair in round_robin(ladder.bots, matches, 1, 0) for each in pair.matches()]
+    pairings = [each for pair in make_round_robin(ladder.bots, matches, 1, 0) for each in pair.matches()]
     for number, pairing in enumerate(pairings[:matches]):
         winner, reason = (None, EndReason.PLY_LIMIT) if number < drawn else ("maxie", EndReason.LINE)
         drawn_or_won = record(

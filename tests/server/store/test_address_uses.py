@@ -25,7 +25,7 @@ OWNERS = {f"{owner}{number}": owner for owner in "abcde" for number in (1, 2)}
 """Owner of each bot."""
 
 
-def days_ago(days: int) -> str:
+def format_day_ago(days: int) -> str:
     return format_timestamp(datetime.now(UTC) - timedelta(days=days))[:10]
 
 
@@ -34,17 +34,19 @@ async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: Asyn
         await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
     await tokens.revoke_token(engine, "bert")
     rows = [
-        AddressUse(name, days_ago(days), "x")
+        AddressUse(name, format_day_ago(days), "x")
         for name in ("anna", "bert", "carl", "nobody")
         for days in (0, RETENTION_DAYS - 1, RETENTION_DAYS + 1)
     ]
     for _ in range(2):
         await write(engine, partial(store_address_uses, uses=rows))
     assert await find_shared_days(engine) == {
-        ("anna", "carl"): [days_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
+        ("anna", "carl"): [format_day_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
     }
     await write(engine, remove_expired)
-    assert await find_shared_days(engine) == {("anna", "carl"): [days_ago(RETENTION_DAYS - 1), days_ago(0)]}
+    assert await find_shared_days(engine) == {
+        ("anna", "carl"): [format_day_ago(RETENTION_DAYS - 1), format_day_ago(0)]
+    }
     async with engine.connect() as connection:
         names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))
         assert names.all() == ["anna", "carl"]

@@ -28,15 +28,15 @@ from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, store_match
 
 
-async def exported(engine: AsyncEngine, event: str | None = None) -> list[bytes]:
+async def export_all(engine: AsyncEngine, event: str | None = None) -> list[bytes]:
     return [line.encode() async for line in export_lines(engine, event)]
 
 
-def line(kept: Record) -> bytes:
+def encode_line(kept: Record) -> bytes:
     return to_line(kept).encode()
 
 
-async def fill(engine: AsyncEngine) -> list[Record]:
+async def fill_store(engine: AsyncEngine) -> list[Record]:
     kinds = [events(MAXIE_WINS), events((4,), RESIGNS), events((), NO_SHOW), events((4,), FAILS)]
     return [
         await store_match(
@@ -48,11 +48,11 @@ async def fill(engine: AsyncEngine) -> list[Record]:
 
 async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, other_database: str) -> None:
     async with open_store(other_database) as other:
-        records = await fill(engine)
-        lines = await exported(engine)
+        records = await fill_store(engine)
+        lines = await export_all(engine)
         assert [from_line(each) for each in lines] == records
         assert await import_lines(other, lines, counts_rated_matches=True) == ImportResult(added=4)
-        assert await exported(other) == lines
+        assert await export_all(other) == lines
         assert await load_records(other, "other") == records[:1]
         for each in (engine, other):
             await count_new_matches(each)
@@ -63,13 +63,13 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
 async def test_matches_of_one_event_are_exported_without_those_in_progress(
     engine: AsyncEngine,
 ) -> None:
-    records = await fill(engine)
+    records = await fill_store(engine)
     await store_match(engine, day(20), events((4,)))
     change = sa.update(schema.matches).where(schema.matches.c.finished == day(20))
     async with engine.begin() as connection:
         await connection.execute(change.values(finished=None, arrival=None))
-    assert len(await exported(engine)) == 4
-    assert [from_line(each) for each in await exported(engine, "other")] == records[:1]
+    assert len(await export_all(engine)) == 4
+    assert [from_line(each) for each in await export_all(engine, "other")] == records[:1]
 
 
 async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engine: AsyncEngine) -> None:
@@ -86,21 +86,28 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engi
 
 
 async def test_importing_twice_changes_nothing(engine: AsyncEngine) -> None:
-    lines = [line(record("a" * 32)), line(record("b" * 32)), b"\n", line(record("a" * 32))]
+    lines = [
+        encode_line(record("a" * 32)),
+        encode_line(record("b" * 32)),
+        b"\n",
+        encode_line(record("a" * 32)),
+    ]
     assert await import_lines(engine, lines) == ImportResult(added=2, unchanged=1)
-    before = await exported(engine)
+    before = await export_all(engine)
     assert await import_lines(engine, lines) == ImportResult(added=0, unchanged=3)
-    assert await exported(engine) == before
+    assert await export_all(engine) == before
 
 
 async def test_lines_of_several_transactions_are_all_imported(engine: AsyncEngine) -> None:
-    lines = [line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)]
+    lines = [
+        encode_line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)
+    ]
     counts = await import_lines(engine, [*lines, lines[0]])
     assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
 
 
 async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngine) -> None:
-    await import_lines(engine, [line(record("known"))])
+    await import_lines(engine, [encode_line(record("known"))])
     running = await store_match(engine, day(1), events((4,)), match="running")
     async with engine.begin() as connection:
         change = sa.update(schema.matches).where(schema.matches.c.match == "running")
@@ -110,10 +117,10 @@ async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngin
         engine,
         [
             b"{}",
-            line(record("good")),
-            line(replace(record("known"), event="changed")),
-            line(running),
-            line(record("liar", moves=MAXIE_WINS, winner="minnie", reason=EndReason.LINE)),
+            encode_line(record("good")),
+            encode_line(replace(record("known"), event="changed")),
+            encode_line(running),
+            encode_line(record("liar", moves=MAXIE_WINS, winner="minnie", reason=EndReason.LINE)),
         ],
     )
     assert counts.added == 1
@@ -127,8 +134,8 @@ async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngin
 
 def test_a_missing_end_time_is_computed_from_the_moves() -> None:
     slow = replace(record(), moves=[RecordedMove(4, 61_500.0)], started="2026-11-20T12:00:00Z")
-    assert parse_line(line(slow)).finished == "2026-11-20T12:01:01.500Z"
-    assert parse_line(line(slow)).rated is False
+    assert parse_line(encode_line(slow)).finished == "2026-11-20T12:01:01.500Z"
+    assert parse_line(encode_line(slow)).rated is False
 
 
 _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE)
@@ -188,10 +195,10 @@ def test_invalid_moves_in_the_lines_of_a_record_are_left_out() -> None:
     long_record = record("long", moves=[4, 0])
     lines = [Thinking(depth=2, line=["x" * 10_000]), Thinking(depth=1, line=[0, "x"])]
     moves = [replace(move, thinking=each) for move, each in zip(long_record.moves, lines, strict=True)]
-    archived = parse_line(line(replace(long_record, moves=moves)))
+    archived = parse_line(encode_line(replace(long_record, moves=moves)))
     assert [move.thinking for move in archived.moves] == [Thinking(depth=2), Thinking(depth=1, line=[0])]
 
 
 def test_a_line_longer_than_any_record_is_refused() -> None:
     with pytest.raises(BadRecord, match="too long for a record"):
-        parse_line(line(record("long")) + b" " * MAX_RECORD_BYTES)
+        parse_line(encode_line(record("long")) + b" " * MAX_RECORD_BYTES)

@@ -26,7 +26,7 @@ from tests.server.journals import make_append_event, make_open_match
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, store_match
 
 
-async def fill(engine: AsyncEngine) -> None:
+async def fill_store(engine: AsyncEngine) -> None:
     await store_match(engine, day(1), events(MAXIE_WINS))
     await store_match(engine, day(2), events((4,), RESIGNS))
     await tokens.create_token(engine, "anna", "bot")
@@ -56,7 +56,7 @@ def list_file_names(folder: Path) -> set[str]:
 async def test_a_backup_contains_all_data_and_opens_as_a_store(database: str, tmp_path: Path) -> None:
     file = tmp_path / "backup.db"
     async with open_store(database) as engine:
-        await fill(engine)
+        await fill_store(engine)
         assert await backup(database, file) == StoreCounts(matches=2, finished=2, tokens=2)
         before = await read_all_rows(engine)
     assert list_file_names(tmp_path) - {"arena.db", "arena.db-shm", "arena.db-wal"} == {"backup.db"}
@@ -70,7 +70,7 @@ async def test_a_backup_can_be_restored_into_either_kind_of_store(
 ) -> None:
     file = tmp_path / "backup.db"
     async with open_store(database) as engine:
-        await fill(engine)
+        await fill_store(engine)
         before = await read_all_rows(engine)
         await backup(database, file)
     contents = await anyio.Path(file).read_bytes()
@@ -180,7 +180,7 @@ async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tm
     target_folder.mkdir()
     file, source_url = backup_folder / "backup.db", f"sqlite:///{backup_folder / 'arena.db'}"
     async with open_store(source_url) as engine:
-        await fill(engine)
+        await fill_store(engine)
         await backup(source_url, file)
     whole = file.read_bytes()
     with closing(sqlite3.connect(file)) as found:
@@ -218,12 +218,12 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
         f"sqlite:///{tmp_path / 'b.db'}",
     )
     async with open_store(source_url) as engine:
-        await fill(engine)
+        await fill_store(engine)
         await backup(source_url, file)
 
     async def create_store_during_check(*_: object) -> None:
         async with open_store(url) as engine:
-            await fill(engine)
+            await fill_store(engine)
 
     monkeypatch.setattr(backup_module, "_require_intact", create_store_during_check)
     with pytest.raises(StoreError, match="already has 2 matches"):
@@ -235,7 +235,7 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
 async def test_the_file_of_a_store_in_use_is_refused_as_a_backup(tmp_path: Path) -> None:
     url, new_url = f"sqlite:///{tmp_path / 'arena.db'}", f"sqlite:///{tmp_path / 'new.db'}"
     async with open_store(url) as engine:
-        await fill(engine)
+        await fill_store(engine)
         with pytest.raises(
             StoreError, match=r"is not a backup, because some of its data are in arena\.db-wal"
         ):

@@ -21,7 +21,7 @@ from testkit.stored import load_records
 from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
 
 
-async def count(connection: AsyncConnection, table: sa.Table) -> int:
+async def count_rows(connection: AsyncConnection, table: sa.Table) -> int:
     return (await connection.execute(sa.select(sa.func.count()).select_from(table))).scalar_one()
 
 
@@ -44,7 +44,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
     before = await read_everything(engine)
     assert await pack_finished_matches(engine) == len(kinds)
     async with engine.connect() as connection:
-        assert await count(connection, schema.events) == 0
+        assert await count_rows(connection, schema.events) == 0
         terms = (await connection.execute(sa.select(schema.matches.c.terms))).scalars().all()
         assert terms == [""] * len(kinds)
     assert await read_everything(engine) == before
@@ -73,7 +73,7 @@ async def test_matches_are_packed_in_several_transactions(
     async def write(operation: Callable[[sa.Connection], Any]) -> Any:
         async with engine.begin() as connection:
             packed = await connection.run_sync(operation)
-            sizes.append(await count(connection, schema.events))
+            sizes.append(await count_rows(connection, schema.events))
             return packed
 
     assert await pack_finished_matches(set_writer(engine, write)) == compaction.MATCHES_PER_TRANSACTION + 2
@@ -116,6 +116,6 @@ async def test_a_name_changed_while_a_match_is_packed_does_not_come_back(
     assert not any("anna" in str(each) for each in lines)
     assert sum("carl" in str(each) for each in lines) == 1
     async with engine.connect() as connection:
-        assert await count(connection, schema.events) == 0
+        assert await count_rows(connection, schema.events) == 0
         wholes = await connection.execute(sa.select(schema.records.c.whole))
         assert wholes.scalars().all() == [True, True]

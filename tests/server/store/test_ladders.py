@@ -16,12 +16,12 @@ from tests.server.journals import make_append_event, make_open_match
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
 
 
-def url(folder: Path) -> str:
+def make_url(folder: Path) -> str:
     return f"sqlite:///{folder / 'arena.db'}"
 
 
 async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path: Path) -> None:
-    async with open_store(url(tmp_path)) as engine:
+    async with open_store(make_url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", None, "ladder-1", PLAN) as first:
             assert first.event == "ladder-1"
         async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as again:
@@ -38,7 +38,7 @@ async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path:
 
 
 async def test_a_ladder_in_play_is_refused_to_others(tmp_path: Path) -> None:
-    async with open_store(url(tmp_path)) as engine, open_store(url(tmp_path)) as another:
+    async with open_store(make_url(tmp_path)) as engine, open_store(make_url(tmp_path)) as another:
         async with claim_ladder(engine, "ladder", "spring", "x", PLAN):
             with pytest.raises(CannotResume, match="event spring is being played by another process"):
                 async with claim_ladder(another, "ladder", "spring", "x", PLAN):
@@ -63,7 +63,7 @@ async def test_a_lock_file_deleted_while_it_is_locked_is_locked_again(
         real(file, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    async with open_store(url(tmp_path)) as engine, claim_ladder(engine, "ladder", "spring", "x", PLAN):
+    async with open_store(make_url(tmp_path)) as engine, claim_ladder(engine, "ladder", "spring", "x", PLAN):
         assert len(taken) == 2
         with pytest.raises(CannotResume):
             async with claim_ladder(engine, "ladder", "spring", "x", PLAN):
@@ -71,7 +71,7 @@ async def test_a_lock_file_deleted_while_it_is_locked_is_locked_again(
 
 
 async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
-    async with open_store(url(tmp_path)) as engine:
+    async with open_store(make_url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", None, "ladder-1", PLAN):
             pass
         other = {"rounds": 2, "bots": {"b": "random", "a": "greedy"}}
@@ -86,7 +86,7 @@ async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
 
 async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
     plan = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "51d2c93fd5fa"}}
-    async with open_store(url(tmp_path)) as engine:
+    async with open_store(make_url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", "spring", "x", plan):
             pass
         edited = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "3950782c3d00"}}
@@ -100,7 +100,7 @@ async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
 
 async def test_bots_that_connect_later_are_stored_in_the_plan(tmp_path: Path) -> None:
     plan = {"rounds": 2, "bots": {}}
-    async with open_store(url(tmp_path)) as engine:
+    async with open_store(make_url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", "spring", "x", plan):
             await set_bots(engine, "spring", ["a", "b"])
         async with claim_ladder(engine, "ladder", "spring", "x", plan) as kept:

@@ -36,7 +36,7 @@ from tests.server.journals import (
 from tests.server.matches import record
 
 
-async def read_row(engine: AsyncEngine, name: str) -> sa.Row[object]:
+async def read_server_row(engine: AsyncEngine, name: str) -> sa.Row[object]:
     async with engine.connect() as connection:
         return (
             await connection.execute(sa.select(schema.servers).where(schema.servers.c.name == name))
@@ -67,7 +67,7 @@ async def test_tokens_increase_and_a_stopped_server_releases_its_name_at_once(en
     for number in (1, 2, 3):
         async with open_journal(engine, "north", clock=clock) as journal:
             assert journal.lease[:2] == ("north", number)
-            row = await read_row(engine, "north")
+            row = await read_server_row(engine, "north")
             assert (row.number, row.pid) == (number, identify_this_process().pid)
     assert CHECK_SECONDS not in clock.slept
 
@@ -100,11 +100,11 @@ async def test_a_lease_that_is_not_renewed_is_acquired_after_it_expires(engine: 
     clock, wanted = HurriedClock(), 3
     await take_lease(engine)
 
-    async def run_out_later() -> None:
+    async def expire_leases_later() -> None:
         if len(clock.slept) == wanted:
             await expire_leases(engine)
 
-    clock.then = run_out_later
+    clock.then = expire_leases_later
     async with open_journal(engine, clock=clock) as journal:
         assert journal.lease.number == 2
         assert len(clock.slept) >= wanted
@@ -149,7 +149,7 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
     async with anyio.create_task_group() as tasks:
         stop = anyio.Event()
 
-        async def lead() -> None:
+        async def run_server() -> None:
             async with open_journal(engine, "north") as journal:
                 await journal.commit([make_open_match(), make_append_event(1)])
                 leads.set()
@@ -162,7 +162,7 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
                 await left.wait()
 
         leads, left = anyio.Event(), anyio.Event()
-        tasks.start_soon(lead)
+        tasks.start_soon(run_server)
         await leads.wait()
         clock.then = ask_to_stop
         async with open_journal(engine, "north", wait=True, clock=clock) as journal:
@@ -175,13 +175,13 @@ async def test_a_lease_is_renewed_three_times_within_its_duration(engine: AsyncE
     clock, seen = HurriedClock(), list[float]()
     enough = anyio.Event()
 
-    async def look() -> None:
-        seen.append((await read_row(engine, "north")).renewed)
+    async def record_renewal_time() -> None:
+        seen.append((await read_server_row(engine, "north")).renewed)
         if len(seen) == 4:
             enough.set()
             await anyio.sleep_forever()
 
-    clock.then = look
+    clock.then = record_renewal_time
     async with open_journal(engine, "north", clock=clock, lease_seconds=2.4) as journal:
         await enough.wait()
         assert not journal.lease_lost.is_set()

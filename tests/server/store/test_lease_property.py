@@ -31,7 +31,7 @@ from tests.properties import examples
 from tests.server.journals import make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
 
-DEAD = replace(identify_this_process(), started="1")
+ENDED_PROCESS = replace(identify_this_process(), started="1")
 """Identity of a process that counts as ended, so that others acquire its name at once, even if it still writes."""
 
 
@@ -49,7 +49,7 @@ class BrokenWriter:
 
 
 @dataclass
-class Run:
+class ServerProcess:
     """Process of a server, which may have lost its lease without knowing it."""
 
     journal: Journal
@@ -64,7 +64,7 @@ class ServerWorld:
 
     engine: AsyncEngine
     stack: AsyncExitStack
-    runs: list[Run] = field(default_factory=list)
+    runs: list[ServerProcess] = field(default_factory=list)
     acknowledged_events: dict[str, dict[int, int]] = field(default_factory=dict)
     """Time of each acknowledged event, by match and number of the event."""
     time: int = 0
@@ -86,11 +86,11 @@ class ServerWorld:
             held = await writer.write(partial(lease.try_acquire, name=name, process=process))
         except LeaseHeld:
             return
-        run = Run(Journal(self.engine, writer, held, MONOTONIC, lambda _seconds: None), writer)
+        run = ServerProcess(Journal(self.engine, writer, held, MONOTONIC, lambda _seconds: None), writer)
         await self._load(run)
         self.runs.append(run)
 
-    async def _load(self, run: Run) -> None:
+    async def _load(self, run: ServerProcess) -> None:
         found = (await run.journal.load("test")).matches
         run.open = {each.terms.match: len(each.events) for each in found}
 
@@ -109,12 +109,12 @@ class ServerWorld:
         async with self.engine.begin() as connection:
             await connection.execute(sa.update(schema.servers).values(until=0.0))
 
-    async def play(self, number: int, which: int, what: str, how: str) -> None:
+    async def play(self, number: int, match_index: int, kind: str, outcome: str) -> None:
         """Commit the start, an event or the end of a match in a process. The commit may fail."""
         if self.runs:
-            await self._play(self.runs[number % len(self.runs)], which, what, how)
+            await self._play(self.runs[number % len(self.runs)], match_index, kind, outcome)
 
-    async def play_at_once(self, first: int, second: int, which: int, what: str) -> None:
+    async def play_at_once(self, first: int, second: int, match_index: int, kind: str) -> None:
         """Commit in two processes at the same time, perhaps to the same match."""
         both = {
             id(run): run
@@ -122,26 +122,26 @@ class ServerWorld:
         }
         async with anyio.create_task_group() as tasks:
             for run in both.values():
-                tasks.start_soon(self._play, run, which, what, "goes well")
+                tasks.start_soon(self._play, run, match_index, kind, "goes well")
 
-    async def _play(self, run: Run, which: int, what: str, how: str) -> None:
+    async def _play(self, run: ServerProcess, match_index: int, kind: str, outcome: str) -> None:
         effects: list[DurableEffect] = []
-        if what == "begin" or not run.open:
+        if kind == "begin" or not run.open:
             self.matches += 1
             match = f"match {self.matches}"
             effects.append(make_open_match(match))
             run.open[match] = 0
         else:
-            match = sorted(run.open)[which % len(run.open)]
+            match = sorted(run.open)[match_index % len(run.open)]
         self.time += 1
         at, number = self.time, run.open[match] + 1
         effects.append(make_append_event(number, at=at, match=match))
         ended = record(match, winner="maxie" if run.journal.lease.number % 2 else "minnie")
-        if what == "end":
+        if kind == "end":
             effects.append(make_close_match(ended))
         try:
-            if how.startswith("is cut off"):
-                await self._break_commit(run, effects, how)
+            if outcome.startswith("is cut off"):
+                await self._break_commit(run, effects, outcome)
             await run.journal.commit(effects)
         except LeaseLost:
             self._remove(run)  # the process ends without an acknowledgement
@@ -151,36 +151,36 @@ class ServerWorld:
             before = run.journal.lease
             with suppress(LeaseLost):
                 await self._load(run)
-                if "late" in how:
+                if "late" in outcome:
                     await run.writer.commit(
                         collect_changes(effects, before.name), before
                     )  # this late commit must be refused
             return
-        if how == "is killed after the commit":
+        if outcome == "is killed after the commit":
             self._remove(run)
             return
         run.open[match] = number
         acknowledged = self.acknowledged_events.setdefault(match, {})
         assert number not in acknowledged
         acknowledged[number] = at
-        if what == "end":
+        if kind == "end":
             del run.open[match]
             assert match not in self.acknowledged
             self.acknowledged[match] = to_line(ended)
 
     @staticmethod
-    async def _break_commit(run: Run, effects: list[DurableEffect], how: str) -> None:
+    async def _break_commit(run: ServerProcess, effects: list[DurableEffect], outcome: str) -> None:
         """Let a commit raise an exception, though it may be durable. Raises StoreUnavailable if it is not to be repeated."""
-        run.journal._writer = BrokenWriter(run.writer, "but durable" in how)  # type: ignore[assignment]
+        run.journal._writer = BrokenWriter(run.writer, "but durable" in outcome)  # type: ignore[assignment]
         try:
             await run.journal.commit(effects)
         except StoreUnavailable:
-            if "for long" in how:
+            if "for long" in outcome:
                 raise
         finally:
             run.journal._writer = run.writer
 
-    def _remove(self, run: Run) -> None:
+    def _remove(self, run: ServerProcess) -> None:
         self.runs = [each for each in self.runs if each is not run]
 
     async def check(self) -> None:
@@ -216,7 +216,9 @@ server_names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), ma
 def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
     """Generate steps of servers with these names: mostly commits, and often another process acquires a name."""
     start = st.tuples(
-        st.just("start"), st.sampled_from(names), st.sampled_from([DEAD, DEAD, identify_this_process()])
+        st.just("start"),
+        st.sampled_from(names),
+        st.sampled_from([ENDED_PROCESS, ENDED_PROCESS, identify_this_process()]),
     )
     play = st.tuples(st.just("play"), numbers, numbers, whats, hows)
     at_once = st.tuples(st.just("play_at_once"), numbers, numbers, numbers, whats)
@@ -227,7 +229,7 @@ def steps(names: list[str]) -> st.SearchStrategy[list[tuple[object, ...]]]:
         st.tuples(st.just("check")),
     )
     # At first, two processes play the same match, because the first does not know that the second has its name.
-    taken, first_plays = ("start", names[0], DEAD), ("play", 0, 0, "event", "goes well")
+    taken, first_plays = ("start", names[0], ENDED_PROCESS), ("play", 0, 0, "event", "goes well")
     first = [
         taken,
         ("play", 0, 0, "begin", "goes well"),
@@ -255,9 +257,9 @@ async def test_acknowledged_data_stay_whatever_the_servers_do(
                     await connection.execute(sa.delete(table))
         async with AsyncExitStack() as stack:
             world = ServerWorld(engine, stack)
-            for what, *arguments in todo:
+            for kind, *arguments in todo:
                 with anyio.fail_after(500):
-                    await getattr(world, str(what))(*arguments)
+                    await getattr(world, str(kind))(*arguments)
             await world.check()
     finally:
         await close_engine(engine)

@@ -61,7 +61,7 @@ async def stored_rows(engine: Engine) -> list[dict[str, object]]:
     return rows
 
 
-def fits(row: dict[str, object], wanted: SearchFilter) -> bool:
+def is_match(row: dict[str, object], wanted: SearchFilter) -> bool:
     if row["finished"] is None:
         return False
     players = {row["maxie"], row["minnie"]}
@@ -90,7 +90,7 @@ def fits(row: dict[str, object], wanted: SearchFilter) -> bool:
     return row["reason"] == wanted.result
 
 
-def combinations() -> Iterator[SearchFilter]:
+def list_combinations() -> Iterator[SearchFilter]:
     for bot, opponent, map, game, event, opening in itertools.product(
         ("", "anna"), ("", "bert"), ("", "usa"), ("", "riskless"), ("", "e"), ("", "aaaa")
     ):
@@ -119,9 +119,9 @@ async def test_every_combination_of_terms_finds_the_matches_that_fit_newest_firs
     engine: Engine, stored_rows: list[dict[str, object]]
 ) -> None:
     newest = sorted(stored_rows, key=lambda row: (str(row["finished"]), row["number"]), reverse=True)
-    everything = list(combinations())
+    everything = list(list_combinations())
     for wanted in Random(7).sample(everything, 80):
-        expected = [row["match"] for row in newest if fits(row, wanted)]
+        expected = [row["match"] for row in newest if is_match(row, wanted)]
         assert [each.match for each in await find_all(engine, wanted, 20, 50)] == expected, wanted
 
 

@@ -27,7 +27,7 @@ ENDINGS = (
 )
 
 
-def random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
+def make_random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
     """Return random matches, each with its positions. A quarter are drawn, and the others end one ply earlier as in ENDINGS."""
     records = []
     for seed in range(count):
@@ -41,7 +41,7 @@ def random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]:
     return records
 
 
-async def keep(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
+async def import_matches(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
     lines = [to_line(record).encode() for record, _ in found]
     assert await import_lines(engine, lines, counts_rated_matches=True) == ImportResult(added=len(lines))
 
@@ -60,8 +60,8 @@ def count_continuations(found: list[tuple[Record, list[Any]]], position: Armies)
 
 
 async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engine: Engine) -> None:
-    found = random_matches(GAME, 40)
-    await keep(engine, *found, *random_matches(make_game_on_map("riskless", "m1"), 1))
+    found = make_random_matches(GAME, 40)
+    await import_matches(engine, *found, *make_random_matches(make_game_on_map("riskless", "m1"), 1))
     positions = {position for _, reached in found for position in reached}
     assert len(positions) > 20
     for position in positions:
@@ -74,15 +74,15 @@ async def test_the_moves_from_a_position_are_counted_however_it_was_reached(engi
 
 
 async def test_only_the_newest_matches_are_examined(engine: Engine) -> None:
-    found = random_matches(GAME, 12)
-    await keep(engine, *found)
+    found = make_random_matches(GAME, 12)
+    await import_matches(engine, *found)
     answer = await find_continuations(engine, GAME, GAME.start(), max_matches=4)
     assert answer.examined == 3, "one of the four is void"
     assert set(answer.moves) == count_continuations(found[-4:], GAME.start())
 
 
 async def test_a_match_on_another_version_of_the_map_is_ignored(engine: Engine) -> None:
-    ((record, positions),) = random_matches(GAME, 1)
-    await keep(engine, (record, positions))
+    ((record, positions),) = make_random_matches(GAME, 1)
+    await import_matches(engine, (record, positions))
     older: Any = make_game("riskless", SETUP | {"ply_limit": 7})
     assert (await find_continuations(engine, older, older.start())).moves == []

@@ -68,7 +68,7 @@ async def read_store_as_text(engine: AsyncEngine) -> str:
     return "\n".join(await read_rows_as_text(engine))
 
 
-async def fill(engine: AsyncEngine) -> None:
+async def fill_store(engine: AsyncEngine) -> None:
     """Store data of every kind that contain a name; some matches are packed."""
     engines = Engines(EngineInfo("from lovelace.toml"), EngineInfo("greedy"))
     for number, maxie in enumerate((ADA, "bert", ADA)):
@@ -116,7 +116,7 @@ async def test_a_deleted_name_leaves_no_trace_and_its_matches_stay(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
-    await fill(engine)
+    await fill_store(engine)
     before = await load_exported_records(engine)
     other, count = await forget_name(engine, ADA)
     assert count == 6
@@ -144,7 +144,7 @@ async def test_a_rename_changes_nothing_but_the_name(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 2)
-    await fill(engine)
+    await fill_store(engine)
     await count_new_matches(engine)
     gone = "requests", "sessions", "tokens"
     before = await read_rows_as_text(engine, *gone)
@@ -166,7 +166,7 @@ async def test_a_rename_changes_nothing_but_the_name(
 async def test_a_ban_moves_to_the_new_name_only_on_request(
     engine: AsyncEngine, moves_ban: bool, banned: str
 ) -> None:
-    await fill(engine)
+    await fill_store(engine)
     assert await rename_in_store(engine, ADA, "wolf", moves_ban=moves_ban) == 6
     bans = [each.subject for each in await load_directives(engine) if each.kind == "name"]
     assert bans == [banned]
@@ -177,7 +177,7 @@ async def test_a_repeatedly_interrupted_rename_is_resumed(
 ) -> None:
     monkeypatch.setattr(personal_data, "MATCHES_PER_TRANSACTION", 1)
     left = 0
-    await fill(engine)
+    await fill_store(engine)
 
     @sa.event.listens_for(engine.sync_engine, "begin")
     def interrupt(_connection: sa.Connection) -> None:
@@ -200,7 +200,7 @@ async def test_a_repeatedly_interrupted_rename_is_resumed(
 
 
 async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:
-    await fill(engine)
+    await fill_store(engine)
     await count_new_matches(engine)
     before = await read_store_as_text(engine)
     for name, other, why in (
@@ -217,7 +217,7 @@ async def test_a_refused_rename_changes_nothing(engine: AsyncEngine) -> None:
 
 
 async def test_a_name_in_a_match_or_in_an_unfinished_event_is_not_deleted(engine: AsyncEngine) -> None:
-    await fill(engine)
+    await fill_store(engine)
     await count_new_matches(engine)
     ladders = metadata.tables["ladders"]
 
@@ -253,7 +253,7 @@ async def test_an_owner_leaves_no_trace_once_the_last_bot_is_deleted(engine: Asy
 
 
 async def test_the_stored_data_of_an_owner_are_complete_and_contain_no_secret(engine: AsyncEngine) -> None:
-    await fill(engine)
+    await fill_store(engine)
     await create_invitations(engine, ["byron"], 2, 3600)
     names = await load_names_of_owner(engine, "byron")
     assert names == [ADA, "byron"]

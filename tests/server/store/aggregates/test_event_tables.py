@@ -27,7 +27,7 @@ from tests.properties import seeds
 from tests.server.core.test_event import begin_event
 from tests.server.matches import record
 from tests.server.played import KINDS, day, events, insert_event, store_match
-from tests.server.store.test_archive import line
+from tests.server.store.test_archive import encode_line
 
 
 @pytest.mark.parametrize("seed", seeds(2))
@@ -70,7 +70,7 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
 async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncEngine) -> None:
     names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 2)]
     pairs = list(zip(names[::2], names[1::2], strict=True))
-    lines = [line(record(f"{maxie} wins", maxie=maxie, minnie=minnie)) for maxie, minnie in pairs]
+    lines = [encode_line(record(f"{maxie} wins", maxie=maxie, minnie=minnie)) for maxie, minnie in pairs]
     plan = {
         "game": "tictactoe",
         "maps": [],
@@ -104,7 +104,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
         kept = record(
             event.start_match(due[0]), maxie=due[0].maxie, minnie=due[0].minnie, winner=winner, reason=reason
         )
-        lines.append(line(replace(kept, event="cup")))
+        lines.append(encode_line(replace(kept, event="cup")))
         event.record_result(kept.match, kept.result)
     assert (await import_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
@@ -121,7 +121,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
 async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: AsyncEngine) -> None:
     names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 20)]
     lines = [
-        line(record(f"{name} {n}", maxie="anna", minnie=name))
+        encode_line(record(f"{name} {n}", maxie="anna", minnie=name))
         for name in names
         for n in range(1 + (name in names[:9]))
     ]

@@ -15,7 +15,7 @@ from arena.server.store.packing import pack_record
 from tests.server.played import KINDS, MAXIE_WINS, day, events, store_match
 
 
-async def fill(engine: AsyncEngine) -> list[Record]:
+async def fill_store(engine: AsyncEngine) -> list[Record]:
     """Store and count a match with each kind of end, one per day, and return their records."""
     # The server stopped during the last match, so its journal has no end, and its record says that it is void.
     kinds = [*KINDS, events((4, 4)), events((4,))]
@@ -28,7 +28,7 @@ async def fill(engine: AsyncEngine) -> list[Record]:
 
 
 async def test_an_uncounted_match_is_left_out(engine: AsyncEngine) -> None:
-    records = await fill(engine)
+    records = await fill_store(engine)
     await store_match(engine, day(2, second=5), events(MAXIE_WINS))
     assert (await recompute_ratings(engine)).match_count == len(records)
     await count_new_matches(engine)
@@ -44,7 +44,7 @@ async def test_matches_of_several_queries_are_all_recomputed(engine: AsyncEngine
 
 
 async def test_an_imported_match_is_replayed_from_its_record(engine: AsyncEngine) -> None:
-    await fill(engine)
+    await fill_store(engine)
     await store_match(engine, day(20), events(MAXIE_WINS), journaled=False)
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).imported_count == 1
@@ -63,7 +63,7 @@ async def _write_record(engine: AsyncEngine, record: Record) -> None:
 
 
 async def test_a_record_that_contradicts_its_journal_is_named(engine: AsyncEngine) -> None:
-    records = await fill(engine)
+    records = await fill_store(engine)
     # Only the earlier of two changed records is named.
     for record in (records[3], records[1]):
         await _write_record(engine, replace(record, result=Result(None, EndReason.BOARD_FULL)))
@@ -74,7 +74,7 @@ async def test_a_record_that_contradicts_its_journal_is_named(engine: AsyncEngin
 
 
 async def test_a_match_with_a_changed_event_is_named(engine: AsyncEngine) -> None:
-    record = (await fill(engine))[2]
+    record = (await fill_store(engine))[2]
     mine = sa.select(schema.matches.c.number).where(schema.matches.c.match == record.match)
     which = schema.events.c.number == mine.scalar_subquery()
     async with engine.begin() as connection:
@@ -116,7 +116,7 @@ ONE_STEP = (STEPS.c.match == f"{3:032}") & (STEPS.c.seat == "minnie")
 async def test_a_changed_or_lost_rating_is_named(
     engine: AsyncEngine, change: sa.Executable, why: str
 ) -> None:
-    await fill(engine)
+    await fill_store(engine)
     async with engine.begin() as connection:
         await connection.execute(change)
     with pytest.raises(RecomputeMismatch, match=why):

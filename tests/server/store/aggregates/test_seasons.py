@@ -33,11 +33,11 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, event
 NAMES = ["anna", "bert", "carl"]
 
 
-async def close(engine: AsyncEngine, name: str, game: str | None = None) -> list[str]:
+async def close_current_season(engine: AsyncEngine, name: str, game: str | None = None) -> list[str]:
     return await write(engine, partial(close_season, name=name, game=game))
 
 
-async def play(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
+async def store_random_matches(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
     """Store a random match for each day in `days`, the same matches in all stores."""
     for number in days:
         maxie, minnie = chance.sample(NAMES, 2)
@@ -59,18 +59,18 @@ async def test_a_new_season_starts_without_ratings_and_the_closed_one_keeps_its_
 ) -> None:
     chance = random.Random(1)
     async with open_store(other_database) as other:
-        await play(chance, range(1, 12), engine)
+        await store_random_matches(chance, range(1, 12), engine)
         await count_new_matches(engine)
         before, crossed = (
             await load_standings(engine),
             await load_cross_scores(engine, RatingCategory("tictactoe"), NAMES),
         )
         of_clock = await load_standings(engine, "tictactoe", "", "1+0.1")
-        assert await close(engine, "spring") == ["tictactoe"]
+        assert await close_current_season(engine, "spring") == ["tictactoe"]
         assert await load_standings(engine) == []
         assert await load_standings(engine, season="spring") == before
         assert (await load_accounts(engine, "", ["anna"]))["anna"].ratings == {}
-        await play(chance, range(12, 24), engine, other)
+        await store_random_matches(chance, range(12, 24), engine, other)
         await count_new_matches(engine)
         await count_new_matches(other)
         now = await load_standings(engine)
@@ -106,7 +106,7 @@ async def test_uncounted_matches_belong_to_the_closed_season(
 ) -> None:
     for number in range(3):
         await store_match(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
-    await close(engine, "spring")
+    await close_current_season(engine, "spring")
     assert [row.matches for row in await load_standings(engine, season="spring")] == [3, 3]
     assert await count_new_matches(engine) == 0
 
@@ -115,9 +115,9 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
     engine: AsyncEngine,
 ) -> None:
     chance = random.Random(2)
-    await play(chance, range(1, 9), engine)
-    await close(engine, "spring")
-    await play(chance, range(9, 17), engine)
+    await store_random_matches(chance, range(1, 9), engine)
+    await close_current_season(engine, "spring")
+    await store_random_matches(chance, range(9, 17), engine)
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).match_count == 16
     for kept in (12, 5, 0):
@@ -125,29 +125,31 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
         await prune(engine, Retention(max_matches=kept))
         assert (await recompute_ratings(engine)).match_count == kept
         assert (await load_standings(engine, season="spring"), await load_standings(engine)) == before
-    await play(chance, range(17, 21), engine)
+    await store_random_matches(chance, range(17, 21), engine)
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).match_count == 4
 
 
 async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine: AsyncEngine) -> None:
     with pytest.raises(CannotCloseSeason, match="no match was rated in this season"):
-        await close(engine, "spring")
+        await close_current_season(engine, "spring")
     await store_match(engine, day(1), events(MAXIE_WINS))
     await count_new_matches(engine)
     await store_riskless_rating(engine)
-    assert await close(engine, "spring", "riskless") == ["riskless"]
+    assert await close_current_season(engine, "spring", "riskless") == ["riskless"]
     assert [row.game for row in await load_standings(engine)] == ["tictactoe"] * 2
     with pytest.raises(CannotCloseSeason, match="no match of riskless was rated in this season"):
-        await close(engine, "summer", "riskless")
-    assert await close(engine, "spring") == ["tictactoe"], "no match of riskless was rated in its new season"
+        await close_current_season(engine, "summer", "riskless")
+    assert await close_current_season(engine, "spring") == ["tictactoe"], (
+        "no match of riskless was rated in its new season"
+    )
     assert {row.game for row in await load_standings(engine, season="spring")} == {
         "riskless",
         "tictactoe",
     }
     await store_match(engine, day(2), events(MAXIE_WINS))
     with pytest.raises(CannotCloseSeason, match="tictactoe already has a closed season called 'spring'"):
-        await close(engine, "spring")
+        await close_current_season(engine, "spring")
     assert [each.name for each in (await load_seasons(engine)).list_latest_first()] == [
         "spring",
         "spring",
@@ -165,7 +167,7 @@ async def test_a_season_that_cannot_be_stored_for_all_games_is_not_closed(tmp_pa
                 " BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
             )
         with pytest.raises(sa.exc.IntegrityError, match="the disk is full"):
-            await close(engine, "spring")
+            await close_current_season(engine, "spring")
         assert (await load_seasons(engine)).list_latest_first() == []
         async with engine.connect() as connection:
             counted = sa.select(sa.func.count()).where(matches.c.counted)
