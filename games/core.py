@@ -58,7 +58,7 @@ M = TypeVar("M")
 
 
 class Game(ABC, Generic[P, M]):
-    """The rules of one game on one setup. Instances are immutable; compare them by `setup()`.
+    """The rules of one game on one setup. Instances are immutable. Compare them by `setup()`.
 
     `moves` is empty exactly when `outcome` is not None: no player may pass, and the player to move
     always has a move. Moves come in a fixed order, which also breaks ties between moves.
@@ -108,7 +108,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def successor(self, position: P, move: M) -> P:
-        """Return the position after a move from `moves(position)`, without checking it; meant for searches."""
+        """Return the position after a move from `moves(position)`. The move is not checked, which saves searches time."""
 
     @abstractmethod
     def outcome(self, position: P) -> Outcome | None:
@@ -133,7 +133,7 @@ class Game(ABC, Generic[P, M]):
         return 0
 
     def expected_plies(self, position: P) -> float:
-        """Return the expected number of plies until the end of the match; engines divide their time by it.
+        """Return the expected number of plies until the end of the match, over which engines spread their time.
 
         Default: 90 less the plies already played, but at least 30.
         """

@@ -1,6 +1,6 @@
 """Riskless: a deterministic Risk on a graph (source 001 in docs/search.md, section 4).
 
-A player moves all armies of one territory to an adjacent one; then every occupied territory of both players trains one
+A player moves all armies of one territory to an adjacent one. Then every occupied territory of both players trains one
 army, up to the cap. The map itself is `games.riskless_map.RisklessMap`.
 
 A position has one signed number per territory: n > 0 means n armies of Maxie, n < 0 means -n of Minnie, 0 is empty. One
@@ -38,7 +38,7 @@ class Armies(NamedTuple):
 
 
 class Riskless(Game[Armies, Move]):
-    """The game of Riskless on one map. Moves come in the order of their sources, then in the map's order of neighbours."""
+    """The game of Riskless on one map. Moves are ordered by their source, then by the map's order of neighbours."""
 
     name = "riskless"
     ply_limit = None  # the map has one

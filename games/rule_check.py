@@ -51,7 +51,7 @@ class BrokenRule:
 
 
 class _RuleViolation(Exception):
-    """Raised when a rule is broken in the current position; `rule` is its name in RULES."""
+    """Raised when a game breaks the rule that is called `rule` in RULES."""
 
     def __init__(self, rule: str, why: str) -> None:
         super().__init__(why)

@@ -1,1 +1,1 @@
-"""Ladders and matches of bots on one machine or a cluster: plans, openings, runners and reports."""
+"""Ladders: events that start bots, or wait for them, and play many matches on one machine or a cluster."""

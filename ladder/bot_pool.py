@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class BotRefused(Exception):
-    """Raised when a bot cannot be started, for example with an unknown engine; the message is the bot's output."""
+    """Raised when a bot cannot be started, for example because its engine is unknown. The message is one line."""
 
 
 class BotPool(Protocol):
@@ -23,7 +23,7 @@ class BotPool(Protocol):
     def finish_match(
         self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
-        """Release a connection after a match of the bot.
+        """Release the bot's connection after a match.
 
         connection    name that `reserve` returned
         made_move     True if the bot made a move, False if it made none when it had to, None if it never had to
@@ -40,4 +40,4 @@ class BotPool(Protocol):
         """Wait until a bot becomes free, connects, returns, or is lost."""
 
     def raise_refusal(self) -> None:
-        """Raise BotRefused if a bot cannot be started; the event then ends."""
+        """Raise BotRefused if a bot cannot be started, which ends the event."""

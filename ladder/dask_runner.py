@@ -52,7 +52,7 @@ The cluster's setting `allowed-failures` does not count the first worker.
 
 
 class ClusterUnavailable(Exception):
-    """Raised when no cluster is available; the message is one line with the address and the reason."""
+    """Raised when no cluster can be used. The message is one line with the reason."""
 
 
 @asynccontextmanager
@@ -116,14 +116,14 @@ class ClusterRunner:
         self._on_void = on_void
         self._on_notice = on_notice
         self._concurrency = plan.concurrency
-        """Number of pairs in parallel; 0: one per thread of the workers."""
+        """Maximum number of pairs in parallel; 0 for one per thread of the workers."""
         self._folder = str((plan.folder or Path()).resolve())
         self._restart_policy = restart_policy
         self._seconds_left = seconds_left
         self._running_pair_count = 0
         self._changed = anyio.Event()
         self._problem: BotRefused | ClusterUnavailable | None = None
-        """Error that stops the event, or None. Matches in play are then dropped; a resumed event plays them again."""
+        """Error that stops the event, or None. The matches in play are dropped, and played again if the event is resumed."""
 
     async def run(self, schedule: Schedule, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Play the matches of the schedule until all are played or `should_stop` returns True.

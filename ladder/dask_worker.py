@@ -1,7 +1,7 @@
 """Worker of a cluster: it plays one pair of a ladder's matches on a server of its own.
 
-The job contains everything that the worker needs, and the result all records. Only the ladder's process writes to the
-store of the event.
+A job contains everything that the worker needs, and its result contains all records. Only the process of the ladder
+writes to the store of the event.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PairResult:
     records: list[str] = field(default_factory=list)
     """Records of the played matches, one line each."""
     notices: list[str] = field(default_factory=list)
-    """Crashes and other problems of the bots, as texts for the ladder's observer."""
+    """Messages about crashes and other problems of the bots, for the observer of the ladder."""
 
 
 def play_pair(job: PairJob) -> PairResult:

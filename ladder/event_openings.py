@@ -27,7 +27,7 @@ After each search without success, the number is halved for this position, becau
 
 
 class RandomOpenings:
-    """Openings of `plies` random moves; shorter if every move would end the game."""
+    """Openings of `plies` random moves; fewer if any further move would end the game."""
 
     def __init__(self, games: Sequence[AnyGame], plies: int, seed: int) -> None:
         self._games = games
@@ -35,7 +35,7 @@ class RandomOpenings:
         self._seed = seed
         self._openings: list[list[Opening]] = [[] for _ in games]
         self._texts: list[set[str]] = [set() for _ in games]
-        self._attempts = [MAX_OPENING_DRAWS for _ in games]
+        self._max_attempts = [MAX_OPENING_DRAWS for _ in games]
 
     def get_opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`.
@@ -49,13 +49,13 @@ class RandomOpenings:
 
     def _draw_opening(self, round: int, start: int) -> Opening:
         opening: Opening = ()
-        for attempt in range(self._attempts[start]):
+        for attempt in range(self._max_attempts[start]):
             salt = f"{self._seed}/{round}/{start}/{attempt}"
             opening = make_random_opening(self._games[start], self._plies, salt)
             if repr(opening) not in self._texts[start]:
                 break
         else:
-            self._attempts[start] = max(1, self._attempts[start] // 2)
+            self._max_attempts[start] = max(1, self._max_attempts[start] // 2)
         self._texts[start].add(repr(opening))
         return opening
 

@@ -20,7 +20,6 @@ from arena.server.host import Host
 COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begins another event"
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
-
 MISSING_BOTS_NOTICE_SECONDS = 30
 """Number of seconds without a new bot after which a waiting ladder reports which bots are missing."""
 MIN_BOTS = 2
@@ -34,7 +33,7 @@ MAX_SILENT_MATCHES = 2
 
 
 class TooFewBots(Exception):
-    """Raised when too few bots connected; the message is one line that names the bots."""
+    """Raised when fewer than two bots connected. The message is one line that names the connected or the missing bots."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +164,8 @@ async def gather_bots(
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
 
-    If some bots are missing after the waiting time, go on without them; missing bots of `names` are returned as
-    away. Raises TooFewBots if fewer than two connected.
+    If some bots are missing after the waiting time, go on without them. Missing bots of `names` are returned as away.
+    Raises TooFewBots if fewer than two connected.
 
     on_notice: function that is called during the wait with a message that says which bots are missing
     """
@@ -207,7 +206,7 @@ async def gather_bots(
 
 
 def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Sequence[str]) -> bool:
-    """Return True if all bots of `names` are connected; without names, if as many are connected as the settings require."""
+    """Return True if all bots of `names` are connected, or without names, as many bots as the settings require."""
     return connected >= set(names) if names else len(connected) >= settings.min_bots
 
 

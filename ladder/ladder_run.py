@@ -75,7 +75,7 @@ async def run_ladder(
     cluster: str | None = None,
     port: int = 0,
 ) -> None:
-    """Play a ladder to its end, until its test is decided, or until a signal; `ladder` then holds the results.
+    """Play a ladder to its end, until its test is decided, or until a signal. Afterwards `ladder` holds the results.
 
     observer  receiver of the address, of finished matches and of problems
     database  URL of a store, in which an interrupted event is resumed; None for a temporary store
@@ -136,7 +136,7 @@ def _open_server(
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> AsyncIterator[StoredLadder]:
     """Claim a new or a resumed event for the duration of the block, so that no other process plays it, and yield it.
 
-    can_resume  True if the event can be resumed later; then it needs digests of the bots' files
+    can_resume  True if the event can be resumed later, for which the store needs digests of the bots' files
     """
     default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     name = ladder.plan.event if ladder.is_named else None

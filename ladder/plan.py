@@ -45,7 +45,7 @@ DEFAULT_ENGINES = ("random", "greedy", "minimax", "alphabeta", "jamboree")
 
 
 class BadLadder(ValueError):
-    """Raised for an invalid plan; the message names the file, the key, the reason and a valid form."""
+    """Raised for an invalid plan. The message names the file and key, if the plan is in a file, the reason and a valid form."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ class LadderPlan:
     rounds: int | None = DEFAULT_ROUNDS
     """Number of pairs that every two bots play on each map; None to play until `seconds` have passed."""
     seconds: float = math.inf
-    """Seconds of play after which no more matches begin; time before an interrupted event is resumed does not count."""
+    """Seconds of play after which no more matches begin. The pause before an interrupted event is resumed does not count."""
     openings: int | Path | Literal["shipped"] = SHIPPED_OPENINGS
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
     adjudication: Adjudication | None = DEFAULT_RULES
     concurrency: int = 0
-    """Number of matches in parallel; 0: as many as the cores allow."""
+    """Maximum number of matches in parallel; 0 for as many as the cores allow."""
     pin: bool = False
     """True to pin the bots of each running match to cores of their own."""
     seed: int = 1

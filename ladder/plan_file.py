@@ -41,7 +41,7 @@ class BotTable(Struct, frozen=True, kw_only=True):
     command: tuple[Text, ...] = ()
     image: Text | None = None
     submit: Text | None = None
-    """Zip file with the bot; `image` is then the image of its container."""
+    """Zip file with the bot. If it is given, `image` is the image of the bot's container."""
     time_control: str | None = None
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 0
 

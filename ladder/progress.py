@@ -1,4 +1,4 @@
-"""Progress of a ladder, as the event's web page shows it."""
+"""Progress of a ladder for the web page of the event."""
 
 from __future__ import annotations
 
@@ -34,8 +34,13 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
         played=len(ladder.played),
         matches=ladder.total_matches,
         due=[
-            DueMatch(head.maxie, head.minnie, maps[head.pair.start] if maps else "", head.pair.round + 1)
-            for head in next_pairings
+            DueMatch(
+                pairing.maxie,
+                pairing.minnie,
+                maps[pairing.pair.start] if maps else "",
+                pairing.pair.round + 1,
+            )
+            for pairing in next_pairings
         ],
         sprt=None if ladder.test is None else _make_sprt_progress(ladder.test, ladder.count_pair_scores()),
     )

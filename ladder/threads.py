@@ -20,9 +20,9 @@ class ThreadAllocation:
 
     bots: Sequence[BotPlan]
     core_count: int
-    """Number of cores for the bots."""
+    """Number of cores on which the bots search."""
     fixed_concurrency: int = 0
-    """Number of parallel matches set by the user; 0: as many as the cores allow."""
+    """Number of parallel matches set by the user; 0 if the cores determine it."""
     total_matches: int | None = None
     """Total number of matches; None if unknown."""
     is_local: bool = True

@@ -70,7 +70,7 @@ class UnknownMap(MapError):
 class MapFile:
     """A map with additional data for people and pictures.
 
-    continents   names with the numbers of their territories; may be empty, and a territory is in at most one
+    continents   name of each continent, with the numbers of its territories; empty for a map without continents
     short_names  short form of each territory's name, empty where there is none; empty for a generated map
     wraps        True if the picture wraps around: a road longer than half the width of the picture leaves it on one side
                  and enters on the other
@@ -97,26 +97,30 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
     territories = list(enumerate(table.territory))
     territory_numbers = {territory.name.casefold(): number for number, territory in territories}
     names = [territory.name for _, territory in territories]
-    roads_of = partial(_find_neighbours, names, territory_numbers)
+    find_neighbours = partial(_find_neighbours, names, territory_numbers)
     try:
         map = RisklessMap(
             name=file.path.stem,
             territories=tuple(names),
             neighbours=tuple(
-                file.parse(["territory", v, "roads"], roads_of, t.roads) for v, t in territories
+                file.parse(["territory", number, "roads"], find_neighbours, territory.roads)
+                for number, territory in territories
             ),
             territory_cap=table.territory_cap,
             armies_to_win=table.armies_to_win,
             ply_limit=table.ply_limit,
-            start=tuple(file.parse(["territory", v, "start"], _parse_start, t.start) for v, t in territories),
+            start=tuple(
+                file.parse(["territory", number, "start"], _parse_start, territory.start)
+                for number, territory in territories
+            ),
             places=tuple(territory.place for territory in table.territory),
         )
-    except BadMap as bad:
-        if bad.territory is not None:
-            keys: KeyPath = ["territory", bad.territory, FILE_KEYS[bad.key]]
+    except BadMap as error:
+        if error.territory is not None:
+            keys: KeyPath = ["territory", error.territory, FILE_KEYS[error.key]]
         else:
-            keys = ["territory" if bad.key == "territories" else bad.key]
-        raise file.locate_error(keys, bad.why) from None
+            keys = ["territory" if error.key == "territories" else error.key]
+        raise file.locate_error(keys, error.why) from None
     _check_distances(file, map)
     continents: dict[str, list[int]] = {}
     for number, territory in territories:

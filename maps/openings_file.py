@@ -44,7 +44,7 @@ def find_shipped_openings_file(name: str, game: str = Riskless.name) -> Path | N
 
 
 class BadOpenings(ValueError):
-    """Raised when a list of openings cannot be used; the message names the file, the line and the reason."""
+    """Raised when a file of openings cannot be used. The message names the file, the line and the reason."""
 
 
 def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:

@@ -1,4 +1,4 @@
-"""Lag credit: up to a budget, network delay is not charged to a player's clock. Pure; times in ns.
+"""Lag credit: network delay, up to a budget, is not charged to a player's clock. Times are in ns. Pure.
 
 The rule, which PROTOCOL.md publishes:
 

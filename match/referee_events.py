@@ -25,7 +25,7 @@ class PlayerReady(Struct, frozen=True, tag="ready"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_left", omit_defaults=True):
-    """The server has sent the turn of this ply, for the first time or again; the mover's clock runs from now."""
+    """The server has sent the turn of this ply, for the first time or again, and the mover's clock runs."""
 
     ply: int
     lag_ns: int = field(name="lag", default=0)
@@ -78,7 +78,7 @@ class SessionLost(Struct, frozen=True, tag="session_lost", omit_defaults=True):
 
 
 class ProtocolViolated(Struct, frozen=True, tag="broke_protocol"):
-    """A player sent an invalid message; its connection is closed."""
+    """A player sent an invalid message, and its connection was closed."""
 
     player: Player
     detail: str
@@ -96,7 +96,7 @@ class ServerRecovered(Struct, frozen=True, tag="server_back"):
 
 
 class ServerFailed(Struct, frozen=True, tag="server_failed"):
-    """The server cannot continue this match; the match is void."""
+    """The server cannot continue this match, which becomes void."""
 
     detail: str
 

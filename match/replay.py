@@ -29,7 +29,7 @@ from arena.solved.solution import load_solution
 _EARLY_REASONS = frozenset(EndReason) - {
     EndReason(reason.value) for reason in Reason if reason is not Reason.LEAF
 }
-"""End reasons of a match before its game ends; all other reasons come from the game."""
+"""End reasons that do not come from the rules of a game."""
 
 _MOVER_LOSES_REASONS = frozenset({EndReason.TIMEOUT, EndReason.ILLEGAL_MOVE})
 """End reasons with which the player to move always loses."""

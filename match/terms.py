@@ -28,7 +28,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """A match to be played: players, game, time controls and rules."""
 
     match: str
-    """Identifier of the match, a UUID as 32 hexadecimal digits; also used in the record and the journal."""
+    """Identifier of the match in all messages, the record and the journal: a UUID as 32 hexadecimal digits."""
     event: str
     """Identifier of the event to which the match belongs, as in the record."""
     game: AnyGame
@@ -48,7 +48,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     engines: Engines = Engines()
     """Engines of the players, with their search threads. Set by the server."""
     opening: Opening = ()
-    """Moves that the referee plays before the players begin; no clock runs."""
+    """Moves that the referee plays before the players begin, while no clock runs."""
     adjudication: Adjudication | None = None
     """Rules for ending the match early; None if it never ends early."""
     rated: bool = False

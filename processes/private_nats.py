@@ -38,7 +38,7 @@ NATS_USER = "arena"
 
 
 class NatsNotStarted(Exception):
-    """Raised when the NATS server cannot be started; the message is one line with the reason."""
+    """Raised when the NATS server cannot be started. The message is one line with the reason."""
 
 
 class PrivateNats:

@@ -19,7 +19,7 @@ REPETITION_RULE = "repetition"
 
 
 class BadAdjudication(ValueError):
-    """Raised when text or data is not a valid adjudication; the message names the wrong part and the right form."""
+    """Raised when text or data is not a valid adjudication. The message names the wrong part and a valid form."""
 
 
 class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -51,6 +51,9 @@ _SERVER_TYPES = {
 }
 
 
+# The most frequent messages, restricted to moves of numbers and to known fields: msgspec decodes them in one step.
+
+
 class _FastPathThinking(Thinking, frozen=True, forbid_unknown_fields=True):
     line: Annotated[list[list[int]], Meta(max_length=64)] | None = None
 
@@ -152,7 +155,7 @@ def _decode_message(frame: bytes | str, max_bytes: int, type_by_name: Mapping[st
         )
     if len(frame) > max_bytes:
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {max_bytes}")
-    fields = unpack_frame(frame)
+    fields = _unpack_frame(frame)
     if not isinstance(fields, dict):
         raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type(fields)}")
     type_name = fields.get("type")
@@ -169,7 +172,7 @@ def _decode_message(frame: bytes | str, max_bytes: int, type_by_name: Mapping[st
         raise DecodeError(Code.BAD_MESSAGE, f"{type_name}: {error}") from None
 
 
-def unpack_frame(frame: bytes) -> object:
+def _unpack_frame(frame: bytes) -> object:
     """Return the data in a msgpack frame. Raises DecodeError for data that JSON cannot hold, since records are JSON.
 
     Allowed are nil, booleans, integers, finite floats, text, arrays, and maps with text keys, at most MAX_DEPTH deep.

@@ -38,9 +38,9 @@ SUBPROTOCOL = "arena.v1.msgpack"
 """Name of the websocket subprotocol, which includes the version of the protocol."""
 
 MAX_CLIENT_FRAME = 16 * 1024
-"""Maximum frame size that a server accepts from a client, in bytes."""
+"""Default of the maximum size of a frame that a server accepts from a client, in bytes."""
 MAX_SERVER_FRAME = 4 * 1024 * 1024
-"""Maximum frame size that a client must accept, in bytes: enough for `start` on a map of 1,000 territories."""
+"""Maximum size of a frame that a server sends, in bytes: enough for `start` on a map of 1,000 territories."""
 
 
 class Hello(Struct, frozen=True, tag="hello"):
@@ -58,7 +58,7 @@ class Hello(Struct, frozen=True, tag="hello"):
     time_controls: Annotated[list[Annotated[str, Meta(max_length=32)]], Meta(max_length=32)] = []
     """Time controls that the bot plays, such as `10+0.1` and `0.1/move`; empty for all."""
     pool: bool = True
-    """True if the matchmaker may pair the bot; false if the bot only takes challenges."""
+    """True if the matchmaker may pair the bot. Otherwise the bot plays only challenges and events."""
     role: Role = "bot"
     """Role of the client. `spectator` only watches; `admin` is for the host's own tools. Neither plays matches."""
     matches: Annotated[int, Meta(ge=1, le=1000)] = 1
@@ -80,7 +80,7 @@ class Ready(Struct, frozen=True, tag="ready"):
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """A move at a ply. Sending the same move again is harmless; it is acknowledged again."""
+    """A move at a ply. If the bot sends the same move again, the server only acknowledges it again."""
 
     match: MatchId
     ply: Ply
@@ -108,7 +108,7 @@ class Challenge(Struct, frozen=True, tag="challenge"):
     opponent: Annotated[str, Meta(max_length=64)] = ""
     game: Name = "riskless"
     map: Annotated[str, Meta(max_length=64)] = "m2"
-    """Name of a shipped or generated map; ignored for other games."""
+    """Name of a built-in or generated Riskless map. Ignored for other games."""
     time_control: TimeControl = TimeControl(10_000, 100)
     seat: Seat | None = None
     """The challenger's seat; nil leaves it to the server, which swaps seats from match to match."""
@@ -135,13 +135,13 @@ class Withdraw(Struct, frozen=True, tag="withdraw"):
 
 
 class EnterEvent(Struct, frozen=True, tag="enter"):
-    """Enter an event, or return to it after a withdrawal; answered by `event_state`."""
+    """Enter an event, or return to it after a withdrawal. The answer is `event_state`."""
 
     event: Name
 
 
 class LeaveEvent(Struct, frozen=True, tag="leave"):
-    """Play no more matches in an event; answered by `event_state`."""
+    """Play no more matches in an event. The answer is `event_state`."""
 
     event: Name
 
@@ -178,7 +178,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
 
 
 class Start(Struct, frozen=True, tag="start"):
-    """A match is about to begin; this message has all data to play it. Answer with `ready` within `ready_ms`."""
+    """A match is about to begin. The message has all data to play it, and the bot answers with `ready` within `ready_ms`."""
 
     match: MatchId
     game: str
@@ -225,7 +225,7 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
 
 
 class End(Struct, frozen=True, tag="end"):
-    """The match is over; no more messages are expected for it."""
+    """The match is over. This is the last message about it."""
 
     match: MatchId
     winner: Seat | None
@@ -319,7 +319,14 @@ class Queued(Struct, frozen=True, tag="queued"):
 
 
 EventPhase = Literal["open", "running", "paused", "over", "cancelled"]
-"""Phase of an event: open for entries, begun, stopped by the host for a while, or ended in one of two ways."""
+"""Phase of an event.
+
+open       bots can enter the event
+running    the event has begun
+paused     the host has stopped the event for a while
+over       the event has ended
+cancelled  the event has ended early, or was not played
+"""
 
 
 class EventStatus(Struct, frozen=True, tag="event_state"):
@@ -407,7 +414,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
     ms: float
     """Time charged to the mover's clock, in ms."""
     thinking: Thinking | None = None
-    """Analysis sent by the mover; published only after the opponent has answered the move."""
+    """Analysis sent by the mover. Spectators get it after the opponent's next move, or after the match."""
 
 
 class View(Struct, frozen=True, tag="view"):
@@ -463,7 +470,7 @@ class Pong(Struct, frozen=True, tag="pong"):
 
 
 class Notice(Struct, frozen=True, tag="notice"):
-    """Announcement by the host, such as of an upgrade. Sent to all clients, and to any that connect before it ends."""
+    """Announcement by the host, for example of an upgrade. Sent to all clients, also when they connect while it is valid."""
 
     text: str
     """Human-readable text; empty if the last notice was withdrawn."""

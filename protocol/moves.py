@@ -31,7 +31,7 @@ class MoveList:
 
 
 class MovesSoFar(Sequence[Data]):
-    """Snapshot of the moves of a match, unaffected by later moves; equal to a list of the moves. Created in O(1) time."""
+    """Snapshot of the moves of a match, equal to a list of them. It is created in O(1) time, and later moves do not change it."""
 
     __slots__ = ("_count", "_encoded", "_moves", "_size")
     __hash__ = None  # type: ignore[assignment]

@@ -23,7 +23,7 @@ MAX_RECORD_BYTES = 16 * 1024 * 1024
 
 
 class BadRecord(ValueError):
-    """Raised when a line is not a valid record; the message says what is wrong with it."""
+    """Raised when a line is not a valid record. The message says what is wrong with the line."""
 
 
 class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from arena.protocol.timecontrol import Milliseconds
 
 Seat = Literal["maxie", "minnie"]
-"""Seat of a bot in a match: that of Maxie, who moves first, or that of Minnie."""
+"""Player as whom a bot plays in a match: `maxie`, who moves first, or `minnie`."""
 Role = Literal["bot", "spectator", "admin"]
 """Role of a client on a connection."""
 Secret = Annotated[str, Meta(max_length=128)]
