@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from arena.bots.learning.environment import Environment, batch, make
     from arena.bots.learning.matches import play_match
     from arena.bots.search.deepening import deepen
-    from arena.bots.search.play import AlphaBeta, Table
+    from arena.bots.search.play import AlphaBeta
+    from arena.bots.search.table import Table
     from arena.games.basics import MAXIE, MINNIE, BadData, GameError, IllegalMove, Outcome, Player
     from arena.games.boards import Grid, Points
     from arena.games.core import Game
@@ -92,7 +93,8 @@ _NAMES_BY_MODULE = {
     "arena.bots.learning.environment": ("Environment", "batch", "make"),
     "arena.bots.learning.matches": ("play_match",),
     "arena.bots.search.deepening": ("deepen",),
-    "arena.bots.search.play": ("AlphaBeta", "Table"),
+    "arena.bots.search.play": ("AlphaBeta",),
+    "arena.bots.search.table": ("Table",),
     "arena.games.basics": ("MAXIE", "MINNIE", "BadData", "GameError", "IllegalMove", "Outcome", "Player"),
     "arena.games.boards": ("Grid", "Points"),
     "arena.games.core": ("Game",),

@@ -72,7 +72,7 @@ class MatchStatistics:
 
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
-    comeback      True if the player who was behind after half of the moves won; None if nobody won, or nobody was behind
+    is_comeback   True if the player who was behind after half of the moves won; None if nobody won, or nobody was behind
     recaptures    number of moves that take the same territory as each of the two moves before
     chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
@@ -80,7 +80,7 @@ class MatchStatistics:
 
     moves: int
     lead_changes: int
-    comeback: bool | None
+    is_comeback: bool | None
     recaptures: int
     chance_gap: float | None
 
@@ -104,9 +104,9 @@ def measure_match(
         if abs(chance - 0.5) >= MIN_LEAD_CHANCE - 0.5
     ]
     middle_index = len(chances) // 2
-    comeback = None
+    is_comeback = None
     if chances and match.winner is not None and chances[middle_index] != 0.5:
-        comeback = (chances[middle_index] > 0.5) != (match.winner is Player.MAXIE)
+        is_comeback = (chances[middle_index] > 0.5) != (match.winner is Player.MAXIE)
     chance_gap = None
     if match.positions:
         chance_gap = compute_gap_to_median(
@@ -115,7 +115,7 @@ def measure_match(
     return MatchStatistics(
         moves=len(match.reports),
         lead_changes=sum(leader is not next_leader for leader, next_leader in pairwise(leaders)),
-        comeback=comeback,
+        is_comeback=is_comeback,
         recaptures=_count_recaptures(match),
         chance_gap=chance_gap,
     )
@@ -236,7 +236,7 @@ def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]
     endings = Counter(match.reason for match in matches)
     plies = [match.plies for match in matches]
     statistics = [match.statistics for match in matches if match.statistics is not None]
-    comebacks = [match.comeback for match in statistics if match.comeback is not None]
+    comebacks = [match.is_comeback for match in statistics if match.is_comeback is not None]
     gaps = [match.chance_gap for match in statistics if match.chance_gap is not None]
     return EqualMatches(
         nodes=nodes_per_move,

@@ -31,7 +31,7 @@ from arena.lab.selfplay import (
     compute_reply_chances,
     get_points,
     play_match,
-    search_settled_value,
+    search_smoothed_value,
 )
 from arena.match.openings import find_position_after, make_random_opening
 from arena.protocol.values import Opening
@@ -150,7 +150,7 @@ def _is_worth_playing(
 ) -> bool:
     searcher.clear()
     chance = compute_winning_chance(
-        game, search_settled_value(searcher, position, criteria.nodes, criteria.depth)
+        game, search_smoothed_value(searcher, position, criteria.nodes, criteria.depth)
     )
     if abs(chance - 0.5) > criteria.window:
         return False

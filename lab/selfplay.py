@@ -17,8 +17,9 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for, scale_weights
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, Report
-from arena.bots.search.play import AlphaBeta, Table
+from arena.bots.search.play import AlphaBeta
 from arena.bots.search.search_values import is_decided, outcome_value
+from arena.bots.search.table import Table
 from arena.games.core import Game, Player
 from arena.games.tictactoe import TicTacToe
 from arena.match.repetition import RepetitionCounter
@@ -27,7 +28,7 @@ from arena.protocol.adjudication import DEFAULT_RULES, REPETITION_RULE
 RANDOM_PLIES = (4, 40)
 """Minimum and maximum number of random plies before a match from which weights are learned."""
 TICTACTOE_RANDOM_PLIES = (0, 3)
-"""The same for tic-tac-toe, in which a match is over after 9 plies."""
+"""Minimum and maximum number of random plies before a match of tic-tac-toe from which weights are learned."""
 LEARNING_TABLE_MB = 2
 """Size of the transposition table of each searcher in matches from which weights are learned, in MiB."""
 MAX_ATTEMPTS = 20
@@ -144,15 +145,15 @@ def play_pair(
     return get_points(winner_1, Player.MAXIE), get_points(winner_2, Player.MINNIE)
 
 
-def search_settled_value(
+def search_smoothed_value(
     searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> int:
-    """Return the mean of a search's values at its last two depths, or the last value if it shows a forced end.
+    """Return the mean of a search's values at its last two depths, or the last value if it is a certain win or loss.
 
     max_nodes  maximum number of nodes of the search
     depth      maximum depth, in plies
 
-    Estimates alternate between odd and even depths, because an estimate favours the player who made the last move.
+    The mean smooths the difference between odd and even depths: an estimate favours the player who made the last move.
     """
     reports = searcher.deepen(position, max_depth=depth, max_nodes=max_nodes)
     values = [report.value for report in reports if report.is_depth_finished][-2:]
@@ -174,7 +175,7 @@ def compute_reply_chances(
         outcome = game.outcome(position_after)
         if outcome is None:
             searcher.clear()
-            values.append(search_settled_value(searcher, position_after, max_nodes, depth))
+            values.append(search_smoothed_value(searcher, position_after, max_nodes, depth))
         else:
             values.append(outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)

@@ -68,13 +68,11 @@ class Boards:
         """
         return find_automorphisms(self.neighbours)
 
-    def number(self, board: Sequence[int]) -> int:
-        return sum((n + self.cap) * power for n, power in zip(board, self.powers, strict=True))
-
-    def board(self, number: int) -> tuple[int, ...]:
+    def decode(self, number: int) -> tuple[int, ...]:
+        """Return the board with this number."""
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
-    def representative(self, board: Sequence[int]) -> int:
+    def find_representative(self, board: Sequence[int]) -> int:
         """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.
 
         Takes O(territories) time for each symmetry.

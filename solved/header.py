@@ -49,7 +49,7 @@ Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 
 
 class BadTable(ValueError):
-    """Raised when a file is not a complete table; the message is one line with the file and the reason."""
+    """Raised if a file is not a complete solved table; the message is one line with the file and the reason."""
 
 
 class Totals(Struct, frozen=True):

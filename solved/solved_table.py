@@ -36,7 +36,7 @@ class SolvedTable:
         with memoryview(self._data) as data:
             self.header, self._index = decode_header(data, str(path))
         self.boards: Boards = self.header.boards
-        self._cached_block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self.block)
+        self._cached_block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self.read_block)
 
     @property
     def size(self) -> int:
@@ -48,7 +48,7 @@ class SolvedTable:
 
         Takes about 30 µs if the block is cached, and 0.1 ms more if it must be unpacked.
         """
-        return decode_value(self.get_code(self.boards.representative(board)))
+        return decode_value(self.get_code(self.boards.find_representative(board)))
 
     def get_code(self, number: int) -> int:
         """Return the code (encoded value, see `decode_value`) of a board. Raises BadTable if its block is damaged.
@@ -59,7 +59,7 @@ class SolvedTable:
         width = self.header.width
         return int.from_bytes(self._cached_block(block)[place * width : (place + 1) * width], "little")
 
-    def block(self, number: int) -> bytes:
+    def read_block(self, number: int) -> bytes:
         """Return the codes (encoded values, see `decode_value`) of the boards in block `number`, counted from 0.
 
         A block without representative boards has only codes of draws. Raises BadTable if the block is damaged.

@@ -10,7 +10,8 @@ from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
-from arena.bots.search.play import AlphaBeta, Search, Table
+from arena.bots.search.play import AlphaBeta, Search
+from arena.bots.search.table import Table
 from benchmarks.kit.measure import Ratio, make_middle_games, make_riskless, make_table
 from benchmarks.kit.results import format_verdict
 

@@ -23,7 +23,9 @@ from arena.bots.engines.perfect import find_missing_table_reason, load_requested
 from arena.bots.engines.repetition import SeenPositions
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import NO_LIMIT, DeepeningSearcher, PythonSearcher, Report
-from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Table, ThreadPool
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax
+from arena.bots.search.table import Table
+from arena.bots.search.thread_pool import ThreadPool
 from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 

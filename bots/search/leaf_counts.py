@@ -15,8 +15,9 @@ from typing import Any
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import deepen
 from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, stop_after
-from arena.bots.search.play import AlphaBeta, Table
+from arena.bots.search.play import AlphaBeta
 from arena.bots.search.problem import Problem
+from arena.bots.search.table import Table
 from arena.bots.search.thread_pool import ThreadPool
 
 MAX_COMPARED_DEPTH = 40

@@ -118,7 +118,7 @@ class _InnerNode(Generic[P, M]):
                 raise
             return self.cut
         finally:
-            self.pool.withdraw(test for test in tests if not test.done)
+            self.pool.withdraw(test for test in tests if not test.is_done)
             self.monitor.join(fork for forks in self.forks for fork in forks)
 
     def _test_child(self, index: int) -> tuple[ValueAndLine[M], bool]:

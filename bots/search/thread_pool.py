@@ -21,12 +21,12 @@ R = TypeVar("R")
 class Task(Generic[R]):
     """Piece of work, which is queued, then started by one thread, then done with a result or an error."""
 
-    __slots__ = ("_function", "done", "error", "has_begun", "result")
+    __slots__ = ("_function", "error", "has_begun", "is_done", "result")
 
     def __init__(self, function: Callable[[], R]) -> None:
         self._function = function
         self.has_begun = False
-        self.done = False
+        self.is_done = False
         self.error: BaseException | None = None
         self.result: R | None = None
 
@@ -113,11 +113,11 @@ class ThreadPool:
         try:
             return [self.result(task) for task in tasks]
         finally:
-            self.withdraw(task for task in tasks if not task.done)
+            self.withdraw(task for task in tasks if not task.is_done)
 
     def _wait_for(self, task: Task[Any]) -> None:
         with self._lock:
-            self._task_finished.wait_for(lambda: task.done)
+            self._task_finished.wait_for(lambda: task.is_done)
 
     def _claim_task(self, task: Task[Any]) -> bool:
         with self._lock:
@@ -130,7 +130,7 @@ class ThreadPool:
     def _execute_task(self, task: Task[Any]) -> None:
         task.run()
         with self._lock:
-            task.done = True
+            task.is_done = True
             self._task_finished.notify_all()
 
     def _run_tasks(self) -> None:

@@ -197,7 +197,7 @@ def _find_longest_win_position(solved: SolvedMap) -> str | None:
     header = solved.table.header
     if not header.longest:
         return None
-    board = solved.table.boards.board(header.longest_board)
+    board = solved.table.boards.decode(header.longest_board)
     return " ".join([*(f"{n:+d}" if n else "." for n in board), "maxie", "0"])
 
 

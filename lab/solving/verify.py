@@ -25,7 +25,7 @@ from arena.solved.solved_table import SolvedTable
 
 BOARDS_PER_PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
-"""Indices of an array of counts: of unfinished boards, of those won, lost and drawn, and the plies of the longest win."""
+"""Indices into an array of counts: of unfinished boards, of those won, lost and drawn, and the plies of the longest win."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
             counts[LONGEST_WIN] = max(counts[LONGEST_WIN], histogram[LONGEST_WIN])
             if mismatch >= 0 and fault is None:
                 number, correct_code = divmod(int(mismatch), 1 << 16)
-                fault = CodeMismatch(boards.board(number), int(codes[number]), correct_code)
+                fault = CodeMismatch(boards.decode(number), int(codes[number]), correct_code)
     totals = Totals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
         totals,
@@ -131,7 +131,7 @@ def _unpack_codes(table: SolvedTable) -> npt.NDArray[Any]:
     codes = np.zeros(table.boards.count, code_type)
     for number in range(header.block_count):
         first = number * header.boards_in_block
-        codes[first : first + header.boards_in_block] = np.frombuffer(table.block(number), code_type)
+        codes[first : first + header.boards_in_block] = np.frombuffer(table.read_block(number), code_type)
     return codes
 
 

@@ -38,7 +38,7 @@ from arena.lab.selfplay import (
     draw_random_start,
     make_weighted_searcher,
     play_match,
-    search_settled_value,
+    search_smoothed_value,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -166,17 +166,17 @@ def _play_match(
 def _search_chance(
     game: Game[Any, Any], searcher: Searcher[Any, Any], position: Any, max_nodes: int
 ) -> float:
-    """Return Maxie's chance of winning by a search that begins with an empty table."""
+    """Return Maxie's chance of winning according to a search that begins with an empty table."""
     searcher.clear()
-    return compute_winning_chance(game, search_settled_value(searcher, position, max_nodes))
+    return compute_winning_chance(game, search_smoothed_value(searcher, position, max_nodes))
 
 
 def _sample_positions(
     game: Game[Any, Any], searcher: Searcher[Any, Any], match: PlayedMatch, max_nodes: int, rng: random.Random
 ) -> Iterator[tuple[Any, float]]:
-    """Yield positions in and beside a match, each with its target.
+    """Yield samples: positions of a match, or a few random plies beside it, each with its target.
 
-    max_nodes  number of nodes searched for each target
+    max_nodes  number of nodes of the search for each target
     """
     result = _compute_result_for_maxie(game, match)
     ply_count = len(match.positions)

@@ -171,7 +171,7 @@ def test_lead_changes_and_comebacks_of_a_match(
     values: list[int], winner: Player | None, changes: int, comeback: bool | None
 ) -> None:
     found = statistics(values, winner)
-    assert (found.moves, found.lead_changes, found.comeback) == (len(values), changes, comeback)
+    assert (found.moves, found.lead_changes, found.is_comeback) == (len(values), changes, comeback)
     assert (found.chance_gap is None) == (not values)
 
 

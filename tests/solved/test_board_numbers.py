@@ -26,26 +26,34 @@ RING = Boards.from_map(load_map("m1"))
 boards = st.tuples(*[st.integers(-9, 9)] * 6)
 
 
-def test_the_number_of_boards_and_symmetries_is_correct() -> None:
+def compute_number(board: tuple[int, ...]) -> int:
+    """Return the number of a board of RING: its digits are the numbers of armies plus 9, in base 19."""
+    number = 0
+    for armies in board:
+        number = 19 * number + armies + 9
+    return number
+
+
+def test_the_number_of_boards_is_a_power_of_the_base() -> None:
     assert RING.count == 19**6
     assert Boards.from_map(load_map("path4")).count == 21**4
 
 
 @given(boards)
 def test_a_number_is_one_board(board: tuple[int, ...]) -> None:
-    number = RING.number(board)
+    number = compute_number(board)
     assert 0 <= number < RING.count
-    assert RING.board(number) == board
+    assert RING.decode(number) == board
 
 
 @given(boards, st.integers(0, 11))
 def test_symmetric_boards_have_the_same_representative(board: tuple[int, ...], which: int) -> None:
     symmetry = RING.symmetries[which]
     turned = tuple(board[symmetry[v]] for v in range(6))
-    stands = RING.representative(board)
-    assert RING.representative(turned) == stands <= RING.number(board)
+    stands = RING.find_representative(board)
+    assert RING.find_representative(turned) == stands <= compute_number(board)
     images = {tuple(board[each[v]] for v in range(6)) for each in RING.symmetries}
-    assert RING.board(stands) in images
+    assert RING.decode(stands) in images
 
 
 def test_the_opponents_board_has_opposite_signs() -> None:

@@ -24,7 +24,7 @@ def check_refused(path: Path, *words: str) -> None:
     with pytest.raises(BadTable) as error:
         table = SolvedTable(path)
         for block in range(table.header.block_count):
-            table.block(block)
+            table.read_block(block)
     text = str(error.value)
     assert "\n" not in text
     assert path.name in text

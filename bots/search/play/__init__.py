@@ -17,16 +17,6 @@ from __future__ import annotations
 from arena.bots.search.play.alphabeta import AlphaBeta
 from arena.bots.search.play.jamboree import Jamboree
 from arena.bots.search.play.minimax import Minimax
-from arena.bots.search.play.root import Progress, Search
-from arena.bots.search.table import Table
-from arena.bots.search.thread_pool import ThreadPool
+from arena.bots.search.play.root import Search
 
-__all__ = [
-    "AlphaBeta",
-    "Jamboree",
-    "Minimax",
-    "Progress",
-    "Search",
-    "Table",
-    "ThreadPool",
-]
+__all__ = ["AlphaBeta", "Jamboree", "Minimax", "Search"]

@@ -18,27 +18,30 @@ from arena.games.explicit import ExplicitGame
 class TracedNode:
     """Node of a reconstructed tree.
 
-    label     name of the node in an explicit tree, or its position as text
-    move      move that leads to the node, as text; empty for the root
-    windows   windows with which the search entered the node, in order; empty if the search has no windows
-    result    last result of the node; for an unvisited leaf of an explicit tree, its value; otherwise None
-    visited   True if the search entered the node
-    cut       True if the search visited the node, but not all of its children
-    leaf      True if the node was valued, or has no children here
-    recalled  True if the transposition table had the node's value
+    label          name of the node in an explicit tree, or its position as text
+    move           move that leads to the node, as text; empty for the root
+    is_visited     True if the search entered the node
+    windows        windows with which the search entered the node, in order; empty if the search has no windows
+    result         last result of the node; for an unvisited leaf of an explicit tree, its value; otherwise None
+    is_leaf        True if the node was valued, or has no children in this tree
+    is_from_table  True if the transposition table had the node's value
     """
 
     path: Path
     label: str
     move: str
     player: Player
-    visited: bool = False
+    is_visited: bool = False
     windows: list[tuple[MoveValue, MoveValue]] = field(default_factory=list)
     result: MoveValue | None = None
-    leaf: bool = False
-    cut: bool = False
-    recalled: bool = False
+    is_leaf: bool = False
+    is_from_table: bool = False
     children: list[TracedNode] = field(default_factory=list)
+
+    @property
+    def is_cut(self) -> bool:
+        """Return True if the search visited the node, but not all of its children."""
+        return self.is_visited and not all(child.is_visited for child in self.children)
 
 
 def build_traced_tree(
@@ -67,7 +70,7 @@ def build_traced_tree(
         next_level: list[tuple[TracedNode, Any]] = []
         for node, position_here in level:
             has_children_here = ply < depth and (
-                explicit_game is not None or (node.visited and not node.leaf and not node.recalled)
+                explicit_game is not None or (node.is_visited and not node.is_leaf and not node.is_from_table)
             )
             for index, move in enumerate(game.moves(position_here) if has_children_here else ()):
                 if size + len(next_level) == max_nodes:
@@ -80,11 +83,10 @@ def build_traced_tree(
                 next_level.append((child, position_after))
         for node, position_here in level:
             if not node.children:
-                node.leaf = True
-                if explicit_game is not None and not node.visited:
+                node.is_leaf = True
+                if explicit_game is not None and not node.is_visited:
                     value = explicit_game.nodes[position_here.node].value
                     node.result = None if value is None else MoveValue(value)
-            node.cut = node.visited and any(not child.visited for child in node.children)
         level, size, ply = next_level, size + len(next_level), ply + 1
     return root, None
 
@@ -92,12 +94,12 @@ def build_traced_tree(
 def _add_event(node: TracedNode, event: TraceEvent) -> None:
     match event:
         case NodeEntered(alpha=alpha, beta=beta):
-            node.visited = True
+            node.is_visited = True
             if alpha is not None and beta is not None and (alpha, beta) not in node.windows:
                 node.windows.append((alpha, beta))
         case LeafValued():
-            node.leaf = True
+            node.is_leaf = True
         case TableHit():
-            node.recalled = True
+            node.is_from_table = True
         case NodeExited(result=result):
             node.result = result

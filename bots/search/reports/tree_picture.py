@@ -88,12 +88,12 @@ def _draw_edges(tree: TracedNode, points: Points, line: tuple[int, ...]) -> Iter
             to_x, to_y = points[child.path]
             is_on_line = child.path == line[: len(child.path)]
             ends = (x, y + 15, to_x, to_y - 15)
-            if child.visited:
+            if child.is_visited:
                 yield render_line(*ends, INK, 3.5 if is_on_line else 1.2)
             else:
                 yield render_line(*ends, GREY, 1.2, ' stroke-dasharray="4 4"')
-        if node.cut:
-            skipped = [points[child.path] for child in node.children if not child.visited]
+        if node.is_cut:
+            skipped = [points[child.path] for child in node.children if not child.is_visited]
             yield from _draw_cut_strokes(x, y + 15, *skipped[0])
 
 
@@ -110,20 +110,20 @@ def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[
 def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
     for node in _walk_nodes(tree):
         x, y = points[node.path]
-        ink = INK if node.visited else GREY
-        fill = "#eef3fb" if node.visited else "white"
-        dash = "" if node.visited else ' stroke-dasharray="4 3"'
+        ink = INK if node.is_visited else GREY
+        fill = "#eef3fb" if node.is_visited else "white"
+        dash = "" if node.is_visited else ' stroke-dasharray="4 3"'
         yield f"<g><title>{escape(_make_tooltip(node))}</title>{_draw_node_shape(node, x, y, fill, ink, dash)}"
         name = node.label if len(node.label) <= 3 else node.move if len(node.move) <= 5 else ""
-        name_offset = 0 if node.leaf else 4 if node.player is Player.MAXIE else -4
+        name_offset = 0 if node.is_leaf else 4 if node.player is Player.MAXIE else -4
         if name:
             yield render_text_element(x, y + 4 + name_offset, name, ink, "middle", ' font-size="11"')
         if node.result is not None:
-            colour = BLUE if node.visited else GREY
+            colour = BLUE if node.is_visited else GREY
             label_y = y + 30
-            font_weight = ' font-weight="bold"' if node.visited else ""
+            font_weight = ' font-weight="bold"' if node.is_visited else ""
             # The value of an inner node stands beside the node, because edges start below it.
-            if node.leaf:
+            if node.is_leaf:
                 yield _draw_outlined_text(
                     x, label_y, format_value_label(node.result.value), colour, font_weight
                 )
@@ -138,7 +138,7 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
 
 def _draw_node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, dash: str) -> str:
     attributes = f'fill="{fill}" stroke="{ink}" stroke-width="1.4"{dash}'
-    if node.leaf:
+    if node.is_leaf:
         return f'<rect x="{x - 14:.1f}" y="{y - 14:.1f}" width="28" height="28" {attributes}/>'
     tip, base = (y - 16, y + 14) if node.player is Player.MAXIE else (y + 16, y - 14)
     return (
@@ -178,9 +178,9 @@ def _format_window(alpha: MoveValue, beta: MoveValue) -> str:
 def _make_tooltip(node: TracedNode) -> str:
     lines = [f"{node.label}, {node.player}"]
     lines += [f"window {_format_window(*window)}" for window in node.windows]
-    if node.result is not None and node.visited:
+    if node.result is not None and node.is_visited:
         lines.append(f"result {format_value_label(node.result.value)}")
-    if not node.visited:
+    if not node.is_visited:
         lines.append("not visited")
     return "\n".join(lines)
 
@@ -192,8 +192,8 @@ def _draw_legend(width: float, height: float, tree: TracedNode, *, has_best_line
         ("α … β: the window", GREEN, 110, any(node.windows for node in nodes)),
         ("result", BLUE, 40, True),
         ("thick: to be played", INK, 112, has_best_line),
-        ("// cut", RED, 36, any(node.cut for node in nodes)),
-        ("not visited", GREY, 64, any(not node.visited for node in nodes)),
+        ("// cut", RED, 36, any(node.is_cut for node in nodes)),
+        ("not visited", GREY, 64, any(not node.is_visited for node in nodes)),
     ]
     shown_entries = [(words, colour, size) for words, colour, size, is_needed in entries if is_needed]
     gap = 26

@@ -71,7 +71,7 @@ def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
     positions = [
         position
         for number in range(0, known.table.boards.count, 7)
-        if any(board := known.table.boards.board(number))
+        if any(board := known.table.boards.decode(number))
         and PATH.outcome(position := Armies(board, MAXIE, 0)) is None
         and known.get_value(position).result is SolvedResult.DRAW
     ]

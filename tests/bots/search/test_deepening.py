@@ -12,8 +12,9 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.play import AlphaBeta, Minimax, Table
+from arena.bots.search.play import AlphaBeta, Minimax
 from arena.bots.search.search_values import is_decided
+from arena.bots.search.table import Table
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases_in_play, tree

@@ -38,7 +38,7 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
     rng = Random("7")
     asked = decided = differ = 0
     while asked < boards:
-        position = Armies(table.boards.board(rng.randrange(table.boards.count)), MAXIE, 0)
+        position = Armies(table.boards.decode(rng.randrange(table.boards.count)), MAXIE, 0)
         if not any(position.armies) or game.outcome(position) is not None:
             continue
         truth = table.probe(position.armies)
@@ -75,7 +75,7 @@ def test_every_kind_of_wrong_value_is_found(tmp_path: Path) -> None:
     """The table has a draw instead of a win, a win instead of a draw, or another number of plies."""
     map = path_map()
     table = solve_to_table(map, tmp_path)
-    right = table.block(0)
+    right = table.read_block(0)
     for wrong in (lambda code: 0 if code else 5, lambda code: code + 4 if code > 3 else code):
         block = zstd.compress(bytes(wrong(code) for code in right), 1)
         path = tmp_path / "wrong.solved"

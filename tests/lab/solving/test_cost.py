@@ -15,10 +15,10 @@ def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
     cost = estimate_cost(boards)
     assert cost.bytes > 2 * boards.count
     assert cost.seconds(1) > cost.seconds(2) > 2
-    stand = {boards.representative(boards.board(number)) for number in range(0, boards.count, 4999)}
+    stand = {boards.find_representative(boards.decode(number)) for number in range(0, boards.count, 4999)}
     assert len(stand) <= cost.representatives < boards.count // 11
     small_boards = Boards.from_map(path_map())
-    every = {small_boards.representative(small_boards.board(n)) for n in range(small_boards.count)}
+    every = {small_boards.find_representative(small_boards.decode(n)) for n in range(small_boards.count)}
     assert estimate_cost(small_boards).representatives == len(every)
     assert solve_to_table(path_map(), tmp_path).header.totals.open < small_boards.count
 

@@ -32,17 +32,17 @@ def test_the_verifier_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Pat
     assert replay.totals == table.header.totals
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
-    longest = table.boards.board(table.header.longest_board)
+    longest = table.boards.decode(table.header.longest_board)
     assert table.probe(longest) == SolvedValue(SolvedResult.WIN, table.header.longest)
 
 
 def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
     table = solve_to_table(path_map(), tmp_path)
-    right = table.block(0)
+    right = table.read_block(0)
     numbers = [
-        table.boards.number(board)
-        for board in map(table.boards.board, range(table.boards.count))
-        if table.boards.representative(board) == table.boards.number(board)
+        number
+        for number, board in enumerate(map(table.boards.decode, range(table.boards.count)))
+        if table.boards.find_representative(board) == number
         and Endless(path_map()).outcome(Armies(board, MAXIE, 0)) is None
         and any(board)
     ]
@@ -55,14 +55,14 @@ def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
         path = tmp_path / "wrong.solved"
         path.write_bytes(encode_header(table.header, [block]) + block)
         replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)
-        assert replay.fault is not None, table.boards.board(number)
+        assert replay.fault is not None, table.boards.decode(number)
 
 
 def test_the_verifier_finds_a_false_statement_of_the_header(tmp_path: Path) -> None:
     table = solve_to_table(path_map(), tmp_path)
     totals = msgspec.structs.replace(table.header.totals, won=0)
     header = msgspec.structs.replace(table.header, totals=totals, longest=1)
-    block = zstd.compress(table.block(0), 1)
+    block = zstd.compress(table.read_block(0), 1)
     path = tmp_path / "false.solved"
     path.write_bytes(encode_header(header, [block]) + block)
     replay = verify_table(SolvedTable(path), 1, lambda _done, _total: None)

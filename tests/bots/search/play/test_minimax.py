@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from arena.bots.search.minimax import minimax
 from arena.bots.search.monitor import SearchMonitor
-from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search, Table
+from arena.bots.search.play import AlphaBeta, Jamboree, Minimax, Search
 from arena.bots.search.problem import SearchResult
+from arena.bots.search.table import Table
 from tests.bots.search.problems import Case, cases_in_play
 from tests.bots.search.running import POOLS
 from tests.properties import examples

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.search.monitor import SearchMonitor, Stopped
-from arena.bots.search.play import AlphaBeta, Search, Table
+from arena.bots.search.play import AlphaBeta, Search
 from arena.bots.search.problem import SearchResult
+from arena.bots.search.table import Table
 from tests.bots.search.problems import Case, cases_in_play
 from tests.bots.search.running import true_value_of_move
 from tests.properties import examples

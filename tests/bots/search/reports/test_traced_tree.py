@@ -27,10 +27,10 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     seen = list(every(tree))
     entered = {event.path for event in monitor.events if isinstance(event, NodeEntered)}
     results = {event.path: event.result for event in monitor.events if isinstance(event, NodeExited)}
-    assert {node.path for node in seen if node.visited} == entered
-    assert all(node.result == results[node.path] for node in seen if node.visited)
+    assert {node.path for node in seen if node.is_visited} == entered
+    assert all(node.result == results[node.path] for node in seen if node.is_visited)
     for node in seen:
-        assert node.cut == (node.visited and any(not child.visited for child in node.children))
+        assert node.is_cut == (node.is_visited and any(not child.is_visited for child in node.children))
 
 
 @given(case=cases, max_nodes=st.integers(1, 30))
@@ -51,4 +51,4 @@ def test_a_tree_with_too_many_nodes_ends_between_two_plies(case: Case, max_nodes
     assert all(
         seen[path] == whole[path] for path in seen if len(path) == last_ply - 1 and not seen[path].children
     )
-    assert not any(node.cut or node.children for path, node in seen.items() if len(path) == last_ply)
+    assert not any(node.is_cut or node.children for path, node in seen.items() if len(path) == last_ply)
