@@ -160,7 +160,7 @@ def parse_line(line: bytes) -> ArchivedMatch:
         raise BadRecord("`match` must be 1 to 64 printable characters")
     if not is_valid_name(archived.game) or len(archived.event) > 128 or not archived.event.isprintable():
         raise BadRecord(
-            f"match {archived.match}: `game` or `event` is too long or has unprintable characters"
+            f"match {archived.match}: `game` must be 1 to 64 printable characters, and `event` at most 128"
         )
     if not all(map(is_valid_name, (archived.players.maxie, archived.players.minnie))):
         raise BadRecord(f"match {archived.match}: a player's name must be 1 to 64 printable characters")

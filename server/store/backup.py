@@ -161,7 +161,7 @@ def _require_whole(path: Path) -> None:
 async def _require_store(engine: Engine, path: Path) -> None:
     async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
         if await connection.run_sync(migrations.read_schema_version) is None:
-            raise StoreError(f"{path} is not a store: it has no tables")
+            raise StoreError(f"{path} is not a store: it has no tables; name another file")
 
 
 async def _require_intact(engine: Engine, path: Path) -> None:

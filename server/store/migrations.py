@@ -39,11 +39,11 @@ def read_schema_version(connection: Connection) -> int | None:
         return None
     if schema.about.name not in tables:
         raise UnknownSchema(
-            f"not a store of this program: it has the tables {', '.join(sorted(tables))[:100]}"
+            f"not a store of this program: it has the tables {', '.join(sorted(tables))[:100]}; name another database"
         )
     version = connection.execute(sa.select(schema.about.c.schema_version)).scalar_one_or_none()
     if not isinstance(version, int):
-        raise UnknownSchema("not a store: its table `about` has no schema version")
+        raise UnknownSchema("not a store: its table `about` has no schema version; name another database")
     return version
 
 
@@ -51,7 +51,7 @@ def require_current(connection: Connection) -> None:
     """Raise UnknownSchema unless the store has this program's schema version."""
     version = read_schema_version(connection)
     if version is None:
-        raise UnknownSchema("not a store: the database has no tables")
+        raise UnknownSchema("not a store: the database has no tables; name the database of a server")
     if version != SCHEMA_VERSION:
         raise _make_unknown_schema_error(connection, version)
 

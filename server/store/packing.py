@@ -121,7 +121,9 @@ def _decompress(frame: bytes) -> bytes:
     decompressor = zstd.ZstdDecompressor(zstd_dict=_load_dictionary())
     data = decompressor.decompress(frame, max_length=MAX_UNPACKED_BYTES)
     if not decompressor.eof:
-        raise UnpackError(f"the packed data are truncated, or unpack to more than {MAX_UNPACKED_BYTES} bytes")
+        raise UnpackError(
+            f"the packed data are truncated, or unpack to more than {MAX_UNPACKED_BYTES:,} bytes"
+        )
     return data
 
 

@@ -247,7 +247,7 @@ def _require_not_playing(connection: sa.Connection, name: str) -> None:
     match = connection.execute(playing_query.limit(1)).scalar()
     if match is not None:
         raise NameInUse(
-            f"{name!r:.80} has a match in progress ({match:.8}): `arena ban` the name, and try again"
+            f"{name!r:.80} has a match in progress ({match:.8}): ban the name with `arena ban`, and try again after the match"
         )
     _require_no_event(connection, name)
 

@@ -164,10 +164,12 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     recorded_result = Result(record.result.winner, record.result.reason)
     if result != recorded_result:
         raise RecomputeMismatch(
-            f"match {row.match}: the journal says that {_format_result(result)}, but the record that {_format_result(recorded_result)}"
+            f"match {row.match}: the journal says that {_format_result(result)}, but the record says that {_format_result(recorded_result)}"
         )
     if outcome is not None and [move.move for move in referee.moves] != [move.move for move in record.moves]:
-        raise RecomputeMismatch(f"match {row.match}: the moves in the journal differ from the record")
+        raise RecomputeMismatch(
+            f"match {row.match}: the moves in the journal differ from those in the record"
+        )
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
