@@ -410,6 +410,11 @@ class Session:
     def _end_session(
         self, code: Code, detail: str, fault: str | None = None, close_code: int | None = None
     ) -> None:
+        """Send the client a fatal error, and close the session and its connection. Further calls do nothing.
+
+        fault       protocol violation of the client, for the core; None if there was none
+        close_code  websocket close code; None for the one of `GOODBYE_CLOSE_CODES`, or 1008
+        """
         if self.state == CLOSED:
             return
         self._send_error(Error(code, detail, fatal=True))

@@ -87,11 +87,11 @@ class Topic:
             self._frames.append(frame)
             self._frame_count += 1
         if not self._is_delivering:
-            self._start_delivery_after(DELIVERY_DELAY_SECONDS)
+            self._schedule_delivery()
 
-    def _start_delivery_after(self, seconds: float) -> None:
+    def _schedule_delivery(self) -> None:
         self._is_delivering = True
-        self._clock.call_later(seconds, self._start_delivery)
+        self._clock.call_later(DELIVERY_DELAY_SECONDS, self._start_delivery)
 
     def _start_delivery_if_idle(self) -> None:
         if not self._is_delivering:
@@ -126,7 +126,7 @@ class Topic:
         self._frames = self._list_frames_from(end_number)
         self._is_delivering = False
         if self._frames or (self.is_over and not is_last):
-            self._start_delivery_after(DELIVERY_DELAY_SECONDS)
+            self._schedule_delivery()
         elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
             self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
 

@@ -62,20 +62,17 @@ MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
 """Fields of each reviewed move in a response. `arena replay --analyse ENGINE --json -` prints more."""
 
 
-async def analyse_position(
-    map_name: str, parameters: Mapping[str, str], max_seconds: float = ENGINE_SECONDS
-) -> Response:
+async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Response:
     """Return an engine's analysis of a position on a built-in map, or an error status with a one-line reason.
 
     parameters: query parameters; `position` is the position in the game's text form
-    max_seconds: time limit of the engine
 
     Raises BadRequest if the parameters have no position, and NotFound for an unknown map.
     """
     require_built_in_map(map_name)
     options = ["--map", map_name, f"--position={parse_position(parameters)}", "--engine", ANALYSIS_ENGINE]
     options += ["--nodes", str(ANALYSIS_NODES), "--lines", str(MAX_BEST_MOVES)]
-    exit_code, output = await _run_engine("analyse", *options, max_seconds=max_seconds)
+    exit_code, output = await _run_engine("analyse", *options)
     if exit_code is None:
         return _make_timeout_response()
     if exit_code != 0:
@@ -95,12 +92,11 @@ def parse_position(parameters: Mapping[str, str]) -> str:
     return position
 
 
-async def review_moves(parameters: Mapping[str, str], max_seconds: float = ENGINE_SECONDS) -> Response:
+async def review_moves(parameters: Mapping[str, str]) -> Response:
     """Return an engine's review of each move of a match that is not in the store, or an error status with a reason.
 
     parameters: `game`, and `setup` and `moves` as JSON. On a built-in map, the setup needs only the map's name and the
         fields that differ from the map.
-    max_seconds: time limit of the engine
 
     Raises BadRequest for an invalid setup or invalid moves.
     """
@@ -121,14 +117,13 @@ async def review_moves(parameters: Mapping[str, str], max_seconds: float = ENGIN
         # The only end reason that need not follow from the moves.
         result=Result(None, EndReason.SERVER_FAULT),
     )
-    return await review_match(to_line(record), max_seconds)
+    return await review_match(to_line(record))
 
 
-async def review_match(line: str, max_seconds: float = ENGINE_SECONDS) -> Response:
+async def review_match(line: str) -> Response:
     """Return an engine's review of each move of a match, or an error status with a one-line reason.
 
     line: record of the match, as one line of JSON
-    max_seconds: time limit of the engine
     """
     try:
         record = from_line(line)
@@ -142,9 +137,7 @@ async def review_match(line: str, max_seconds: float = ENGINE_SECONDS) -> Respon
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
         await file.write_text(f"{line}\n", encoding="utf-8")
-        exit_code, output = await _run_engine(
-            "replay", str(file), "--analyse", ANALYSIS_ENGINE, *games, max_seconds=max_seconds
-        )
+        exit_code, output = await _run_engine("replay", str(file), "--analyse", ANALYSIS_ENGINE, *games)
     if exit_code is None:
         return _make_timeout_response()
     if exit_code != 0:
@@ -170,10 +163,10 @@ def _make_timeout_response() -> Response:
     return responses.make_text_response("the engine took too long", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-async def _run_engine(*arguments: str, max_seconds: float) -> tuple[int | None, bytes]:
+async def _run_engine(*arguments: str) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    A command that takes longer than `max_seconds`, or more CPU time than MAX_CPU_SECONDS, is killed, and the exit code
+    A command that takes longer than ENGINE_SECONDS, or more CPU time than MAX_CPU_SECONDS, is killed, and the exit code
     is None. A cancellation also kills the command.
     """
     shell_command = f'ulimit -S -t {MAX_CPU_SECONDS}; exec "$0" "$@"'
@@ -184,7 +177,7 @@ async def _run_engine(*arguments: str, max_seconds: float) -> tuple[int | None, 
         process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     output = b""
     try:
-        with anyio.move_on_after(max_seconds):
+        with anyio.move_on_after(ENGINE_SECONDS):
             if process.stdout is not None:
                 async for piece in process.stdout:
                     output += piece[: MAX_OUTPUT_BYTES - len(output)]

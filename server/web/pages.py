@@ -381,9 +381,7 @@ class _PendingResponse:
 class ResponseCache:
     """Cache of responses, each with an expiry time. A full cache drops the responses that were stored first."""
 
-    def __init__(self, max_entries: int = MAX_CACHED_RESPONSES, max_bytes: int = MAX_CACHED_BYTES) -> None:
-        self._max_entries = max_entries
-        self._max_bytes = max_bytes
+    def __init__(self) -> None:
         self._bytes = 0
         self._responses: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
 
@@ -393,11 +391,11 @@ class ResponseCache:
         return entry[1] if entry is not None and now < entry[0] else None
 
     def put(self, key: Key, response: Response, expiry_time: float) -> None:
-        """Cache a response until `expiry_time` (monotonic seconds), and drop the oldest responses beyond the limits."""
+        """Cache a response until `expiry_time` (monotonic seconds), and drop the oldest ones if there are too many."""
         replaced_entry = self._responses.pop(key, None)
         self._bytes += len(response.body) - (len(replaced_entry[1].body) if replaced_entry is not None else 0)
         self._responses[key] = expiry_time, response
-        while len(self._responses) > self._max_entries or self._bytes > self._max_bytes:
+        while len(self._responses) > MAX_CACHED_RESPONSES or self._bytes > MAX_CACHED_BYTES:
             self._bytes -= len(self._responses.popitem(last=False)[1][1].body)
 
 

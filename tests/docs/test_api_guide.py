@@ -264,7 +264,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
 
 @pytest.mark.slow
 async def test_the_analysis_has_the_fields_that_the_guide_tells() -> None:
-    answer = await analyse_position("path4", {"position": PATH4.position_to_text(PATH4.start())}, 150)
+    answer = await analyse_position("path4", {"position": PATH4.position_to_text(PATH4.start())})
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Advice"], "advice") == ""
     answer = await review_match(to_line(random_record(make_game_on_map("riskless", "path4"))[0]))
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Review"], "review") == ""

@@ -14,7 +14,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE
-from arena.server.web.pictures import HEIGHT, WIDTH
+from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH
 from arena.server.web.pictures.positions import Rectangle, draw_position
 from arena.server.web.pictures.text_elements import FONT, MUTED, render_text
 from arena.server.web.titles import make_map_title
@@ -23,6 +23,10 @@ MARGIN = 40
 """Distance of texts and boards from the edges of a picture, in pixels."""
 MAX_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
+SIDE_X, SIDE_WIDTH = 780, 400
+"""Left end and width of the texts beside the board of a match, in pixels."""
+FILM_BOX = Rectangle(8, 56, FILM_WIDTH - 16, FILM_HEIGHT - 68)
+"""Rectangle of the board in each frame of a film."""
 
 
 class MatchTexts(Struct, frozen=True):
@@ -85,7 +89,7 @@ def render_match_card(
     """
     board = _render_board_elements(game, position, move)
     return _render_svg_document(
-        [*_render_side_elements(match, f"move {ply} of {plies}", 760), *board, _render_brand()]
+        [*_render_side_elements(match, f"move {ply} of {plies}"), *board, _render_brand()]
     )
 
 
@@ -105,35 +109,31 @@ def render_map_card(file: MapFile) -> str:
     )
 
 
-def render_film_background(match: MatchTexts, game: AnyGame, width: int, height: int) -> str:
+def render_film_background(match: MatchTexts, game: AnyGame) -> str:
     """Return the background of all frames of a film as SVG: the players' names, and the board without pieces."""
+    middle = FILM_WIDTH / 2
     names = [
-        *_render_name_elements(match.maxie, 16, 30, 20, width / 2 - 30, MAXIE),
-        *_render_name_elements(match.minnie, width / 2 + 8, 30, 20, width / 2 - 30, MINNIE, is_square=True),
+        *_render_name_elements(match.maxie, 16, 30, 20, middle - 30, MAXIE),
+        *_render_name_elements(match.minnie, middle + 8, 30, 20, middle - 30, MINNIE, is_square=True),
     ]
-    background = draw_position(game, game.start(), compute_film_board_rectangle(width, height)).background
-    return _render_svg_document([*names, background], width, height)
+    background = draw_position(game, game.start(), FILM_BOX).background
+    return _render_svg_document([*names, background], FILM_WIDTH, FILM_HEIGHT)
 
 
-def render_film_frame(game: AnyGame, position: Any, move: Any, width: int, height: int, share: float) -> str:
+def render_film_frame(game: AnyGame, position: Any, move: Any, share: float) -> str:
     """Return one frame of a film, without the background, as SVG: pieces, armies, and a progress bar of the match.
 
     move: move that led to the position; None at the start of the match
     share: part of the match that has been played, from 0 to 1
     """
-    foreground = draw_position(game, position, compute_film_board_rectangle(width, height), move).foreground
-    bar = f'<rect x="0" y="{height - 6}" width="{width * share:.1f}" height="6" fill="#0f6b5c"/>'
+    foreground = draw_position(game, position, FILM_BOX, move).foreground
+    bar = f'<rect x="0" y="{FILM_HEIGHT - 6}" width="{FILM_WIDTH * share:.1f}" height="6" fill="#0f6b5c"/>'
     return _render_svg_document(
-        [foreground, bar, *_render_armies_bar_elements(game, position, 16, 40, width - 32, 8)],
-        width,
-        height,
+        [foreground, bar, *_render_armies_bar_elements(game, position, 16, 40, FILM_WIDTH - 32, 8)],
+        FILM_WIDTH,
+        FILM_HEIGHT,
         background="",
     )
-
-
-def compute_film_board_rectangle(width: int, height: int) -> Rectangle:
-    """Return the rectangle of the board in each frame of a film of this size."""
-    return Rectangle(8, 56, width - 16, height - 68)
 
 
 def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]:
@@ -145,19 +145,18 @@ def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> li
         draw_position(
             game, position, Rectangle(box.x + 16, box.y + 16, box.width - 32, box.height - 32), move
         ).full_svg,
-        *_render_armies_bar_elements(game, position, 780, 420, 380, 22),
+        *_render_armies_bar_elements(game, position, SIDE_X, 420, SIDE_WIDTH - 20, 22),
     ]
 
 
-def _render_side_elements(match: MatchTexts, progress_text: str, x: float) -> list[str]:
-    column_width = WIDTH - x - MARGIN
+def _render_side_elements(match: MatchTexts, progress_text: str) -> list[str]:
     return [
-        *_render_name_elements(match.maxie, x + 20, 120, 40, column_width - 20, MAXIE),
-        render_text(x + 20, 175, 26, "against", column_width, MUTED),
-        *_render_name_elements(match.minnie, x + 20, 230, 40, column_width - 20, MINNIE, is_square=True),
-        render_text(x + 20, 310, 26, match.conditions, column_width, MUTED),
-        render_text(x + 20, 355, 26, match.result or "in progress", column_width),
-        render_text(x + 20, 395, 22, progress_text, column_width, MUTED),
+        *_render_name_elements(match.maxie, SIDE_X, 120, 40, SIDE_WIDTH - 20, MAXIE),
+        render_text(SIDE_X, 175, 26, "against", SIDE_WIDTH, MUTED),
+        *_render_name_elements(match.minnie, SIDE_X, 230, 40, SIDE_WIDTH - 20, MINNIE, is_square=True),
+        render_text(SIDE_X, 310, 26, match.conditions, SIDE_WIDTH, MUTED),
+        render_text(SIDE_X, 355, 26, match.result or "in progress", SIDE_WIDTH),
+        render_text(SIDE_X, 395, 22, progress_text, SIDE_WIDTH, MUTED),
     ]
 
 

@@ -22,13 +22,11 @@ from arena.protocol.messages import View
 from arena.protocol.record import BadRecord, from_line
 from arena.protocol.values import Data
 from arena.server.web import titles
-from arena.server.web.pictures import WIDTH, cards
+from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import MatchTexts
 from arena.server.web.pictures.text_elements import FONT, FONT_FILE
 from arena.server.web.routes import NotFound
 
-FILM_SIZE = 600, 450
-"""Width and height of a film, in pixels."""
 MAX_FRAMES = 40
 """Maximum number of frames of a film, which take ten seconds to show.
 
@@ -55,12 +53,12 @@ class DrawnMatch(Struct, frozen=True):
 
 def draw_map(name: str) -> bytes:
     """Draw a built-in map with its initial position, as PNG."""
-    return _render_png(cards.render_map_card(load_map_file(name)), WIDTH)
+    return _render_png(cards.render_map_card(load_map_file(name)))
 
 
 def draw_table(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
     """Draw a table as PNG, with the arguments of `cards.render_table_card`."""
-    return _render_png(cards.render_table_card(title, line, rows), WIDTH)
+    return _render_png(cards.render_table_card(title, line, rows))
 
 
 def draw_record(line: str, ply: int | None = None) -> bytes:
@@ -95,9 +93,7 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:shown_ply])[-1] if game is not None else None
     move = match.moves[shown_ply - 1] if shown_ply else None
-    return _render_png(
-        cards.render_match_card(match.texts, game, position, move, shown_ply, ply_count), WIDTH
-    )
+    return _render_png(cards.render_match_card(match.texts, game, position, move, shown_ply, ply_count))
 
 
 def draw_arena(line: str) -> bytes:
@@ -110,7 +106,7 @@ def draw_arena(line: str) -> bytes:
     match = _make_match_from_record(line)
     game = _require_game(match)
     moves = match.moves[: 2 * len(match.moves) // 3]
-    return _render_png(cards.render_arena_card(game, _replay_positions(game, moves)[-1], moves[-1]), WIDTH)
+    return _render_png(cards.render_arena_card(game, _replay_positions(game, moves)[-1], moves[-1]))
 
 
 def draw_film(line: str) -> bytes:
@@ -125,15 +121,12 @@ def draw_film(line: str) -> bytes:
     positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
     plies = choose_highlight_plies(game, positions)
-    width, height = FILM_SIZE
-    background = _render_image(cards.render_film_background(match.texts, game, width, height), width)
+    background = _render_image(cards.render_film_background(match.texts, game))
     frames = []
     for ply in plies:
         share = ply / last if last else 1.0
         move = match.moves[ply - 1] if ply else None
-        frame = _render_image(
-            cards.render_film_frame(game, positions[ply], move, width, height, share), width
-        )
+        frame = _render_image(cards.render_film_frame(game, positions[ply], move, share))
         frames.append(Image.alpha_composite(background, frame).convert("RGB"))
     # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.
     palette = frames[len(frames) // 2].quantize(MAX_COLOURS)
@@ -221,11 +214,10 @@ def _replay_positions(game: AnyGame, moves: Sequence[Data]) -> list[Any]:
         raise CannotDraw(f"the match cannot be rendered: {error}") from None
 
 
-def _render_png(svg: str, width: int) -> bytes:
+def _render_png(svg: str) -> bytes:
     return bytes(
         resvg_py.svg_to_bytes(
             svg_string=svg,
-            width=width,
             font_files=[str(FONT_FILE)],
             skip_system_fonts=True,
             font_family=FONT,
@@ -234,5 +226,5 @@ def _render_png(svg: str, width: int) -> bytes:
     )
 
 
-def _render_image(svg: str, width: int) -> Image.Image:
-    return Image.open(io.BytesIO(_render_png(svg, width))).convert("RGBA")
+def _render_image(svg: str) -> Image.Image:
+    return Image.open(io.BytesIO(_render_png(svg))).convert("RGBA")

@@ -371,8 +371,10 @@ async def test_no_response_is_made_for_a_client_that_has_left(
     assert await get_status(get_pages(host), "/api/bot/last") == 404
 
 
-def test_the_response_cache_is_limited_in_number_bytes_and_time() -> None:
-    kept = ResponseCache(max_entries=3, max_bytes=100)
+def test_the_response_cache_is_limited_in_number_bytes_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.server.web.pages.MAX_CACHED_RESPONSES", 3)
+    monkeypatch.setattr("arena.server.web.pages.MAX_CACHED_BYTES", 100)
+    kept = ResponseCache()
     for number in range(5):
         kept.put((number,), responses.make_text_response("x" * 9), expiry_time=10.0)
     assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]

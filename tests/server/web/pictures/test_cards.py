@@ -26,7 +26,7 @@ def test_a_card_is_well_formed_for_any_names_of_bots(maxie: str, minnie: str) ->
     match = MatchTexts(maxie, minnie, "Tic-tac-toe, 1+0", f"{maxie} won with three in a row")
     assert size(cards.render_match_card(match, game, game.start(), None, 0, 5)) == ("1200", "630")
     assert size(cards.render_match_card(match, None, None, None, 0, 5)) == ("1200", "630")
-    assert size(cards.render_film_background(match, game, 600, 450)) == ("600", "450")
+    assert size(cards.render_film_background(match, game)) == ("600", "450")
 
 
 @given(NAMES, st.lists(st.tuples(NAMES, NAMES, st.floats(-1, 2)), max_size=12))
@@ -39,7 +39,7 @@ def test_a_table_has_a_limited_number_of_bars(title: str, rows: list[tuple[str, 
 def test_the_bar_of_armies_has_the_right_proportions() -> None:
     game = make_game("riskless", load_map_file("m2").map.to_data())
     start = game.start()
-    bar = cards.render_film_frame(game, start, None, 600, 450, 0.5)
+    bar = cards.render_film_frame(game, start, None, 0.5)
     widths = [
         float(each.get("width") or 0)
         for each in ET.fromstring(bar)

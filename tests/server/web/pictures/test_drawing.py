@@ -13,7 +13,7 @@ from arena.protocol.messages import Played, View
 from arena.protocol.record import to_line
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players
-from arena.server.web.pictures import HEIGHT, WIDTH, drawing
+from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH, drawing
 from tests.match.recorded import random_record
 
 
@@ -42,7 +42,7 @@ def test_a_ply_beyond_the_end_has_no_picture() -> None:
 def test_a_film_has_a_frame_for_each_ply_and_a_longer_last_one() -> None:
     film = image(drawing.draw_film(line(most=5)))
     assert film.format == "GIF"
-    assert film.size == drawing.FILM_SIZE
+    assert film.size == (FILM_WIDTH, FILM_HEIGHT)
     assert film.n_frames == 6  # type: ignore[attr-defined]
     rows = []
     for frame in range(6):
