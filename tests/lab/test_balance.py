@@ -10,7 +10,7 @@ from arena.maps.generators import make_grid_map, make_ring_map
 from tests.games.strategies import riskless_maps
 
 
-def by_rounds(graph: Graph) -> list[list[int]]:
+def compute_distances_by_rounds(graph: Graph) -> list[list[int]]:
     """Return all distances, computed by the algorithm of Floyd and Warshall."""
     size = len(graph)
     far = [[0 if v == w else 1 if w in graph[v] else size for w in range(size)] for v in range(size)]
@@ -23,7 +23,7 @@ def by_rounds(graph: Graph) -> list[list[int]]:
 
 @given(riskless_maps())
 def test_distances_count_the_moves(map: RisklessMap) -> None:
-    assert compute_all_distances(map.neighbours) == by_rounds(map.neighbours)
+    assert compute_all_distances(map.neighbours) == compute_distances_by_rounds(map.neighbours)
 
 
 @given(map=riskless_maps(), data=st.data())

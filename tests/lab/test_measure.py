@@ -36,7 +36,7 @@ from arena.rating.pentanomial import count_pair_scores
 from tests.games.own import EXAMPLES
 
 
-def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
+def measure_m1(matches: int, seed: int, counts: list[int]) -> MeasuredMap:
     [found] = measure_maps(
         [load_map("m1")],
         "plain",
@@ -44,20 +44,20 @@ def measured(matches: int, seed: int, told: list[int]) -> MeasuredMap:
         seed=seed,
         process_count=1,
         strengths=(50, 200),
-        progress=told.append,
+        progress=counts.append,
     )
     return found
 
 
 def test_all_matches_are_counted_and_a_seed_gives_the_same_figures_again() -> None:
     counts: list[int] = []
-    found = measured(6, 3, counts)
+    found = measure_m1(6, 3, counts)
     assert sum(counts) == count_matches(1, 6, strength_count=2)
     assert [equals.nodes for equals in found.equals] == [50, 200]
     for equals in found.equals:
         assert equals.matches == sum(equals.endings.values()) == 6
     assert (found.map, found.signal.pairs) == ("m1", 3)
-    assert measured(6, 3, []) == found
+    assert measure_m1(6, 3, []) == found
 
 
 def test_the_results_of_two_maps_are_kept_apart() -> None:
@@ -137,7 +137,7 @@ def test_an_engine_that_is_not_ahead_is_never_distinguished(points: list[float])
 M1 = Riskless(load_map("m1"))
 
 
-def statistics(values: list[int], winner: Player | None) -> MatchStatistics:
+def measure_values(values: list[int], winner: Player | None) -> MatchStatistics:
     """Return the statistics of a match with these reported values, in which each move was the first one in move order."""
     position, positions, reports = M1.start(), [], []
     for value in values:
@@ -170,7 +170,7 @@ def statistics(values: list[int], winner: Player | None) -> MatchStatistics:
 def test_lead_changes_and_comebacks_of_a_match(
     values: list[int], winner: Player | None, changes: int, comeback: bool | None
 ) -> None:
-    found = statistics(values, winner)
+    found = measure_values(values, winner)
     assert (found.moves, found.lead_changes, found.is_comeback) == (len(values), changes, comeback)
     assert (found.chance_gap is None) == (not values)
 

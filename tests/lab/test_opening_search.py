@@ -28,7 +28,7 @@ CRITERIA = OpeningCriteria(
 """Criteria with enough nodes to search every opening to DEPTH plies."""
 
 
-def even(position: Armies) -> float:
+def estimate_chance(position: Armies) -> float:
     """Return Maxie's winning chance, from the mean value of the last two depths."""
     values = [
         minimax_value(GAME, position, depth, lambda each: 100 * sum(each.armies))
@@ -41,14 +41,14 @@ def even(position: Armies) -> float:
     return 1 / (1 + math.exp(-16.7 * value / 100 / M1.armies_to_win))
 
 
-def gap(position: Armies) -> float:
+def compute_gap(position: Armies) -> float:
     sign = position.player.sign
-    chances = [even(GAME.successor(position, move)) for move in GAME.moves(position)]
+    chances = [estimate_chance(GAME.successor(position, move)) for move in GAME.moves(position)]
     replies = sorted((each if sign > 0 else 1 - each for each in chances), reverse=True)
     return replies[0] - replies[len(replies) // 2]
 
 
-def even_in_matches(position: Armies) -> bool:
+def is_even_in_matches(position: Armies) -> bool:
     """Return True if at each strength each player scores at least half a point in two matches between equal engines."""
     searcher = Searcher(GAME, weights_for(GAME, "plain"), Settings(table_mb=1, exact=True, foresee=False))
     split = True
@@ -61,14 +61,14 @@ def even_in_matches(position: Armies) -> bool:
     return split
 
 
-def made(
+def make_test_openings(
     tries: int = 60, plies: int = 4, seed: int = 1, criteria: OpeningCriteria = CRITERIA, **how: Any
 ) -> list[Opening]:
     return list(make_openings(M1, plies, criteria, seed=seed, max_candidates=tries, **how))
 
 
 def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
-    kept = made()
+    kept = make_test_openings()
     candidates: dict[object, tuple[object, ...]] = {}
     for number in range(5_000):
         opening = make_random_opening(GAME, 4 + number % 2, f"1/{number}")
@@ -78,7 +78,11 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
     found: dict[int, list[Opening]] = {4: [], 5: []}
     for opening in candidates.values():
         position = find_position_after(GAME, opening)
-        if abs(even(position) - 0.5) <= 0.3 and gap(position) >= 0.2 and even_in_matches(position):
+        if (
+            abs(estimate_chance(position) - 0.5) <= 0.3
+            and compute_gap(position) >= 0.2
+            and is_even_in_matches(position)
+        ):
             found[len(opening)].append(opening)
     assert kept == [opening for both in zip(found[4], found[5], strict=False) for opening in both]
     assert 5 < len(kept) < 55
@@ -86,26 +90,26 @@ def test_the_kept_openings_are_those_that_minimax_keeps() -> None:
 
 def test_openings_lead_to_different_unfinished_positions() -> None:
     wide = replace(CRITERIA, window=0.5, gap=0)
-    positions = [find_position_after(GAME, each) for each in made(200, criteria=wide)]
+    positions = [find_position_after(GAME, each) for each in make_test_openings(200, criteria=wide)]
     assert len({(each.armies, each.player) for each in positions}) == len(positions) > 20
     assert all(GAME.outcome(each) is None for each in positions)
 
 
 def test_another_seed_gives_other_openings_and_candidates_are_limited() -> None:
     wide = replace(CRITERIA, window=0.5, gap=0)
-    one, other = (made(100, seed=seed, criteria=wide) for seed in (1, 2))
+    one, other = (make_test_openings(100, seed=seed, criteria=wide) for seed in (1, 2))
     assert 0 < len(one) <= 100
     assert one != other
-    assert made(100, seed=1, criteria=wide) == one
+    assert make_test_openings(100, seed=1, criteria=wide) == one
 
 
 def test_the_search_stops_with_enough_openings_and_counts_all_tested() -> None:
     counted: list[int] = []
     some = make_openings(M1, 4, CRITERIA, seed=1, max_candidates=60, progress=counted.append)
-    assert list(islice(some, 3)) == made()[:3]
+    assert list(islice(some, 3)) == make_test_openings()[:3]
     some.close()
     assert 3 <= sum(counted) < 60
-    made(progress=counted.append)
+    make_test_openings(progress=counted.append)
     assert sum(counted[-4:]) == 60
 
 

@@ -40,7 +40,7 @@ def test_a_map_with_another_cap_or_goal() -> None:
         ("planar:2:1", "5 to 64 territories, not 2"),
     ],
 )
-def test_a_mistake_is_told(name: str, why: str) -> None:
+def test_a_mistake_gives_an_error_that_says_why(name: str, why: str) -> None:
     with pytest.raises(MapError, match=why):
         load_variant(name)
 
@@ -70,7 +70,7 @@ def test_a_random_planar_map_can_be_drawn_without_crossings(size: int, number: i
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near if v < w]
     for i, (a, b) in enumerate(roads):
         for c, d in roads[:i]:
-            assert len({a, b, c, d}) < 4 or not cross(*(map.places[v] for v in (a, b, c, d)))
+            assert len({a, b, c, d}) < 4 or not do_lines_cross(*(map.places[v] for v in (a, b, c, d)))
     held = [v for v, n in enumerate(map.start) if n]
     assert not any(w in map.neighbours[v] for v in held for w in held), "no two of them adjacent"
     check_numbers(map)
@@ -84,7 +84,7 @@ def test_a_random_planar_map_has_a_minimum_and_a_maximum_size() -> None:
 Place = tuple[float, float]
 
 
-def cross(a: Place, b: Place, c: Place, d: Place) -> bool:
+def do_lines_cross(a: Place, b: Place, c: Place, d: Place) -> bool:
     """Return True if the line from a to b crosses the line from c to d."""
 
     def side(p: Place, q: Place, r: Place) -> bool:

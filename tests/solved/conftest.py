@@ -11,7 +11,7 @@ from arena.games.riskless_map import RisklessMap
 from testkit.parts import skip_without
 
 
-def path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> RisklessMap:
+def make_path_map(size: int = 3, cap: int = 3, goal: int = 7, limit: int = 60) -> RisklessMap:
     """Return a map whose territories form a path. Maxie holds the first territory, Minnie the last."""
     near = tuple(tuple(w for w in (v - 1, v + 1) if 0 <= w < size) for v in range(size))
     start = (1, *[0] * (size - 2), -2)

@@ -16,16 +16,16 @@ from arena.maps.loader import load_map
 from arena.solved.move_quality import MoveQuality, classify_move
 from arena.solved.solution import Solution, load_solution
 from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
 Solve = Callable[[RisklessMap], Path]
 
 
-def by_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
+def make_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
     """Return a function that computes the value of a position by minimax down to the ply limit."""
 
     @cache
-    def truth(position: Armies) -> SolvedValue:
+    def find_value(position: Armies) -> SolvedValue:
         outcome = game.outcome(position)
         if outcome is not None:
             if outcome.winner is None:
@@ -33,20 +33,20 @@ def by_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )
-        moves = (truth(game.successor(position, move)).move_value for move in game.moves(position))
+        moves = (find_value(game.successor(position, move)).move_value for move in game.moves(position))
         return max(moves, key=lambda each: each.sort_key)
 
-    return truth
+    return find_value
 
 
 @pytest.mark.parametrize("limit", [1, 4, 9, 30])
 def test_values_equal_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None:
-    map = path_map(limit=limit)
+    map = make_path_map(limit=limit)
     solve(map)
     game = Riskless(map)
     solution = load_solution(game)
     assert solution is not None
-    right = by_minimax(game)
+    right = make_minimax(game)
     position, seen = game.start(), 0
     waiting = {position}
     while waiting:
@@ -60,8 +60,8 @@ def test_values_equal_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None
 
 
 def test_the_winner_of_a_position_is_a_player(solve: Solve) -> None:
-    solve(path_map())
-    solution = load_solution(Riskless(path_map()))
+    solve(make_path_map())
+    solution = load_solution(Riskless(make_path_map()))
     assert solution is not None
     results = {
         truth: solution.find_winner(Armies(armies, player, 0))
@@ -89,7 +89,7 @@ def test_a_shipped_table_is_found_without_solving(tmp_path: Path, monkeypatch: p
     assert solution.get_value(game.start()) == SolvedValue(SolvedResult.LOSS, 16)
 
 
-def kinds(solution: Solution, position: Armies) -> list[MoveQuality]:
+def classify_all_moves(solution: Solution, position: Armies) -> list[MoveQuality]:
     return [classify_move(solution, position, move).quality for move in solution.game.moves(position)]
 
 
@@ -98,7 +98,9 @@ def test_each_move_is_classified_by_the_result_that_it_gives_away() -> None:
     solution = load_solution(game)
     assert solution is not None
     start = game.start()
-    assert set(kinds(solution, start)) == {MoveQuality.KEPT}, "a lost position has nothing to give away"
+    assert set(classify_all_moves(solution, start)) == {MoveQuality.KEPT}, (
+        "a lost position has nothing to give away"
+    )
     positions, moves = [start], []
     while game.outcome(positions[-1]) is None:
         move = game.moves(positions[-1])[-1]

@@ -14,7 +14,7 @@ from arena.solved.board_numbers import Boards
 from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name, open_table
 from arena.solved.header import MAGIC, BadTable, Header, compute_boards_digest, decode_header, encode_header
 from arena.solved.solved_table import SolvedTable
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
 Solve = Callable[[RisklessMap], Path]
 
@@ -32,28 +32,28 @@ def check_refused(path: Path, *words: str) -> None:
 
 
 def test_a_table_is_found_for_its_map_and_for_no_other(solve: Solve) -> None:
-    map = path_map()
+    map = make_path_map()
     path = solve(map)
     assert path == get_local_folder() / make_table_file_name(map)
     table = open_table(Boards.from_map(map))
     assert table is not None
     assert table.path == find_table(Boards.from_map(map)) == path
     assert table.size == path.stat().st_size
-    assert open_table(Boards.from_map(path_map(goal=8))) is None
+    assert open_table(Boards.from_map(make_path_map(goal=8))) is None
 
 
 def test_a_table_of_another_map_under_this_name_is_refused(solve: Solve) -> None:
-    path = solve(path_map())
-    other = Boards.from_map(path_map(goal=8))
+    path = solve(make_path_map())
+    other = Boards.from_map(make_path_map(goal=8))
     with pytest.raises(BadTable, match="solved for a different map"):
         check_table(SolvedTable(path), other)
-    path.rename(path.with_name(make_table_file_name(path_map(goal=8))))
+    path.rename(path.with_name(make_table_file_name(make_path_map(goal=8))))
     with pytest.raises(BadTable, match="solved for a different map"):
         open_table(other)
 
 
 def test_every_truncated_file_is_refused(solve: Solve, tmp_path: Path) -> None:
-    whole = solve(path_map()).read_bytes()
+    whole = solve(make_path_map()).read_bytes()
     cut = tmp_path / "cut.solved"
     for length in range(len(whole)):
         cut.write_bytes(whole[:length])
@@ -63,7 +63,7 @@ def test_every_truncated_file_is_refused(solve: Solve, tmp_path: Path) -> None:
 
 
 def test_every_changed_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
-    whole = solve(path_map()).read_bytes()
+    whole = solve(make_path_map()).read_bytes()
     rng = Random(5)
     altered = tmp_path / "altered.solved"
     for place in range(len(whole)):
@@ -106,28 +106,30 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 def test_a_header_of_another_version_or_of_nonsense_is_refused(
     change: dict[str, object], word: str, solve: Solve
 ) -> None:
-    header = SolvedTable(solve(path_map())).header
+    header = SolvedTable(solve(make_path_map())).header
     data = encode_header(header, [])
-    told = msgspec.json.encode(header)
+    header_bytes = msgspec.json.encode(header)
     other = msgspec.json.encode({**msgspec.to_builtins(header), **change})
-    data = data.replace(len(told).to_bytes(4, "little") + told, len(other).to_bytes(4, "little") + other)
+    data = data.replace(
+        len(header_bytes).to_bytes(4, "little") + header_bytes, len(other).to_bytes(4, "little") + other
+    )
     with pytest.raises(BadTable, match=word):
         decode_header(memoryview(data), "x.solved")
 
 
 def test_the_digest_depends_on_everything_that_affects_a_value() -> None:
     of = {
-        compute_boards_digest(Boards.from_map(path_map(*numbers)))
+        compute_boards_digest(Boards.from_map(make_path_map(*numbers)))
         for numbers in [(3, 3, 7, 60), (4, 3, 7, 60), (3, 4, 7, 60), (3, 3, 8, 60)]
     }
     assert len(of) == 4
-    assert compute_boards_digest(Boards.from_map(path_map(limit=9))) == compute_boards_digest(
-        Boards.from_map(path_map())
+    assert compute_boards_digest(Boards.from_map(make_path_map(limit=9))) == compute_boards_digest(
+        Boards.from_map(make_path_map())
     )
 
 
 def test_a_header_knows_its_blocks(solve: Solve) -> None:
-    header = SolvedTable(solve(path_map())).header
+    header = SolvedTable(solve(make_path_map())).header
     assert isinstance(header, Header)
     assert header.block_count == 1
-    assert header.boards == Boards.from_map(path_map())
+    assert header.boards == Boards.from_map(make_path_map())

@@ -12,7 +12,7 @@ from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import BadMap, RisklessMap
 
 
-def random_map(
+def make_random_map(
     rng: random.Random, most: int = 9, caps: tuple[int, ...] = (1, 2, 3, 7, 10, 15)
 ) -> RisklessMap:
     """Return a random connected map with shuffled neighbours, and limits so low that matches reach them.
@@ -22,12 +22,12 @@ def random_map(
     """
     while True:
         try:
-            return _random_map(rng, most, caps)
+            return _draw_random_map(rng, most, caps)
         except BadMap:
             continue  # at the start, a player already has the armies to win
 
 
-def _random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> RisklessMap:
+def _draw_random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> RisklessMap:
     size = rng.randint(2, most)
     roads = {(v, rng.randrange(v)) for v in range(1, size)}
     for _ in range(size // 2):
@@ -56,12 +56,12 @@ def _random_map(rng: random.Random, most: int, caps: tuple[int, ...]) -> Riskles
 def make_random_position(game: Riskless, rng: random.Random) -> Armies:
     """Return an unfinished position: one of a random match, or one with random armies on all territories."""
     while True:
-        position = _wander(game, rng) if rng.random() < 0.5 else _anything(game, rng)
+        position = _play_random_moves(game, rng) if rng.random() < 0.5 else _draw_random_armies(game, rng)
         if game.outcome(position) is None:
             return position
 
 
-def _wander(game: Riskless, rng: random.Random) -> Armies:
+def _play_random_moves(game: Riskless, rng: random.Random) -> Armies:
     position = game.start()
     for _ in range(rng.randrange(12)):
         moves = game.moves(position)
@@ -71,13 +71,13 @@ def _wander(game: Riskless, rng: random.Random) -> Armies:
     return position
 
 
-def _anything(game: Riskless, rng: random.Random) -> Armies:
+def _draw_random_armies(game: Riskless, rng: random.Random) -> Armies:
     cap = game.map.territory_cap
     armies = tuple(rng.choice([0, 0, rng.randint(1, cap), -rng.randint(1, cap)]) for _ in game.map.start)
     return Armies(armies, rng.choice(list(Player)), rng.randrange(game.map.ply_limit))
 
 
-def some_weights(rng: random.Random, names: tuple[str, ...]) -> dict[str, int]:
+def draw_random_weights(rng: random.Random, names: tuple[str, ...]) -> dict[str, int]:
     """Return a random weight of either sign for each feature."""
     return {name: rng.randint(-300, 300) for name in names}
 

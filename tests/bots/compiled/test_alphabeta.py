@@ -14,7 +14,7 @@ from arena.bots.search.deepening import deepen
 from arena.bots.search.play import AlphaBeta
 from arena.games.core import Game
 from arena.games.riskless import Riskless
-from tests.bots.compiled.positions import make_random_position, minimax, random_map, some_weights
+from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position, minimax
 from tests.properties import examples
 
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
@@ -39,8 +39,8 @@ WAYS: dict[str, dict[str, Any]] = {
 def test_riskless_is_minimax_at_every_depth(way: str) -> None:
     rng = random.Random(way)
     for number in range(examples(120).max_examples):
-        game = Riskless(random_map(rng, 7))
-        weights = some_weights(rng, riskless.FEATURE_NAMES)
+        game = Riskless(make_random_map(rng, 7))
+        weights = draw_random_weights(rng, riskless.FEATURE_NAMES)
         if number % 2:
             weights |= {
                 "attacks": 0,
@@ -72,8 +72,8 @@ def assert_line(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> N
 def test_deeper_searches_agree_with_the_reference(threads: int) -> None:
     rng = random.Random(threads)
     for _ in range(6):
-        game = Riskless(random_map(rng, 8))
-        weights = some_weights(rng, riskless.FEATURE_NAMES)
+        game = Riskless(make_random_map(rng, 8))
+        weights = draw_random_weights(rng, riskless.FEATURE_NAMES)
         evaluate = make_linear_evaluator(
             riskless.make_feature_function(game), riskless.FEATURE_NAMES, weights
         )

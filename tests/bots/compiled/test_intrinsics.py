@@ -28,7 +28,7 @@ LANES = 4
 
 
 @cache
-def calls() -> Any:
+def make_calls() -> Any:
     """Write the result of each instruction, applied to two words, to `out`."""
 
     def call(words: Any, bit: Any, out: Any) -> None:
@@ -54,7 +54,7 @@ def signed(word: int) -> int:
 @given(st.lists(WORDS, min_size=LANES, max_size=LANES), st.integers(0, 63))
 def test_every_instruction_agrees_with_its_definition(given_words: list[int], bit: int) -> None:
     words, out = np.array(given_words, np.int64), np.zeros(7, np.int64)
-    calls()(words, bit, out)
+    make_calls()(words, bit, out)
     plain = [word & (2**64 - 1) for word in given_words]
     product = plain[0] * plain[1]
     assert list(map(int, out)) == [
@@ -75,7 +75,7 @@ def test_every_instruction_agrees_with_its_definition(given_words: list[int], bi
 
 
 @cache
-def counter() -> Any:
+def make_counter() -> Any:
     def count(words: Any, times: Any) -> None:
         for _ in range(times):
             fetch_add(words, 0, 1)
@@ -85,8 +85,8 @@ def counter() -> Any:
 
 def test_no_addition_of_another_thread_is_lost() -> None:
     words, times = np.zeros(1, np.int64), 200_000
-    counter()(words, 0)
-    threads = [threading.Thread(target=counter(), args=(words, times)) for _ in range(4)]
+    make_counter()(words, 0)
+    threads = [threading.Thread(target=make_counter(), args=(words, times)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -95,7 +95,7 @@ def test_no_addition_of_another_thread_is_lost() -> None:
 
 
 @cache
-def divide() -> Any:
+def make_divide() -> Any:
     """Write a quotient to `out`."""
 
     def call(words: Any, out: Any) -> None:
@@ -113,5 +113,5 @@ def test_a_quotient_is_rounded_towards_0(dividend: int, divisor: int, off: int) 
     # Near a multiple of the divisor, a wrongly rounded quotient would be visible.
     for number in (dividend, max(min(dividend // divisor * divisor + off, 2**53 - 1), 1 - 2**53)):
         out = np.zeros(1, np.int64)
-        divide()(np.array([number, divisor], np.int64), out)
+        make_divide()(np.array([number, divisor], np.int64), out)
         assert out[0] == abs(number) // divisor * (1 if number >= 0 else -1)

@@ -14,7 +14,7 @@ import pytest
 from arena.bots.compiled.cache import get_chosen_folder, get_kernel_folder
 
 
-def compiled(module: str, cache: Path) -> dict[str, int]:
+def compile_kernels(module: str, cache: Path) -> dict[str, int]:
     """Run the module with the cache folder `cache`. Return the modification time of each kernel's file, in ns."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
     words = [sys.executable, "-m", module]
@@ -37,7 +37,7 @@ def test_a_second_run_finds_everything_compiled(module: str, kernels: list[str],
     ):  # copy the kernels that are already compiled, to save time
         with suppress(FileNotFoundError):  # another process may just have replaced the file
             shutil.copy2(path, get_kernel_folder(tmp_path))
-    first = compiled(module, tmp_path)
+    first = compile_kernels(module, tmp_path)
     for kernel in kernels:
         assert any(name.startswith(kernel) for name in first), kernel
-    assert compiled(module, tmp_path) == first
+    assert compile_kernels(module, tmp_path) == first

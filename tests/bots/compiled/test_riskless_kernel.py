@@ -18,7 +18,7 @@ from arena.bots.evaluators import riskless
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.core import Outcome, Player
 from arena.games.riskless import Armies, Riskless
-from tests.bots.compiled.positions import make_random_position, random_map, some_weights
+from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position
 
 MOVES_AT = 64
 
@@ -39,7 +39,7 @@ def probe(planes: int) -> Any:
     return compile_kernel(call, f"probe-riskless{planes}")
 
 
-def status_of(outcome: Outcome | None, mover: Player) -> int:
+def compute_status(outcome: Outcome | None, mover: Player) -> int:
     if outcome is None:
         return PLAYING
     if outcome.winner is None:
@@ -48,7 +48,7 @@ def status_of(outcome: Outcome | None, mover: Player) -> int:
 
 
 def check(game: Riskless, position: Armies, rng: random.Random) -> None:
-    weights = some_weights(rng, riskless.FEATURE_NAMES)
+    weights = draw_random_weights(rng, riskless.FEATURE_NAMES)
     compiled = compile_game(game, weights)
     assert compiled is not None
     planes = count_planes(game)
@@ -70,23 +70,23 @@ def check(game: Riskless, position: Armies, rng: random.Random) -> None:
     probe(planes)(compiled.rules, np.concatenate([compiled.pack(after), mem]), 0, out)
     outcome = game.outcome(after) if after.ply < game.map.ply_limit else None
     if after.ply < game.map.ply_limit:
-        assert out[0] == status_of(outcome, after.player)
+        assert out[0] == compute_status(outcome, after.player)
 
 
 @pytest.mark.parametrize("caps", [(1, 2, 7, 10, 15), (16, 31, 50, 63), (64, 100, 255)])
 def test_kernel_functions_agree_with_the_rules_and_the_features(caps: tuple[int, ...]) -> None:
     rng = random.Random(1)
     for _ in range(500):
-        game = Riskless(random_map(rng, 12, caps))
+        game = Riskless(make_random_map(rng, 12, caps))
         check(game, make_random_position(game, rng), rng)
 
 
 def test_the_largest_maps() -> None:
     rng = random.Random(2)
-    game = Riskless(random_map(rng, 12))
+    game = Riskless(make_random_map(rng, 12))
     found = 0
     while found < 20:
-        map = random_map(rng, 64)
+        map = make_random_map(rng, 64)
         if map.size < 60:
             continue
         found += 1
@@ -95,4 +95,4 @@ def test_the_largest_maps() -> None:
 
 
 def test_a_cap_above_255_does_not_fit_the_kernel() -> None:
-    assert not has_compiled_search(Riskless(random_map(random.Random(3), 5, caps=(256,))))
+    assert not has_compiled_search(Riskless(make_random_map(random.Random(3), 5, caps=(256,))))

@@ -16,7 +16,7 @@ from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make
 from arena.bots.compiled.riskless_leaves import UNFORESEEN
 from arena.bots.evaluators import riskless
 from arena.games.riskless import Riskless
-from tests.bots.compiled.positions import make_random_position, random_map, some_weights
+from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position
 
 
 @cache
@@ -67,17 +67,17 @@ def test_incremental_leaf_values_equal_full_ones(caps: tuple[int, ...]) -> None:
     rng = random.Random(4)
     moves = 0
     for _ in range(500):
-        weights = dict(some_weights(rng, riskless.FEATURE_NAMES)) | dict.fromkeys(UNFORESEEN, 0)
+        weights = dict(draw_random_weights(rng, riskless.FEATURE_NAMES)) | dict.fromkeys(UNFORESEEN, 0)
         for name in riskless.FEATURE_NAMES[1:]:
             weights[name] *= rng.random() < 0.7
-        moves += check(Riskless(random_map(rng, 14, caps)), rng, weights)
+        moves += check(Riskless(make_random_map(rng, 14, caps)), rng, weights)
     assert moves > 2000
 
 
 def test_leaf_values_of_armies_alone_and_of_features_that_need_the_position() -> None:
     rng = random.Random(5)
     for _ in range(40):
-        game = Riskless(random_map(rng, 10))
+        game = Riskless(make_random_map(rng, 10))
         check(game, rng, dict.fromkeys(riskless.FEATURE_NAMES, 0) | {"armies": 100})
         check(
             game, rng, dict.fromkeys(riskless.FEATURE_NAMES, 0) | {"armies": 100, rng.choice(UNFORESEEN): 7}

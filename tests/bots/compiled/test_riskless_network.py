@@ -17,7 +17,7 @@ from arena.bots.evaluators.network import make_network_evaluator
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
-from tests.bots.compiled.positions import make_random_position, minimax, random_map
+from tests.bots.compiled.positions import make_random_map, make_random_position, minimax
 from tests.bots.evaluators.networks import make_random_network
 
 
@@ -47,7 +47,7 @@ def check(game: Riskless, position: Armies, seed: int) -> None:
 def test_the_kernel_agrees_with_the_python_rules(caps: tuple[int, ...]) -> None:
     rng = random.Random(1)
     for seed in range(200):
-        game = Riskless(random_map(rng, 12, caps))
+        game = Riskless(make_random_map(rng, 12, caps))
         check(game, make_random_position(game, rng), seed)
 
 
@@ -76,7 +76,7 @@ def test_an_exact_search_with_a_network_is_minimax() -> None:
     rng = random.Random(2)
     for seed in range(6):
         # one kernel, which takes ten seconds to compile
-        game = Riskless(random_map(rng, 6, caps=(16, 31, 50)))
+        game = Riskless(make_random_map(rng, 6, caps=(16, 31, 50)))
         position, network = make_random_position(game, rng), make_random_network(seed)
         searcher = Searcher(game, network, Settings(exact=True, table_mb=1))
         try:

@@ -19,13 +19,13 @@ from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies, Riskless
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import get_boards
-from tests.bots.compiled.positions import make_random_position, random_map
+from tests.bots.compiled.positions import make_random_map, make_random_position
 
 PATH = Riskless(load_map("path4"))
 PLAYS = {"as it plays": {}, "exact": {"exact": True}}
 
 
-def polls(number: int) -> Callable[[], bool]:
+def make_stop(number: int) -> Callable[[], bool]:
     """Return a stop function that returns True from a certain call on."""
     left = iter(range(number))
     return lambda: next(left, None) is None
@@ -44,7 +44,7 @@ def test_a_stop_at_any_moment_leaves_a_legal_move_and_a_sound_table(
     for moment in range(40):
         limits: dict[str, Any] = {"max_nodes": rng.randrange(1, 40_000)}
         if moment % 2:
-            limits = {"stop": polls(rng.randrange(12))}
+            limits = {"stop": make_stop(rng.randrange(12))}
         reports = list(searcher.deepen(position, **limits))
         last = reports[-1]
         assert all(report.is_depth_finished for report in reports[1:-1])
@@ -99,7 +99,7 @@ def test_a_finished_position_is_refused(make: Callable[..., Any]) -> None:
 
 def test_a_too_large_map_or_zero_threads_are_refused() -> None:
     rng = random.Random(6)
-    while (map := random_map(rng, 70)).size < 65:
+    while (map := make_random_map(rng, 70)).size < 65:
         pass
     game = Riskless(map)
     weights = weights_for(game, "plain")
@@ -129,7 +129,7 @@ def test_reports_are_plain_values(make: Callable[..., Any]) -> None:
         assert not isinstance(report.is_depth_finished, np.bool_)
 
 
-def boards_of_path4(count: int, seed: int) -> list[Armies]:
+def draw_path4_positions(count: int, seed: int) -> list[Armies]:
     """Return unfinished positions; some are near the ply limit."""
     rng = random.Random(seed)
     boards: list[Armies] = []
@@ -150,7 +150,7 @@ def test_only_the_given_moves_are_searched_at_the_root(make: Callable[..., Any])
         return list(chosen.deepen(position, max_depth=3, moves=moves))[-1]
 
     left_out = 0
-    for position in boards_of_path4(40, 8):
+    for position in draw_path4_positions(40, 8):
         moves = PATH.moves(position)
         sign = position.player.sign
         alone = {move: sign * last(fresh, position, [move]).value for move in moves}

@@ -17,7 +17,7 @@ from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
-from tests.bots.compiled.positions import make_random_position, minimax, random_map, some_weights
+from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position, minimax
 
 
 @pytest.mark.parametrize("map", ["m2", "usa", "world"])
@@ -40,9 +40,9 @@ def test_the_measured_tempo_removes_the_swing_of_the_values(map: str) -> None:
 def test_nothing_is_left_out_of_a_search_to_the_ply_limit() -> None:
     rng = random.Random(3)
     for _ in range(150):
-        map = random_map(rng, 7)
+        map = make_random_map(rng, 7)
         game = Riskless(map)
-        weights = some_weights(rng, riskless.FEATURE_NAMES)
+        weights = draw_random_weights(rng, riskless.FEATURE_NAMES)
         evaluate = make_linear_evaluator(
             riskless.make_feature_function(game), riskless.FEATURE_NAMES, weights
         )
@@ -60,7 +60,7 @@ def test_a_win_beyond_the_ply_limit_is_not_used() -> None:
     rng = random.Random(1)
     late_win_count = 0
     for _ in range(300):
-        map = random_map(rng, 8, caps=(3, 7, 15))
+        map = make_random_map(rng, 8, caps=(3, 7, 15))
         early = make_random_position(Riskless(map), rng)._replace(ply=0)
         plies_left = rng.randint(7, 9)
         game = Riskless(dataclasses.replace(map, ply_limit=30 + plies_left))
@@ -92,7 +92,7 @@ def test_a_win_or_loss_that_a_selective_search_reports_is_proven(threads: int) -
     rng = random.Random(9)
     decided_count = 0
     for _ in range(60):
-        game = Riskless(random_map(rng, 8, caps=(3, 7, 15)))
+        game = Riskless(make_random_map(rng, 8, caps=(3, 7, 15)))
         weights = weights_for(game, "features")
         selective = Searcher(game, weights, Settings(table_mb=1, threads=threads))
         exact = Searcher(game, weights, Settings(table_mb=1, exact=True))

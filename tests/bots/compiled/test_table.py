@@ -37,7 +37,7 @@ MASK = 63
 
 
 @cache
-def store() -> Any:
+def make_store() -> Any:
     def call(table: Any, key: Any, entry: Any) -> None:
         store_entry(table, MASK, key, entry[0], entry[1], entry[2], entry[3], entry[4], entry[5])
 
@@ -45,7 +45,7 @@ def store() -> Any:
 
 
 @cache
-def look() -> Any:
+def make_probe() -> Any:
     def call(table: Any, key: Any, distance: Any, out: Any) -> None:
         data = probe(table, MASK, key)
         put(out, 0, data)
@@ -60,15 +60,15 @@ def look() -> Any:
 
 def probe_table(table: Any, key: int, distance: int = 0) -> list[int] | None:
     out = np.zeros(6, np.int64)
-    look()(table, key, distance, out)
+    make_probe()(table, key, distance, out)
     return [int(each) for each in out[1:]] if out[0] else None
 
 
-def stored(table: Any, key: int, *entry: int) -> None:
-    store()(table, key, np.array(entry, np.int64))
+def store_test_entry(table: Any, key: int, *entry: int) -> None:
+    make_store()(table, key, np.array(entry, np.int64))
 
 
-def key_in(bucket: int, rng: random.Random) -> int:
+def draw_key(bucket: int, rng: random.Random) -> int:
     return (rng.getrandbits(57) << 6) | bucket
 
 
@@ -76,7 +76,7 @@ def key_in(bucket: int, rng: random.Random) -> int:
 @pytest.mark.parametrize("bound", [EXACT, LOWER, UPPER])
 def test_an_entry_is_read_relative_to_another_distance(value: int, bound: int) -> None:
     table = make_table(1)
-    stored(table, 77, value, 5, 9, bound, 4031, 255)
+    store_test_entry(table, 77, value, 5, 9, bound, 4031, 255)
     assert probe_table(table, 77, 11) == [to_root_value(to_node_value(value, 5), 11), 9, bound, 4031, 255]
     assert probe_table(table, 78) is None
     assert probe_table(table, 77 + 64) is None
@@ -84,39 +84,39 @@ def test_an_entry_is_read_relative_to_another_distance(value: int, bound: int) -
 
 def test_an_entry_without_a_move_is_read_without_one() -> None:
     table = make_table(1)
-    stored(table, 77, 3, 0, 1, UPPER, -1, 0)
+    store_test_entry(table, 77, 3, 0, 1, UPPER, -1, 0)
     assert probe_table(table, 77) == [3, 1, UPPER, -1, 0]
 
 
 def test_entries_of_earlier_searches_and_then_shallow_ones_are_replaced() -> None:
     table, rng = make_table(1), random.Random(1)
-    keys = [key_in(3, rng) for _ in range(6)]
+    keys = [draw_key(3, rng) for _ in range(6)]
     for key, depth, age in zip(keys, (9, 2, 8, 7), (1, 2, 2, 2), strict=False):
-        stored(table, key, 1, 0, depth, EXACT, 1, age)
-    stored(table, keys[4], 1, 0, 1, EXACT, 1, 2)
+        store_test_entry(table, key, 1, 0, depth, EXACT, 1, age)
+    store_test_entry(table, keys[4], 1, 0, 1, EXACT, 1, 2)
     assert probe_table(table, keys[0]) is None  # of another search
-    stored(table, keys[5], 1, 0, 5, EXACT, 1, 2)
+    store_test_entry(table, keys[5], 1, 0, 5, EXACT, 1, 2)
     assert probe_table(table, keys[4]) is None  # depth 1
     assert all(probe_table(table, key) for key in (keys[1], keys[2], keys[3], keys[5]))
 
 
 def test_a_new_entry_replaces_the_entry_of_the_same_position() -> None:
     table, rng = make_table(1), random.Random(2)
-    keys = [key_in(3, rng) for _ in range(4)]
+    keys = [draw_key(3, rng) for _ in range(4)]
     for key in keys:
-        stored(table, key, 1, 0, 9, EXACT, 1, 1)
-    stored(table, keys[2], 5, 0, 1, LOWER, 2, 1)
+        store_test_entry(table, key, 1, 0, 9, EXACT, 1, 1)
+    store_test_entry(table, keys[2], 5, 0, 1, LOWER, 2, 1)
     assert probe_table(table, keys[2]) == [5, 1, LOWER, 2, 1]
     assert all(probe_table(table, key) for key in keys)
 
 
 def test_a_half_written_entry_is_rejected() -> None:
     table, rng = make_table(1), random.Random(3)
-    one, other = key_in(3, rng), key_in(3, rng)
-    stored(table, one, 11, 0, 4, EXACT, 1, 1)
+    one, other = draw_key(3, rng), draw_key(3, rng)
+    store_test_entry(table, one, 11, 0, 4, EXACT, 1, 1)
     before = table.copy()
     table[:] = 0
-    stored(table, other, 22, 0, 6, EXACT, 2, 1)
+    store_test_entry(table, other, 22, 0, 6, EXACT, 2, 1)
     after = table.copy()
     changed = np.flatnonzero(before != after)
     assert len(changed) == 2
@@ -129,16 +129,16 @@ def test_a_half_written_entry_is_rejected() -> None:
 
 def test_threads_never_read_unwritten_entries() -> None:
     table, rng = make_table(1), random.Random(4)
-    keys = [key_in(3, rng) for _ in range(8)]
-    stored(table, keys[0], 0, 0, 1, EXACT, 0, 0)
+    keys = [draw_key(3, rng) for _ in range(8)]
+    store_test_entry(table, keys[0], 0, 0, 1, EXACT, 0, 0)
     probe_table(table, keys[0])
 
     def write(seed: int) -> None:
         own = random.Random(seed)
         for _ in range(3000):
             n = own.randrange(len(keys))
-            # value and move tell the key, whatever the depth
-            stored(table, keys[n], 100 + n, 0, own.randint(1, 50), EXACT, n, 1)
+            # value and move identify the key; the depth varies
+            store_test_entry(table, keys[n], 100 + n, 0, own.randint(1, 50), EXACT, n, 1)
 
     writers = [threading.Thread(target=write, args=(seed,)) for seed in (5, 6)]
     for writer in writers:

@@ -10,7 +10,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.evaluators import tictactoe
 from arena.bots.evaluators.linear import make_linear_evaluator
 from arena.games.tictactoe import TicTacToe
-from tests.bots.compiled.positions import minimax, some_weights
+from tests.bots.compiled.positions import draw_random_weights, minimax
 
 EXACT: dict[str, Any] = {"exact": True, "table_mb": 1, "split_depth": 2}
 
@@ -20,7 +20,7 @@ def test_tictactoe(threads: int) -> None:
     game = TicTacToe()
     rng = random.Random(4)
     for _ in range(25):
-        weights = some_weights(rng, tictactoe.FEATURE_NAMES)
+        weights = draw_random_weights(rng, tictactoe.FEATURE_NAMES)
         evaluate = make_linear_evaluator(
             tictactoe.make_feature_function(game), tictactoe.FEATURE_NAMES, weights
         )

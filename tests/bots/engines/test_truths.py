@@ -22,7 +22,7 @@ from arena.maps.loader import load_map
 from arena.solved.solved_value import SolvedResult
 from tests.bots.engines.conftest import MakeBot
 from tests.bots.engines.test_perfect import PATH, solution
-from tests.solved.conftest import path_map, solve  # noqa: F401 - a fixture
+from tests.solved.conftest import make_path_map, solve  # noqa: F401 - a fixture
 
 M2 = Riskless(load_map("m2"))
 
@@ -94,7 +94,7 @@ def test_without_a_table_the_engine_says_so_and_searches(
 
 
 def test_a_damaged_table_is_reported_before_a_match(solve: Callable[[RisklessMap], Path]) -> None:  # noqa: F811
-    map = path_map(4, 2, 6)
+    map = make_path_map(4, 2, 6)
     path = solve(map)
     path.write_bytes(path.read_bytes()[:-3])
     game = Riskless(map)
@@ -115,7 +115,7 @@ def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """The header of the file is intact, so the damage is found only at the first probe."""
-    map = path_map(4, 2, 7)
+    map = make_path_map(4, 2, 7)
     path = solve(map)
     data = bytearray(path.read_bytes())
     data[-5] ^= 1

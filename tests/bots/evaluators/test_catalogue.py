@@ -12,9 +12,9 @@ from arena.games.hexapawn import Hexapawn
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import TicTacToe
 from tests.games.nested import from_values
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
-PATH = Riskless(path_map(5, 6, 20, 50))
+PATH = Riskless(make_path_map(5, 6, 20, 50))
 
 
 def test_plain_is_the_games_own_estimate_in_hundredths() -> None:

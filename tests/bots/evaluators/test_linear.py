@@ -11,9 +11,9 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import Board, TicTacToe
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
-PATH = Riskless(path_map(5, 6, 20, 50))
+PATH = Riskless(make_path_map(5, 6, 20, 50))
 
 
 def test_an_estimate_is_never_a_win() -> None:

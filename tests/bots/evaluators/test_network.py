@@ -31,7 +31,7 @@ from arena.bots.evaluators.network import (  # noqa: E402
 from arena.games.riskless import Riskless  # noqa: E402
 from arena.games.tictactoe import TicTacToe  # noqa: E402
 from arena.maps.loader import load_map  # noqa: E402
-from tests.bots.compiled.positions import make_random_position, random_map  # noqa: E402
+from tests.bots.compiled.positions import make_random_map, make_random_position  # noqa: E402
 from tests.bots.evaluators.networks import make_random_network, save_network  # noqa: E402
 
 CAPS = (1, 2, 7, 10, 15, 40, 255)
@@ -65,7 +65,7 @@ def compute_inputs(game: Riskless, seen: list[int]) -> list[float]:
 def test_inputs_and_estimates_are_as_defined() -> None:
     rng = random.Random(1)
     for seed in range(200):
-        game = Riskless(random_map(rng, 12, CAPS))
+        game = Riskless(make_random_map(rng, 12, CAPS))
         position = make_random_position(game, rng)
         seen = [position.player.sign * n for n in position.armies]
         inputs = encode_inputs(game.map, [seen, seen])

@@ -8,9 +8,9 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from tests.bots.search.problems import Case, riskless_cases
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
-PATH = Riskless(path_map(5, 6, 20, 50))
+PATH = Riskless(make_path_map(5, 6, 20, 50))
 
 
 def count_features(*armies: int, player: Player = Player.MAXIE) -> dict[str, int]:

@@ -24,11 +24,11 @@ def run(
     ), monitor
 
 
-def true_value(case: Case, position: Any, distance: int, depth: int) -> int:
+def compute_true_value(case: Case, position: Any, distance: int, depth: int) -> int:
     """Return the minimax value, relative to the root, of a node `distance` plies below the root of a search to `depth`."""
     return to_root_value(minimax(case.problem, position, depth - distance).value, distance)
 
 
-def true_value_of_move(case: Case, move: Any, depth: int) -> int:
+def compute_true_move_value(case: Case, move: Any, depth: int) -> int:
     """Return the minimax value of a root move."""
-    return true_value(case, case.game.successor(case.position, move), 1, depth)
+    return compute_true_value(case, case.game.successor(case.position, move), 1, depth)

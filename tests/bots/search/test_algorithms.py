@@ -14,7 +14,7 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import Player
 from arena.games.explicit import ExplicitGame
 from tests.bots.search.problems import Case, cases, tree
-from tests.bots.search.running import POOLS, run, true_value
+from tests.bots.search.running import POOLS, compute_true_value, run
 from tests.properties import examples
 
 SEQUENTIAL = [name for name, algorithm in ALGORITHMS.items() if not algorithm.is_parallel]
@@ -37,7 +37,7 @@ def test_minimax_value_and_leftmost_move(name: str, case: Case) -> None:
         assert to_root_value(minimax(case.problem, child, case.depth - 1).value, 1) == expected.value
 
 
-def case_with_ties(first: Player) -> Case:
+def make_case_with_ties(first: Player) -> Case:
     data = {"children": [{"children": [{"value": 3}, {"value": 5 * sign}]} for sign in (1, -1, 1, -1)]}
     game = ExplicitGame.from_tree(data, first)
     return Case(game, game.start(), game.height)
@@ -45,8 +45,8 @@ def case_with_ties(first: Player) -> Case:
 
 @pytest.mark.parametrize("pool", POOLS, ids=lambda pool: f"{pool.thread_count} threads")
 @pytest.mark.parametrize("name", ["jamboree", "scouts"])
-@example(case=case_with_ties(Player.MAXIE), prune=0)
-@example(case=case_with_ties(Player.MINNIE), prune=0)
+@example(case=make_case_with_ties(Player.MAXIE), prune=0)
+@example(case=make_case_with_ties(Player.MINNIE), prune=0)
 @given(case=cases, prune=st.sampled_from([0, 0.3, 0.5, 0.75, 1]))
 @examples(40)
 def test_parallel_value_and_move_on_every_pool(name: str, pool: ThreadPool, case: Case, prune: float) -> None:
@@ -77,7 +77,7 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
             assert entered.alpha is not None
             assert entered.beta is not None
             alpha, beta = entered.alpha.value, entered.beta.value
-            exact = true_value(case, event.position, len(event.path), case.depth)
+            exact = compute_true_value(case, event.position, len(event.path), case.depth)
             answer = event.result.value
             if alpha < exact < beta:
                 assert answer == exact
@@ -93,12 +93,12 @@ def test_corrected_bounds_at_every_node(name: str, case: Case, prune: float, poo
 def test_a_stop_raises_and_leaves_the_pool_usable(name: str, after: int) -> None:
     game = tree("HandoutSmall")
     case = Case(game, game.start(), 2)
-    asked = 0
+    poll_count = 0
 
     def stop() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > after
+        nonlocal poll_count
+        poll_count += 1
+        return poll_count > after
 
     pool = POOLS[1]
     settings_ = AlgorithmSettings(pool)

@@ -14,7 +14,7 @@ from arena.bots.search.problem import Problem
 from arena.games.core import Player
 from arena.games.explicit import ExplicitGame, NodeWithoutValue
 from tests.bots.search.problems import Case, cases, tree
-from tests.bots.search.running import POOLS, run, true_value
+from tests.bots.search.running import POOLS, compute_true_value, run
 from tests.games.nested import from_values
 from tests.properties import examples
 
@@ -69,7 +69,7 @@ def perfect_trees(draw: st.DrawFn) -> tuple[ExplicitGame, int, int]:
 def test_perfect_order_visits_the_minimal_tree(made: tuple[ExplicitGame, int, int]) -> None:
     """According to Knuth and Moore, it visits b^⌈d/2⌉ + b^⌊d/2⌋ - 1 leaves, which are the critical positions at depth d."""
     game, b, d = made
-    critical = {()} if d == 0 else _critical(b, d)
+    critical = {()} if d == 0 else _list_critical_paths(b, d)
     for search in (alphabeta, holden_alphabeta, failsoft):
         monitor = SearchMonitor(tracing=True)
         search(Problem(game, evaluator_for(game)), game.start(), d, monitor)
@@ -77,7 +77,7 @@ def test_perfect_order_visits_the_minimal_tree(made: tuple[ExplicitGame, int, in
         assert {event.path for event in monitor.events or () if isinstance(event, LeafValued)} == critical
 
 
-def _critical(b: int, d: int) -> set[tuple[int, ...]]:
+def _list_critical_paths(b: int, d: int) -> set[tuple[int, ...]]:
     """Return the paths of the critical leaves: all moves at even plies, or all at odd plies, are the first of their node."""
     paths: list[tuple[int, ...]] = [()]
     for _ in range(d):
@@ -104,7 +104,7 @@ def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
             entered = windows[event.path]
             assert entered.alpha is not None
             assert entered.beta is not None
-            exact = true_value(case, event.position, len(event.path), case.depth)
+            exact = compute_true_value(case, event.position, len(event.path), case.depth)
             leaf = event.result.move is None and exact == event.result.value
             expected = max(entered.alpha.value, min(entered.beta.value, exact))
             assert leaf or event.result.value == expected

@@ -18,7 +18,7 @@ from arena.bots.search.table import Table
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases_in_play, tree
-from tests.bots.search.running import true_value_of_move
+from tests.bots.search.running import compute_true_move_value
 from tests.properties import examples
 
 
@@ -66,12 +66,12 @@ def _whole_tree_seen(case: Case, depth: int) -> bool:
 )
 @examples(80)
 def test_a_search_stopped_anywhere_has_a_legal_move(case: Case, after: int, name: str) -> None:
-    asked = 0
+    poll_count = 0
 
     def stop() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > after
+        nonlocal poll_count
+        poll_count += 1
+        return poll_count > after
 
     reports = list(
         deepen(case.game, case.position, make(case, name), stop=stop, max_depth=max(1, case.depth))
@@ -87,7 +87,7 @@ def test_a_search_stopped_anywhere_has_a_legal_move(case: Case, after: int, name
         sign = case.game.player(case.position).sign
         if last.move != before.move and before.depth:
             # only a better move of the unfinished depth replaces the best move of the last finished depth
-            assert sign * last.value >= sign * true_value_of_move(case, before.move, last.depth)
+            assert sign * last.value >= sign * compute_true_move_value(case, before.move, last.depth)
 
 
 def test_each_iteration_starts_with_the_best_of_the_one_before() -> None:

@@ -15,15 +15,15 @@ CUTS = [[5, 6], [3, 9], [7, 9]]
 """Values of a tree of depth 2 in which alpha-beta cuts off nodes, regardless of which player moves first."""
 
 
-def case_with_cuts(first: Player) -> Case:
+def make_case_with_cuts(first: Player) -> Case:
     data = {"children": [{"children": [{"value": value} for value in below]} for below in CUTS]}
     game = ExplicitGame.from_tree(data, first)
     return Case(game, game.start(), game.height)
 
 
 @given(case=cases, pool=st.sampled_from(POOLS))
-@example(case=case_with_cuts(Player.MAXIE), pool=POOLS[0])
-@example(case=case_with_cuts(Player.MINNIE), pool=POOLS[0])
+@example(case=make_case_with_cuts(Player.MAXIE), pool=POOLS[0])
+@example(case=make_case_with_cuts(Player.MINNIE), pool=POOLS[0])
 @examples(60)
 def test_jamboree_between_its_ends(case: Case, pool: ThreadPool) -> None:
     """With prune 0 it visits the nodes of minimax, and with prune 1 it has the trace of alpha-beta, on every pool."""

@@ -21,15 +21,15 @@ from arena.games.core import Game, Player
 from arena.games.explicit import ExplicitGame
 from arena.games.tictactoe import TicTacToe
 from tests.bots.search.problems import Case, cases, tree
-from tests.bots.search.test_lazy_tree import counting_tree
+from tests.bots.search.test_lazy_tree import make_counting_tree
 from tests.properties import examples
 
 
 def test_pruning_an_infinite_game_with_lazy_alphabeta_makes_fewer_nodes() -> None:
     made: list[int] = []
-    value = max(maximize0(maptree(lambda n: -n, prune(6, counting_tree(made)))))
+    value = max(maximize0(maptree(lambda n: -n, prune(6, make_counting_tree(made)))))
     everything: list[int] = []
-    assert value == maximize(maptree(lambda n: -n, prune(6, counting_tree(everything))))
+    assert value == maximize(maptree(lambda n: -n, prune(6, make_counting_tree(everything))))
     assert len(everything) == 2**7 - 2
     assert len(made) < len(everything) * 3 // 5
 
@@ -65,7 +65,7 @@ def test_the_question_mark_of_000() -> None:
     """max(min(1, 2), min(0, ?)): the leaf marked ? is never evaluated."""
 
     def unknown() -> int:
-        raise AssertionError("this value must not be asked for")
+        raise AssertionError("this value must not be computed")
 
     def tip(n: int) -> Tree[int]:
         return Tree(lambda: n)
@@ -132,13 +132,13 @@ def test_only_visited_nodes_are_in_memory(case: Case, ordered: bool) -> None:
     search = partial(lazy, case.problem, case.position, case.depth, ordered=ordered)
     assert search(monitor=dropped) == search(monitor=kept, memoize=True)
     assert (dropped.nodes, dropped.leaves) == (kept.nodes, kept.leaves)
-    most = max(1, *map(len, _moves_below(case))) if case.depth else 1
+    most = max(1, *map(len, _list_moves_below(case))) if case.depth else 1
     # A level may hold one node more, from the test whether there is any; each of sorted siblings may hold such a child.
     assert dropped.max_live_nodes <= 1 + case.depth * (2 + 2 * most if ordered else 2)
     assert dropped.max_live_nodes <= kept.max_live_nodes <= kept.nodes
 
 
-def _moves_below(case: Case) -> Iterator[Sequence[object]]:
+def _list_moves_below(case: Case) -> Iterator[Sequence[object]]:
     """Yield the moves of every node down to the case's depth, after two empty lists of moves."""
     yield from ((), ())
     waiting = [(case.position, case.depth)]
@@ -154,10 +154,10 @@ def _moves_below(case: Case) -> Iterator[Sequence[object]]:
 def test_taking_the_first_moves_searches_a_smaller_game(case: Case, take: int) -> None:
     """`taketree n . highfirst` agrees with a definition that shares no code with it."""
     found = lazy(case.problem, case.position, case.depth, ordered=True, take=take)
-    assert found.value == _first_moves(case, case.position, case.depth, 0, take)
+    assert found.value == _search_first_moves(case, case.position, case.depth, 0, take)
 
 
-def _first_moves(case: Case, position: Any, depth: int, distance: int, take: int) -> int:
+def _search_first_moves(case: Case, position: Any, depth: int, distance: int, take: int) -> int:
     game, maxie = case.game, case.game.player(position) is Player.MAXIE
 
     def static(after: Any) -> int:
@@ -168,7 +168,7 @@ def _first_moves(case: Case, position: Any, depth: int, distance: int, take: int
         return case.problem.expand(position, 0, distance).value
     sign = -1 if maxie else 1  # the sort is stable
     after = sorted((game.successor(position, move) for move in moves), key=lambda each: sign * static(each))
-    values = [_first_moves(case, each, depth - 1, distance + 1, take) for each in after[:take]]
+    values = [_search_first_moves(case, each, depth - 1, distance + 1, take) for each in after[:take]]
     return max(values) if maxie else min(values)
 
 

@@ -25,7 +25,7 @@ from tests.bots.search.problems import Case, explicit_cases
 from tests.properties import examples
 
 
-def counting_tree(made: list[int]) -> Tree[int]:
+def make_counting_tree(made: list[int]) -> Tree[int]:
     """Return the infinite tree n -> 2n, 2n + 1, which logs every label that is computed."""
 
     def successors(n: int) -> Iterator[int]:
@@ -59,7 +59,7 @@ def test_a_lazy_list_computes_each_element_once() -> None:
 
 def test_an_infinite_tree_costs_only_its_visited_nodes() -> None:
     made: list[int] = []
-    whole = counting_tree(made)
+    whole = make_counting_tree(made)
     squares = maptree(lambda n: n * n, whole)
     cut = prune(3, squares)
     assert made == []
@@ -74,7 +74,7 @@ def test_labels_are_computed_only_at_the_tips() -> None:
         evaluations.append(n)
         return n
 
-    maximize(maptree(static, prune(4, counting_tree([]))))
+    maximize(maptree(static, prune(4, make_counting_tree([]))))
     assert sorted(evaluations) == list(range(16, 32))
 
 

@@ -25,7 +25,7 @@ HANDOUT_BIG = dict(
 )
 
 
-def by_definition(case: Case, position: object, depth: int, distance: int) -> int:
+def compute_minimax(case: Case, position: object, depth: int, distance: int) -> int:
     game = case.game
     outcome = game.outcome(position)
     if outcome is not None and outcome.reason is not Reason.LEAF:
@@ -33,7 +33,7 @@ def by_definition(case: Case, position: object, depth: int, distance: int) -> in
     if outcome is not None or depth == 0:
         return case.problem.evaluator(position)
     values = [
-        by_definition(case, game.successor(position, move), depth - 1, distance + 1)
+        compute_minimax(case, game.successor(position, move), depth - 1, distance + 1)
         for move in game.moves(position)
     ]
     return max(values) if game.player(position) is Player.MAXIE else min(values)
@@ -43,12 +43,12 @@ def by_definition(case: Case, position: object, depth: int, distance: int) -> in
 @examples(150)
 def test_minimax_is_its_definition(case: Case) -> None:
     result = minimax(case.problem, case.position, case.depth)
-    assert result.value == by_definition(case, case.position, case.depth, 0)
+    assert result.value == compute_minimax(case, case.position, case.depth, 0)
     if result.move is None:
         assert case.depth == 0 or case.game.outcome(case.position) is not None
         return
     after = [
-        by_definition(case, case.game.successor(case.position, move), case.depth - 1, 1)
+        compute_minimax(case, case.game.successor(case.position, move), case.depth - 1, 1)
         for move in case.game.moves(case.position)
     ]
     assert result.move == list(case.game.moves(case.position))[after.index(result.value)]
@@ -63,7 +63,7 @@ def test_the_line_leads_to_the_value(case: Case) -> None:
         for move in result.line:
             position = case.game.play(position, move)
         rest = case.depth - len(result.line)
-        assert by_definition(case, position, rest, len(result.line)) == result.value
+        assert compute_minimax(case, position, rest, len(result.line)) == result.value
         assert rest == 0 or case.game.outcome(position) is not None
 
 

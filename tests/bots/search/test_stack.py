@@ -18,7 +18,7 @@ from arena.games.explicit import ExplicitGame, Node
 from arena.games.tictactoe import TicTacToe
 
 
-def ladder(depth: int) -> ExplicitGame:
+def make_ladder(depth: int) -> ExplicitGame:
     """Return a tree with one inner node at each ply below `depth`: its first move leads to a leaf, its second one further down.
 
     The second move is better for both players, because the first one's leaf is the worst value for the player to move.
@@ -36,7 +36,7 @@ def ladder(depth: int) -> ExplicitGame:
 def test_depth_20_000() -> None:
     depth = 20_000
     assert sys.getrecursionlimit() < depth
-    game = ladder(depth)
+    game = make_ladder(depth)
     problem = Problem(game, evaluator_for(game))
     for search, memo in ((stack_minimax, False), (stack_alphabeta, True)):
         monitor = SearchMonitor()
@@ -55,7 +55,7 @@ def test_depth_20_000() -> None:
 )
 def test_every_algorithm_reaches_the_deepest_depth(threads: int, prune: float) -> None:
     """Recursive algorithms reach it too, although they need several Python frames per ply."""
-    game = ladder(MAX_DEPTH)
+    game = make_ladder(MAX_DEPTH)
     problem = Problem(game, lambda place: game.nodes[place.node].value or 0)
     with ThreadPool(threads) as pool:
         for name, algorithm in ALGORITHMS.items():

@@ -37,13 +37,18 @@ def test_a_stored_bound_is_used_only_outside_the_window(value: int, alpha: int, 
     assert (table.probe("here", 3, 0, alpha, beta) is not None) == (value <= alpha)
 
 
-@given(value=values, kept=st.integers(0, 40), asked=st.integers(0, 40))
-def test_win_distances_are_counted_from_the_node(value: int, kept: int, asked: int) -> None:
+@given(value=values, stored_distance=st.integers(0, 40), probed_distance=st.integers(0, 40))
+def test_win_distances_are_counted_from_the_node(
+    value: int, stored_distance: int, probed_distance: int
+) -> None:
     table: Table[str, int] = Table()
-    seen = to_root_value(value, kept)
-    table.store("here", 3, kept, seen, Bound.EXACT, 0)
-    assert table.probe("here", 3, asked, -WIN, WIN) == (to_root_value(value, asked), False)
-    assert to_node_value(seen, kept) == value
+    seen = to_root_value(value, stored_distance)
+    table.store("here", 3, stored_distance, seen, Bound.EXACT, 0)
+    assert table.probe("here", 3, probed_distance, -WIN, WIN) == (
+        to_root_value(value, probed_distance),
+        False,
+    )
+    assert to_node_value(seen, stored_distance) == value
 
 
 def test_a_full_table_drops_its_oldest_entry() -> None:

@@ -23,6 +23,6 @@ def test_a_map_that_fits_is_returned_by_its_name(name: str) -> None:
     ],
 )
 def test_a_map_that_does_not_fit_gives_an_error_of_one_line(name: str, why: str) -> None:
-    with pytest.raises(UsageError, match=why) as told:
+    with pytest.raises(UsageError, match=why) as raised:
         load_compiled_map(name)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)

@@ -19,12 +19,12 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def maps(*arguments: str) -> Result:
+def run_maps(*arguments: str) -> Result:
     return arena("maps", *arguments)
 
 
 def test_list_prints_every_map() -> None:
-    result = maps("list")
+    result = run_maps("list")
     assert (result.code, result.stderr) == (0, "")
     rows = {row.split()[1]: row.split() for row in result.stdout.splitlines() if row.startswith("| ")}
     assert set(list_map_names()) <= set(rows)
@@ -34,18 +34,18 @@ def test_list_prints_every_map() -> None:
 
 def test_list_as_json(tmp_path: Path) -> None:
     path = tmp_path / "maps.json"
-    result = maps("list", "--json", str(path))
+    result = run_maps("list", "--json", str(path))
     assert result.code == 0
     assert "world" in result.stdout
     facts = {each["map"]: each for each in json.loads(path.read_text())}
     assert set(facts) == set(list_map_names())
     assert (facts["world"]["territories"], facts["world"]["roads"]) == (42, 83)
     assert facts["world"]["continents"]["Asia"] == 12
-    assert json.loads(maps("list", "--json", "-").stdout) == json.loads(path.read_text())
+    assert json.loads(run_maps("list", "--json", "-").stdout) == json.loads(path.read_text())
 
 
 def test_show_draws_the_map_and_prints_the_starts() -> None:
-    result = maps("show", "usa")
+    result = run_maps("show", "usa")
     assert (result.code, result.stderr) == (0, "")
     assert "48 territories, 105 roads, cap 100; 980 armies win, ply 1000 is a draw" in result.stdout
     assert "39 Tennessee" in result.stdout
@@ -69,22 +69,22 @@ def test_show_without_unicode_is_ascii() -> None:
 
 def test_show_writes_svg(tmp_path: Path) -> None:
     path = tmp_path / "world.svg"
-    result = maps("show", "world", "--svg", str(path))
+    result = run_maps("show", "world", "--svg", str(path))
     assert (result.code, result.stdout, result.stderr) == (0, f"wrote {path}\n", "")
     assert path.read_text(encoding="utf-8").startswith("<svg ")
-    assert maps("show", "world", "--svg", "-").stdout == path.read_text(encoding="utf-8")
-    assert maps("show", "ring:5", "--svg", "-").stdout.count('class="road"') == 5
+    assert run_maps("show", "world", "--svg", "-").stdout == path.read_text(encoding="utf-8")
+    assert run_maps("show", "ring:5", "--svg", "-").stdout.count('class="road"') == 5
 
 
 def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
     shipped = [str(MAPS_FOLDER / f"{name}.toml") for name in list_map_names()]
-    result = maps("check", *shipped)
+    result = run_maps("check", *shipped)
     assert (result.code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[-1] == f"{shipped[-1]}: ok, 42 territories, 83 roads"
     good, bad, none = (tmp_path / name for name in ("good.toml", "bad.toml", "none.toml"))
     good.write_text(GOOD)
     bad.write_text(GOOD.replace("armies_to_win", "armies_to_vin"))
-    result = maps("check", str(bad), str(good), str(none))
+    result = run_maps("check", str(bad), str(good), str(none))
     assert result.code == 1
     assert result.stdout == f"{good}: ok, 3 territories, 2 roads\n"
     assert result.stderr.splitlines() == [
@@ -94,7 +94,7 @@ def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "error"),
     [
         (
             ["show", "m3"],
@@ -109,13 +109,13 @@ def test_check_reports_ok_or_an_error(tmp_path: Path) -> None:
         (["show", "m1", "--png", "x"], 2, "arena: No such option"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(arguments: list[str], code: int, told: str) -> None:
-    result = maps(*arguments)
+def test_a_mistake_gives_an_error_of_one_line(arguments: list[str], code: int, error: str) -> None:
+    result = run_maps(*arguments)
     assert (result.code, result.stdout) == (code, "")
-    assert result.stderr.startswith(told)
+    assert result.stderr.startswith(error)
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_map_is_checked_by_its_name_too() -> None:
-    assert maps("check", "italy").stdout == "italy: ok, 20 territories, 34 roads\n"
-    assert maps("check", "itly").stderr.startswith('itly: no such map: did you mean "italy"?')
+    assert run_maps("check", "italy").stdout == "italy: ok, 20 territories, 34 roads\n"
+    assert run_maps("check", "itly").stderr.startswith('itly: no such map: did you mean "italy"?')

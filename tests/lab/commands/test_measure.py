@@ -18,10 +18,12 @@ from tests.games.own import EXAMPLES, forget_games
 
 
 def test_measurements_are_written_as_json_and_as_a_markdown_table(tmp_path: Path) -> None:
-    told = tmp_path / "measured.json"
-    result = arena("maps", "measure", "path4", "ring:3", "--matches", "2", "--processes", "1", "--json", told)
+    json_file = tmp_path / "measured.json"
+    result = arena(
+        "maps", "measure", "path4", "ring:3", "--matches", "2", "--processes", "1", "--json", json_file
+    )
     assert result.code == 0, result
-    facts, other = json.loads(told.read_text())
+    facts, other = json.loads(json_file.read_text())
     assert (facts["map"], facts["armies_to_win"], other["map"]) == ("path4", 20, "ring:3")
     assert [each["nodes"] for each in facts["equals"]] == [500, 4_000, 32_000]
     assert all(sum(each["endings"].values()) == each["matches"] == 2 for each in facts["equals"])
@@ -40,11 +42,13 @@ def test_maps_measured_before_ctrl_c_are_not_lost(tmp_path: Path, monkeypatch: p
         raise KeyboardInterrupt
 
     monkeypatch.setattr(measure, "measure_maps", measure_one)
-    told = tmp_path / "measured.json"
-    result = arena("maps", "measure", "path4", "ring:3", "--matches", "2", "--processes", "1", "--json", told)
+    json_file = tmp_path / "measured.json"
+    result = arena(
+        "maps", "measure", "path4", "ring:3", "--matches", "2", "--processes", "1", "--json", json_file
+    )
     assert (result.code, result.stderr) == (130, "arena: stopped\n")
     assert "path4" in result.stdout.splitlines()[2]
-    assert [each["map"] for each in json.loads(told.read_text())] == ["path4"]
+    assert [each["map"] for each in json.loads(json_file.read_text())] == ["path4"]
 
 
 @pytest.fixture(autouse=True)

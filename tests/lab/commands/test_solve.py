@@ -54,7 +54,7 @@ def test_solving_again_gives_the_shipped_table_byte_for_byte(own_cache: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told", "code"),
+    ("arguments", "error", "code"),
     [
         (["ring:8"], "the largest cap that would fit is", 1),
         (["ring:1000"], "10^2303 boards take 10^2303 bytes", 1),
@@ -63,8 +63,8 @@ def test_solving_again_gives_the_shipped_table_byte_for_byte(own_cache: Path) ->
         (["m1:cap=2,goal=1000"], "armies_to_win", 2),
     ],
 )
-def test_an_unsolvable_map_is_refused_in_one_line(arguments: list[str], told: str, code: int) -> None:
-    fails(told, code, "solve", *arguments)
+def test_an_unsolvable_map_is_refused_in_one_line(arguments: list[str], error: str, code: int) -> None:
+    fails(error, code, "solve", *arguments)
 
 
 def test_a_damaged_table_is_refused_in_one_line(own_cache: Path) -> None:

@@ -96,7 +96,7 @@ def test_outcomes_are_counted_and_an_engine_can_use_them(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "error"),
     [
         (["--outcomes", "--climb", "3"], "--outcomes cannot be combined with --climb"),
         (["--map", "grid:9x8"], "too large for the compiled engines"),
@@ -115,8 +115,8 @@ def test_outcomes_are_counted_and_an_engine_can_use_them(tmp_path: Path) -> None
         (["--game", str(EXAMPLES / "capitals_kernel.py")], "capitals_kernel.py has no features to tune"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(options: list[str], told: str) -> None:
+def test_a_mistake_gives_an_error_of_one_line(options: list[str], error: str) -> None:
     result = arena("tune", *options, "--matches", "5")
     assert result.code == 2
-    assert told in result.stderr
+    assert error in result.stderr
     assert "Traceback" not in result.stderr

@@ -52,7 +52,7 @@ def solve_game(
     numbers: dict[P, int] = {}
     listed: list[P] = []
 
-    def number(position: P) -> int:
+    def find_number(position: P) -> int:
         position = represent(position)
         found = numbers.get(position)
         if found is None:
@@ -61,7 +61,7 @@ def solve_game(
         return found
 
     for start in [game.start()] if starts is None else starts:
-        number(start)
+        find_number(start)
     codes: list[int] = []
     successors: list[list[int]] = []
     for position in listed:  # `number` appends to this list meanwhile
@@ -70,7 +70,7 @@ def solve_game(
             codes.append(0)
         else:
             codes.append(3 if outcome.winner is game.player(position) else 2)
-        successors.append([number(game.successor(position, move)) for move in game.moves(position)])
+        successors.append([find_number(game.successor(position, move)) for move in game.moves(position)])
     firsts = np.cumsum([len(listed) + 1, *map(len, successors)])
     rules = np.array([*firsts, *(each for near in successors for each in near)], np.int64)
     in_play = np.array([place for place, near in enumerate(successors) if near], np.int64)

@@ -12,7 +12,7 @@ from arena.lab.solving.solver import Solver
 from arena.maps.generators import make_grid_map, make_ring_map
 from arena.solved.board_numbers import Boards, make_board_for_mover
 from arena.solved.solved_table import SolvedTable
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
 
 def solve_to_table(map: RisklessMap, folder: Path, threads: int = 2) -> SolvedTable:
@@ -33,15 +33,15 @@ def exchange_players_for_maxie(position: Armies) -> Armies:
     return Armies(make_board_for_mover(position), MAXIE, 0)
 
 
-def small(map: RisklessMap, cap: int, goal: int) -> RisklessMap:
+def replace_cap_and_goal(map: RisklessMap, cap: int, goal: int) -> RisklessMap:
     return replace(map, territory_cap=cap, armies_to_win=goal)
 
 
 MAPS = [
-    path_map(),
-    path_map(4, 2, 6),
-    small(make_ring_map(4), 3, 8),
-    small(make_grid_map(2, 2), 3, 9),
-    path_map(5, 2, 7),
-    replace(small(make_ring_map(3), 4, 12), ply_limit=9),
+    make_path_map(),
+    make_path_map(4, 2, 6),
+    replace_cap_and_goal(make_ring_map(4), 3, 8),
+    replace_cap_and_goal(make_grid_map(2, 2), 3, 9),
+    make_path_map(5, 2, 7),
+    replace(replace_cap_and_goal(make_ring_map(3), 4, 12), ply_limit=9),
 ]

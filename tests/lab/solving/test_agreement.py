@@ -24,7 +24,7 @@ from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedResult, SolvedValue
 from arena.solved.zstandard import zstd
 from tests.lab.solving.maps import solve_to_table
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
 
 def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tuple[int, int]:
@@ -36,20 +36,20 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
     game = Riskless(replace(map, ply_limit=MAX_PLY_LIMIT))
     problem = Problem(game, lambda _: 0)
     rng = Random("7")
-    asked = decided = differ = 0
-    while asked < boards:
+    compared = decided = differ = 0
+    while compared < boards:
         position = Armies(table.boards.decode(rng.randrange(table.boards.count)), MAXIE, 0)
         if not any(position.armies) or game.outcome(position) is not None:
             continue
         truth = table.probe(position.armies)
         near = truth.plies is not None and truth.plies <= depth
-        asked += 1
+        compared += 1
         decided += near
-        differ += reference_truth(problem, position, depth) != (truth if near else None)
+        differ += find_reference_value(problem, position, depth) != (truth if near else None)
     return decided, differ
 
 
-def reference_truth(problem: Problem[Armies, Move], position: Armies, depth: int) -> SolvedValue | None:
+def find_reference_value(problem: Problem[Armies, Move], position: Armies, depth: int) -> SolvedValue | None:
     """Return the value for Maxie, who is to move, if the reference search finds a win or a loss; otherwise None."""
     value = failsoft(problem, position, depth).value
     plies = plies_to_end(value)
@@ -73,7 +73,7 @@ def test_the_reference_search_agrees_within_its_depth(
 
 def test_every_kind_of_wrong_value_is_found(tmp_path: Path) -> None:
     """The table has a draw instead of a win, a win instead of a draw, or another number of plies."""
-    map = path_map()
+    map = make_path_map()
     table = solve_to_table(map, tmp_path)
     right = table.read_block(0)
     for wrong in (lambda code: 0 if code else 5, lambda code: code + 4 if code > 3 else code):

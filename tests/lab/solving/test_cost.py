@@ -7,7 +7,7 @@ from arena.lab.solving.cost import estimate_cost, find_largest_cap, measure_avai
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import Boards
 from tests.lab.solving.maps import solve_to_table
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
 
 def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
@@ -17,10 +17,10 @@ def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
     assert cost.seconds(1) > cost.seconds(2) > 2
     stand = {boards.find_representative(boards.decode(number)) for number in range(0, boards.count, 4999)}
     assert len(stand) <= cost.representatives < boards.count // 11
-    small_boards = Boards.from_map(path_map())
+    small_boards = Boards.from_map(make_path_map())
     every = {small_boards.find_representative(small_boards.decode(n)) for n in range(small_boards.count)}
     assert estimate_cost(small_boards).representatives == len(every)
-    assert solve_to_table(path_map(), tmp_path).header.totals.open < small_boards.count
+    assert solve_to_table(make_path_map(), tmp_path).header.totals.open < small_boards.count
 
 
 def test_the_largest_cap_that_fits() -> None:

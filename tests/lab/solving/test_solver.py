@@ -53,26 +53,26 @@ def test_the_solver_resumes_after_an_interrupt_at_any_step(tmp_path: Path) -> No
     map = load_map("path4")
     whole = solve_to_table(map, tmp_path).path.read_bytes()
     path, part = tmp_path / "again.solved", tmp_path / "again.part"
-    heard: list[str] = []
+    finished_parts: list[str] = []
     stops = 0
     while True:
         steps = 0
 
-        def tell(part_name: str, _done: int, _total: int) -> None:
+        def report_progress(part_name: str, _done: int, _total: int) -> None:
             nonlocal steps
             steps += 1
-            heard.append(part_name.split(",", maxsplit=1)[0])
+            finished_parts.append(part_name.split(",", maxsplit=1)[0])
             if steps > 2 + stops % 4:  # noqa: B023 - called only within this iteration
                 raise Stop
 
         try:
-            Solver(Boards.from_map(map), part, 2, tell, interval=0).solve(path)
+            Solver(Boards.from_map(map), part, 2, report_progress, interval=0).solve(path)
             break
         except Stop:
             stops += 1
             assert not path.exists()
     assert stops > 5
-    assert heard.count("checkpoint") > 3
+    assert finished_parts.count("checkpoint") > 3
     assert path.read_bytes() == whole
     assert not part.exists()
 

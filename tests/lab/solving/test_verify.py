@@ -20,7 +20,7 @@ from arena.solved.solved_table import SolvedTable
 from arena.solved.solved_value import SolvedResult, SolvedValue
 from arena.solved.zstandard import zstd
 from tests.lab.solving.maps import MAPS, Endless, solve_to_table
-from tests.solved.conftest import path_map
+from tests.solved.conftest import make_path_map
 
 
 @pytest.mark.parametrize("map", MAPS, ids=lambda each: each.name)
@@ -37,13 +37,13 @@ def test_the_verifier_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Pat
 
 
 def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
-    table = solve_to_table(path_map(), tmp_path)
+    table = solve_to_table(make_path_map(), tmp_path)
     right = table.read_block(0)
     numbers = [
         number
         for number, board in enumerate(map(table.boards.decode, range(table.boards.count)))
         if table.boards.find_representative(board) == number
-        and Endless(path_map()).outcome(Armies(board, MAXIE, 0)) is None
+        and Endless(make_path_map()).outcome(Armies(board, MAXIE, 0)) is None
         and any(board)
     ]
     assert len(numbers) > 50
@@ -59,7 +59,7 @@ def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:
 
 
 def test_the_verifier_finds_a_false_statement_of_the_header(tmp_path: Path) -> None:
-    table = solve_to_table(path_map(), tmp_path)
+    table = solve_to_table(make_path_map(), tmp_path)
     totals = msgspec.structs.replace(table.header.totals, won=0)
     header = msgspec.structs.replace(table.header, totals=totals, longest=1)
     block = zstd.compress(table.read_block(0), 1)
@@ -77,12 +77,14 @@ def test_the_verifier_finds_no_fault_in_solved_random_maps(size: int, cap: int, 
     near = tuple(tuple(w for w in range(size) if {(v, w), (w, v)} & roads) for v in range(size))
     goal = data.draw(st.integers(2, size * cap))
     start = (1, *[0] * (size - 2), -1)
-    map = RisklessMap("drawn", tuple(list_map_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size)
+    map = RisklessMap(
+        "drawn", tuple(make_territory_names(size)), near, cap, goal, 9, start, ((0.0, 0.0),) * size
+    )
     with tempfile.TemporaryDirectory() as folder:
         replay = verify_table(solve_to_table(map, Path(folder)), 1, lambda _done, _total: None)
     assert replay.fault is None
     assert replay.false_statements == []
 
 
-def list_map_names(size: int) -> list[str]:
+def make_territory_names(size: int) -> list[str]:
     return [chr(ord("a") + v) for v in range(size)]

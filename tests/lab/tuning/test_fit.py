@@ -24,7 +24,9 @@ NOTHING = dict.fromkeys(FEATURE_NAMES, 0)
 SIZES = np.array([10, 4, 5, 8, 3, 2, 6, 2, 1, 1])
 
 
-def samples(slopes: tuple[float, ...], matches: int, seed: int = 1, *, tempo: float = 0) -> TrainingSamples:
+def make_samples(
+    slopes: tuple[float, ...], matches: int, seed: int = 1, *, tempo: float = 0
+) -> TrainingSamples:
     """Return samples whose targets follow from the weights in TRUE.
 
     A target is the chance of winning, mixed with a random result.
@@ -53,7 +55,7 @@ def to_direction(weights: Mapping[str, int]) -> npt.NDArray[np.float64]:
 
 @pytest.mark.parametrize("begun", [FLAT, NOTHING], ids=["from armies alone", "from nothing"])
 def test_the_fit_finds_the_weights_for_any_slopes_and_tempos_of_the_games(begun: dict[str, int]) -> None:
-    fits = [fit_weights(samples((0.002, 0.0005), 2000, seed, tempo=1), begun) for seed in range(8)]
+    fits = [fit_weights(make_samples((0.002, 0.0005), 2000, seed, tempo=1), begun) for seed in range(8)]
     directions = np.array([to_direction(found.weights) for found in fits])
     errors = directions.std(axis=0, ddof=1) / np.sqrt(len(fits))
     assert (errors < 0.01).all()
@@ -77,7 +79,7 @@ def test_a_fit_to_searches_with_known_weights_finds_their_estimates() -> None:
 
 
 def test_weights_without_data_stay_unchanged() -> None:
-    seen = samples((0.001,), 3000)
+    seen = make_samples((0.001,), 3000)
     seen.features[:, [FEATURE_NAMES.index("goal"), FEATURE_NAMES.index("attacks")]] = 0
     found = fit_weights(seen, FLAT | {"goal": 50}).weights
     assert found["goal"] > 0

@@ -34,12 +34,12 @@ def test_leaves_that_are_valued_together_are_those_in_a_trace(case: Case, depths
     for tracing in (False, True):
         search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator, table=Table(64))
         for depth in depths:
-            asked = count()
-            monitor = SearchMonitor(lambda asked=asked: next(asked) < 0, tracing=tracing)  # type: ignore[misc]
+            polls = count()
+            monitor = SearchMonitor(lambda polls=polls: next(polls) < 0, tracing=tracing)  # type: ignore[misc]
             result = search(
                 case.game, case.position, depth, order=moves, monitor=monitor, progress=lambda _: None
             )
-            assert next(asked) == monitor.nodes
+            assert next(polls) == monitor.nodes
             results.append(
                 (tracing, result, monitor.nodes, monitor.leaves, monitor.reached_horizon, monitor.hints)
             )
@@ -50,8 +50,8 @@ def test_leaves_that_are_valued_together_are_those_in_a_trace(case: Case, depths
 @given(case=cases_in_play, allowed=st.integers(0, 60))
 @examples(40)
 def test_a_stop_ends_the_search_at_once(case: Case, allowed: int) -> None:
-    asked = iter(range(allowed))
-    monitor = SearchMonitor(lambda: next(asked, None) is None)
+    polls = iter(range(allowed))
+    monitor = SearchMonitor(lambda: next(polls, None) is None)
     search: AlphaBeta[Any, Any] = AlphaBeta(case.problem.evaluator)
     moves = tuple(case.game.moves(case.position))
     try:
@@ -64,7 +64,7 @@ def test_a_stop_ends_the_search_at_once(case: Case, allowed: int) -> None:
             progress=lambda _: None,
         )
     except Stopped:
-        assert next(asked, None) is None
+        assert next(polls, None) is None
         assert monitor.nodes == allowed
     else:
         assert monitor.nodes <= allowed

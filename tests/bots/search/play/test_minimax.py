@@ -17,7 +17,7 @@ from tests.bots.search.running import POOLS
 from tests.properties import examples
 
 
-def searches(case: Case) -> dict[str, Search[Any, Any]]:
+def make_searches(case: Case) -> dict[str, Search[Any, Any]]:
     evaluator = case.problem.evaluator
     return {
         "minimax": Minimax(evaluator),
@@ -37,7 +37,7 @@ def searches(case: Case) -> dict[str, Search[Any, Any]]:
 def test_value_and_leftmost_move_in_any_order(case: Case, random: Any) -> None:
     depth = max(1, case.depth)
     moves = list(case.game.moves(case.position))
-    for name, search in searches(case).items():
+    for name, search in make_searches(case).items():
         # deeper each time, as in iterative deepening, so that hints and table are at work
         for each in range(1, depth + 1):
             random.shuffle(moves)

@@ -10,11 +10,11 @@ from arena.bots.search.play import AlphaBeta, Search
 from arena.bots.search.problem import SearchResult
 from arena.bots.search.table import Table
 from tests.bots.search.problems import Case, cases_in_play
-from tests.bots.search.running import true_value_of_move
+from tests.bots.search.running import compute_true_move_value
 from tests.properties import examples
 
 
-def searches(case: Case) -> list[Search[Any, Any]]:
+def make_searches(case: Case) -> list[Search[Any, Any]]:
     evaluator = case.problem.evaluator
     return [
         AlphaBeta(evaluator, sort_statically=False),
@@ -29,13 +29,13 @@ def test_a_report_before_a_stop_stays_valid(case: Case, after: int) -> None:
     """The last report before a stop has the value of the best of the moves that were searched."""
     depth = max(1, case.depth)
     moves = tuple(case.game.moves(case.position))
-    for search in searches(case):
-        asked = 0
+    for search in make_searches(case):
+        poll_count = 0
 
         def stop() -> bool:
-            nonlocal asked
-            asked += 1
-            return asked > after
+            nonlocal poll_count
+            poll_count += 1
+            return poll_count > after
 
         reports: list[SearchResult[Any]] = []
         try:
@@ -49,7 +49,7 @@ def test_a_report_before_a_stop_stays_valid(case: Case, after: int) -> None:
             )
         except Stopped:
             sign = case.game.player(case.position).sign
-            values = [true_value_of_move(case, move, depth) for move in moves[: len(reports)]]
+            values = [compute_true_move_value(case, move, depth) for move in moves[: len(reports)]]
             for count, each in enumerate(reports, 1):
                 best = max(sign * value for value in values[:count])
                 assert sign * each.value == best

@@ -13,13 +13,13 @@ from arena.games.tictactoe import TicTacToe
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def compared(budget: int) -> Comparison:
+def compare_leaves(budget: int) -> Comparison:
     game = TicTacToe()
     return compare_methods(Problem(game, evaluator_for(game)), game.start(), 4, budget)
 
 
 def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
-    comparison = compared(800)
+    comparison = compare_leaves(800)
     picture = ET.fromstring(render_leaves_chart(comparison, "leaves & depth"))
     assert len(list(picture.iter(f"{SVG}circle"))) == sum(map(len, comparison.leaves_to_max_depth.values()))
     texts = ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
@@ -33,4 +33,4 @@ def test_there_is_a_dot_for_every_count_and_a_name_for_every_line() -> None:
 
 def test_no_counts_give_no_chart() -> None:
     with pytest.raises(ValueError, match="nothing to draw"):
-        render_leaves_chart(compared(1), "empty")
+        render_leaves_chart(compare_leaves(1), "empty")

@@ -11,10 +11,10 @@ from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from tests.bots.search.problems import Case, cases
 
 
-def every(node: TracedNode) -> Iterator[TracedNode]:
+def walk_tree(node: TracedNode) -> Iterator[TracedNode]:
     yield node
     for child in node.children:
-        yield from every(child)
+        yield from walk_tree(child)
 
 
 @given(case=cases)
@@ -24,7 +24,7 @@ def test_exactly_the_entered_nodes_are_visited(case: Case) -> None:
     assert monitor.events is not None
     tree, last_ply = build_traced_tree(case.game, case.position, case.depth, monitor.events)
     assert last_ply is None
-    seen = list(every(tree))
+    seen = list(walk_tree(tree))
     entered = {event.path for event in monitor.events if isinstance(event, NodeEntered)}
     results = {event.path: event.result for event in monitor.events if isinstance(event, NodeExited)}
     assert {node.path for node in seen if node.is_visited} == entered
@@ -39,10 +39,11 @@ def test_a_tree_with_too_many_nodes_ends_between_two_plies(case: Case, max_nodes
     alphabeta(case.problem, case.position, case.depth, monitor)
     events = monitor.events or ()
     whole = {
-        node.path: node for node in every(build_traced_tree(case.game, case.position, case.depth, events)[0])
+        node.path: node
+        for node in walk_tree(build_traced_tree(case.game, case.position, case.depth, events)[0])
     }
     tree, last_ply = build_traced_tree(case.game, case.position, case.depth, events, max_nodes)
-    seen = {node.path: node for node in every(tree)}
+    seen = {node.path: node for node in walk_tree(tree)}
     if last_ply is None:
         assert seen == whole
         return
