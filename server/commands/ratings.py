@@ -20,8 +20,8 @@ from arena.console import (
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.ratings import RatingRow, compute_activity_cutoff, load_rating_rows
 from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
-from arena.server.store.aggregates.standings import RatingRow, compute_activity_cutoff, load_standings
 from arena.server.store.database import Engine
 
 COLUMNS: dict[str, Justify] = {
@@ -97,7 +97,7 @@ def ratings(
             raise CommandError(
                 f"the stored ratings could not be reproduced from the journal: {error}"
             ) from None
-        return await load_standings(
+        return await load_rating_rows(
             engine, name, map_, tc, since=None if all_ else compute_activity_cutoff()
         ), recomputed
 

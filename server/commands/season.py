@@ -18,9 +18,9 @@ from arena.console import (
 from arena.server.commands.ratings import GameOption, print_ratings
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.ratings import RatingRow, load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.aggregates.standings import RatingRow, load_standings
 from arena.server.store.database import Engine, write
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the season.")]
@@ -73,7 +73,7 @@ def show(
     async def load_final_ratings(engine: Engine) -> list[RatingRow]:
         if name not in await load_seasons(engine):
             raise CommandError(f"no season is called {name!r:.80}: `arena season list` shows all")
-        return await load_standings(engine, registered_game, season=name)
+        return await load_rating_rows(engine, registered_game, season=name)
 
     print_ratings(run_on_store(db, load_final_ratings), json)
 

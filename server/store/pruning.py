@@ -23,7 +23,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database, errors
-from arena.server.store.aggregates.standings import make_rating_key, store_base_ratings
+from arena.server.store.aggregates.ratings import make_rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.files import replace_on_success

@@ -30,7 +30,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.rater import FinishedMatch, RatingCategory
 from arena.rating.schedule import Schedule
 from arena.rating.standings import StandingsRow, make_standings_from_counts
-from arena.server.store.aggregates import standings
+from arena.server.store.aggregates import ratings
 from arena.server.store.aggregates.event_tables import (
     EventCounts,
     EventScores,
@@ -38,8 +38,8 @@ from arena.server.store.aggregates.event_tables import (
     list_events_with_matches,
     load_event_scores,
 )
+from arena.server.store.aggregates.ratings import CategorySummary, CrossScore, RatingRow
 from arena.server.store.aggregates.seasons import Season, load_seasons
-from arena.server.store.aggregates.standings import CategorySummary, CrossScore, RatingRow
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import MatchSummary, load_results
 from arena.server.store.ladders import StoredPlan, find_plan
@@ -123,17 +123,17 @@ async def load_rating_tables(
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
     seasons = await load_seasons(engine)
-    cutoff = None if season else standings.compute_activity_cutoff()
-    rows = await standings.load_standings(
+    cutoff = None if season else ratings.compute_activity_cutoff()
+    rows = await ratings.load_rating_rows(
         engine, None, map, time_control, season, limit=MAX_STANDINGS, since=cutoff
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
         best_bots = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
         category = RatingCategory(game, map, time_control, seasons.get_season_number(game, season))
-        crosses[game] = await standings.load_cross_scores(engine, category, best_bots)
+        crosses[game] = await ratings.load_cross_scores(engine, category, best_bots)
     events = await list_events_with_matches(engine, MAX_LISTED_EVENTS)
-    categories = await standings.list_categories(engine, MAX_CATEGORIES, season, since=cutoff)
+    categories = await ratings.list_categories(engine, MAX_CATEGORIES, season, since=cutoff)
     return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_SEASONS])
 
 
@@ -180,10 +180,10 @@ async def _order_table(
 async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     """Return the summary of a bot; None if the store has no finished match and no rating of the bot."""
     matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
-    bot_standings = await standings.load_bot_standings(engine, name)
-    if not matches_of_bot and not bot_standings:
+    rating_rows = await ratings.load_rating_rows_of_bot(engine, name)
+    if not matches_of_bot and not rating_rows:
         return None
-    return BotSummary(name, bot_standings, await _load_history(engine, name), matches_of_bot)
+    return BotSummary(name, rating_rows, await _load_history(engine, name), matches_of_bot)
 
 
 def _is_decided_by_elo(ladder: StoredPlan) -> bool:

@@ -16,7 +16,7 @@ from arena.clock import MONOTONIC
 from arena.match.terms import decode_game, encode_game
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
-from arena.server.store.aggregates.standings import load_bot_standings
+from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
 from arena.server.store.database import Engine
 from arena.server.store.lease import read_running_servers
 from arena.server.store.schema import requests
@@ -89,7 +89,7 @@ async def make_entry_request(engine: Engine, event: str, bot: str) -> ControlEve
 
     The request contains the bot's stored ratings, because an event may admit only some ratings.
     """
-    rated = await load_bot_standings(engine, bot)
+    rated = await load_rating_rows_of_bot(engine, bot)
     return ControlEvent(event, "enter", bot, {row.game: row.rating for row in rated})
 
 

@@ -17,7 +17,7 @@ from arena.server.edge import responses
 from arena.server.edge.page_client import ConnectedClient, PageClient
 from arena.server.edge.responses import Response
 from arena.server.store import personal_data, renaming
-from arena.server.store.aggregates.standings import count_forfeits
+from arena.server.store.aggregates.ratings import count_forfeits
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
     KICK_SECONDS,

@@ -26,7 +26,7 @@ from arena.maps.loader import list_map_names, load_map_file
 from arena.protocol.messages import View
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
-from arena.server.store.aggregates.standings import load_bot_standings
+from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import find_record, load_summary
 from arena.server.store.queries import load_event_table
@@ -119,7 +119,7 @@ class LinkPreviews:
         return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), description, f"{path}.png")
 
     async def _make_bot_preview(self, name: str) -> LinkPreview:
-        standings = await load_bot_standings(self._engine, name)
+        standings = await load_rating_rows_of_bot(self._engine, name)
         if not standings:
             return LinkPreview(titles.make_bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
@@ -186,7 +186,7 @@ class LinkPreviews:
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and a bot's ratings as rows for `draw_table`; None if the bot has no rating."""
-        standings = await load_bot_standings(self._engine, name)
+        standings = await load_rating_rows_of_bot(self._engine, name)
         if not standings:
             return None
         max_rating = max(1.0, *(row.rating for row in standings))

@@ -192,7 +192,7 @@ class Semester(SimulatedArena):
         plan: dict[str, Any] = msgspec.json.decode(row[0])
         return plan
 
-    def load_standings(self, season: int) -> list[tuple[Any, ...]]:
+    def load_rating_rows(self, season: int) -> list[tuple[Any, ...]]:
         """Return all rows of a season's table."""
         query = "SELECT * FROM standings WHERE season = ? ORDER BY game, map, time_control, bot"
         return self.store.raw.execute(query, (season,)).fetchall()
@@ -308,7 +308,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     with arena.store.make_writing_engine(arena.store.engine).begin() as connection:
         close_season(connection, "autumn")
     arena.monitor.check_season()
-    closed = arena.load_standings(1)
+    closed = arena.load_rating_rows(1)
     arena.world.run_for(40 * SECOND)
     arena.end_evening()
     arena.monitor.check_end_state()
@@ -340,8 +340,8 @@ def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
         try:
             closed = play_semester(arena)
             check_matches(arena)
-            assert arena.load_standings(1) == closed, "later matches do not change a closed season"
-            assert arena.load_standings(2)
+            assert arena.load_rating_rows(1) == closed, "later matches do not change a closed season"
+            assert arena.load_rating_rows(2)
             with sqlite3.connect(folder / "arena.db") as copy:
                 arena.store.raw.backup(copy)
             weekly, final = arena.load_plan("weekly"), arena.load_plan("final")

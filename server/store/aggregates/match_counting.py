@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 
 from arena.rating.rater import Rater, RatingStep, make_rating_categories
 from arena.server.store import database
-from arena.server.store.aggregates import event_tables, standings
+from arena.server.store.aggregates import event_tables, ratings
 from arena.server.store.aggregates.event_tables import EventResult
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.database import Engine
@@ -82,7 +82,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
         for category in categories_by_match[row.match]
         for bot in (row.maxie, row.minnie)
     }
-    rater = Rater(standings.read_current_ratings(connection, keys))
+    rater = Rater(ratings.read_current_ratings(connection, keys))
     steps: list[RatingStep] = []
     inserts: list[dict[str, Any]] = []
     for row in rated:
@@ -92,7 +92,7 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
             inserts += [asdict(step) | {"arrival": row.arrival} for step in match_steps]
     if inserts:
         database.execute_many(connection, _INSERT_STEP, inserts)
-        standings.add_steps(connection, steps)
+        ratings.add_steps(connection, steps)
     event_tables.add_results(
         connection,
         [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],

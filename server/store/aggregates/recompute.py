@@ -34,7 +34,7 @@ from arena.rating.rater import (
     make_rating_categories,
 )
 from arena.server.store import database
-from arena.server.store.aggregates.standings import (
+from arena.server.store.aggregates.ratings import (
     make_current_rating_from_row,
     make_rating_key,
     read_base_ratings,

@@ -13,8 +13,8 @@ from arena.rating.glicko import Rating
 from arena.server.core.effects import CloseMatch
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
+from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
-from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.database import open_store, set_writer, write
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, store_match
@@ -55,7 +55,7 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
         await ratings.update()
         assert shell.pop_inputs() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))
-            for row in await load_standings(engine, "tictactoe")
+            for row in await load_rating_rows(engine, "tictactoe")
         ]
         await ratings.update()
         assert shell.pop_inputs() == []

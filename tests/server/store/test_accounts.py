@@ -8,7 +8,7 @@ from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
 from arena.server.store.accounts import StoredAccount, load_accounts
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.standings import load_standings
+from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.journal.journal import open_journal
 from tests.server.played import MAXIE_WINS, day, events, store_match
 
@@ -22,7 +22,7 @@ async def test_one_query_reads_the_accounts_of_many_names(engine: AsyncEngine) -
         await tokens.revoke_token(engine, "bert")
         await store_match(engine, day(1), events(MAXIE_WINS))
         await count_new_matches(engine)
-        rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_standings(engine)}
+        rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_rating_rows(engine)}
         await journal.commit(
             [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]
         )

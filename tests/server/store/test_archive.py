@@ -19,8 +19,8 @@ from arena.protocol.record import (
 from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.recompute import recompute_ratings
-from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines, parse_line
 from arena.server.store.database import open_store
 from testkit.stored import import_lines, load_records
@@ -56,7 +56,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         assert await load_records(other, "other") == records[:1]
         for each in (engine, other):
             await count_new_matches(each)
-        assert await load_standings(other) == await load_standings(engine) != []
+        assert await load_rating_rows(other) == await load_rating_rows(engine) != []
         assert (await recompute_ratings(other)).imported_count == 3
 
 
@@ -80,7 +80,7 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engi
     lines = [msgspec.json.encode(ArchivedMatch(**asdict(each), rated=True)) for each in forged]
     assert (await import_lines(engine, lines)).added == 61
     assert await count_new_matches(engine) == 0
-    assert await load_standings(engine) == []
+    assert await load_rating_rows(engine) == []
     assert (await import_lines(engine, lines, counts_rated_matches=True)).unchanged == 61
     assert await count_new_matches(engine) == 0
 

@@ -12,7 +12,7 @@ from arena.protocol.record import Record, RecordedMove, Result, to_line
 from arena.protocol.values import Players
 from arena.server.store import finished_matches
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.standings import load_standings
+from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import (
     OPENING_PLIES,
@@ -112,7 +112,7 @@ async def test_a_repeated_match_is_not_rated_even_after_a_restart(
     async with open_store(database) as engine:
         await store_match(engine, day(5), events(MAXIE_WINS), once=True)
         await count_new_matches(engine)
-        assert {each.bot: each.matches for each in await load_standings(engine)} == {"anna": 3, "bert": 3}
+        assert {each.bot: each.matches for each in await load_rating_rows(engine)} == {"anna": 3, "bert": 3}
         async with engine.connect() as connection:
             rated = (
                 await connection.execute(sa.select(matches.c.rated).order_by(matches.c.arrival))

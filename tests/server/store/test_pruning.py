@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import pruning, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.recompute import recompute_ratings
-from arena.server.store.aggregates.standings import load_standings
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import format_current_time, open_store, set_writer
 from arena.server.store.directives import issue_directive
@@ -63,13 +63,13 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
     if packed:
         await pack_finished_matches(engine)
     before = (
-        await load_standings(engine),
+        await load_rating_rows(engine),
         await load_rating_tables(engine),
         await load_event_table(engine, "test"),
     )
     assert await prune(engine, Retention(max_matches=3)) == 5
     assert (
-        await load_standings(engine),
+        await load_rating_rows(engine),
         await load_rating_tables(engine),
         await load_event_table(engine, "test"),
     ) == before
@@ -95,7 +95,7 @@ async def test_later_ratings_do_not_depend_on_removed_matches(
                 await store_match(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
                 await count_new_matches(each)
             await prune(engine, Retention(max_matches=2))
-        assert await load_standings(engine) == await load_standings(other)
+        assert await load_rating_rows(engine) == await load_rating_rows(other)
 
 
 async def test_nothing_is_removed_if_the_archive_cannot_be_written(
@@ -132,7 +132,7 @@ async def test_an_interrupted_prune_loses_nothing(
     async with open_store(other_database) as other:
         assert (await import_lines(other, lines, counts_rated_matches=True)).added == len(matches)
         await count_new_matches(other)
-        assert await load_standings(other) == await load_standings(engine) != []
+        assert await load_rating_rows(other) == await load_rating_rows(engine) != []
         shown = await search_matches(other, SearchFilter(), 500)
     assert [each.match for each in shown.matches] == [each.match for each in reversed(matches)]
 

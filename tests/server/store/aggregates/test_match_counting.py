@@ -15,13 +15,13 @@ from arena.rating.glicko import Rating
 from arena.rating.rater import Rater, RatingCategory, RatingStep, make_rating_categories
 from arena.server.store.aggregates import match_counting
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.recompute import make_rating_step_from_row
-from arena.server.store.aggregates.standings import (
+from arena.server.store.aggregates.ratings import (
     list_categories,
     load_cross_scores,
-    load_standings,
+    load_rating_rows,
     read_current_ratings,
 )
+from arena.server.store.aggregates.recompute import make_rating_step_from_row
 from arena.server.store.database import open_query_connection, open_store
 from arena.server.store.schema import rating_steps
 from tests.properties import seeds
@@ -116,7 +116,7 @@ async def test_a_match_with_a_time_in_the_future_is_counted_once(engine: AsyncEn
         await store_match(engine, day(1, number), events(MINNIE_WINS))
         assert await count_new_matches(engine) == 1
     assert await count_new_matches(engine) == 0
-    (anna,) = [row for row in await load_standings(engine) if row.bot == "anna"]
+    (anna,) = [row for row in await load_rating_rows(engine) if row.bot == "anna"]
     assert (anna.wins, anna.losses) == (1, match_counting.MATCHES_PER_TRANSACTION + 1)
     assert anna.deviation < 350
 
@@ -130,7 +130,7 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
     async with open_query_connection(engine) as connection:
         found = await connection.run_sync(read_current_ratings, keys)
     rows = {
-        row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_standings(engine)
+        row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_rating_rows(engine)
     }
     assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
 
@@ -150,10 +150,10 @@ async def test_ratings_by_time_control_equal_those_of_a_store_without_other_matc
                 )
         await count_new_matches(engine)
         await count_new_matches(other)
-        rows = await load_standings(engine, "tictactoe", "", "0.1/move")
-        assert rows == await load_standings(other, "tictactoe")
-        assert rows != await load_standings(engine, "tictactoe")
-        assert await load_standings(engine, "tictactoe", "italy", "0.1/move") == []
+        rows = await load_rating_rows(engine, "tictactoe", "", "0.1/move")
+        assert rows == await load_rating_rows(other, "tictactoe")
+        assert rows != await load_rating_rows(engine, "tictactoe")
+        assert await load_rating_rows(engine, "tictactoe", "italy", "0.1/move") == []
         names = [row.bot for row in rows]
         of_clock = await load_cross_scores(engine, RatingCategory("tictactoe", "", "0.1/move"), names)
         assert of_clock == await load_cross_scores(other, RatingCategory("tictactoe"), names)

@@ -13,15 +13,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.rating.rater import RatingCategory
 from arena.server.store.accounts import load_accounts
 from arena.server.store.aggregates.match_counting import count_new_matches
+from arena.server.store.aggregates.ratings import (
+    RatingRow,
+    load_cross_scores,
+    load_rating_rows,
+    load_rating_rows_of_bot,
+)
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.aggregates.season_closing import CannotCloseSeason, close_season
 from arena.server.store.aggregates.seasons import load_seasons
-from arena.server.store.aggregates.standings import (
-    RatingRow,
-    load_bot_standings,
-    load_cross_scores,
-    load_standings,
-)
 from arena.server.store.database import open_store, write
 from arena.server.store.match_search import load_head_to_head_scores
 from arena.server.store.pruning import Retention, prune
@@ -62,24 +62,24 @@ async def test_a_new_season_starts_without_ratings_and_the_closed_one_keeps_its_
         await store_random_matches(chance, range(1, 12), engine)
         await count_new_matches(engine)
         before, crossed = (
-            await load_standings(engine),
+            await load_rating_rows(engine),
             await load_cross_scores(engine, RatingCategory("tictactoe"), NAMES),
         )
-        of_clock = await load_standings(engine, "tictactoe", "", "1+0.1")
+        of_clock = await load_rating_rows(engine, "tictactoe", "", "1+0.1")
         assert await close_current_season(engine, "spring") == ["tictactoe"]
-        assert await load_standings(engine) == []
-        assert await load_standings(engine, season="spring") == before
+        assert await load_rating_rows(engine) == []
+        assert await load_rating_rows(engine, season="spring") == before
         assert (await load_accounts(engine, "", ["anna"]))["anna"].ratings == {}
         await store_random_matches(chance, range(12, 24), engine, other)
         await count_new_matches(engine)
         await count_new_matches(other)
-        now = await load_standings(engine)
-        assert now == await load_standings(other)
-        assert await load_standings(engine, "tictactoe", "", "1+0.1") == await load_standings(
+        now = await load_rating_rows(engine)
+        assert now == await load_rating_rows(other)
+        assert await load_rating_rows(engine, "tictactoe", "", "1+0.1") == await load_rating_rows(
             other, "tictactoe", "", "1+0.1"
         )
-        assert await load_standings(engine, season="spring") == before
-        assert await load_standings(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
+        assert await load_rating_rows(engine, season="spring") == before
+        assert await load_rating_rows(engine, "tictactoe", "", "1+0.1", "spring") == of_clock
         tables = await load_rating_tables(engine, season="spring")
         assert tables.standings == before
         assert {(each.bot, each.opponent): each for each in tables.crosses["tictactoe"]} == {
@@ -88,7 +88,7 @@ async def test_a_new_season_starts_without_ratings_and_the_closed_one_keeps_its_
         assert [each.time_control for each in tables.categories] == ["1+0.1"]
         mine = await load_cross_scores(engine, RatingCategory("tictactoe", season=2), NAMES)
         assert mine == await load_cross_scores(other, RatingCategory("tictactoe"), NAMES)
-        assert await load_bot_standings(engine, "anna") == [row for row in now if row.bot == "anna"]
+        assert await load_rating_rows_of_bot(engine, "anna") == [row for row in now if row.bot == "anna"]
         ratings = {row.bot: row.rating for row in now}
         (anna,) = (await load_accounts(engine, "", ["anna"]))["anna"].ratings.values()
         assert anna.rating == ratings["anna"]
@@ -107,7 +107,7 @@ async def test_uncounted_matches_belong_to_the_closed_season(
     for number in range(3):
         await store_match(engine, day(1 + number), events(MAXIE_WINS), match=f"{number:032}")
     await close_current_season(engine, "spring")
-    assert [row.matches for row in await load_standings(engine, season="spring")] == [3, 3]
+    assert [row.matches for row in await load_rating_rows(engine, season="spring")] == [3, 3]
     assert await count_new_matches(engine) == 0
 
 
@@ -121,10 +121,10 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).match_count == 16
     for kept in (12, 5, 0):
-        before = await load_standings(engine, season="spring"), await load_standings(engine)
+        before = await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)
         await prune(engine, Retention(max_matches=kept))
         assert (await recompute_ratings(engine)).match_count == kept
-        assert (await load_standings(engine, season="spring"), await load_standings(engine)) == before
+        assert (await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)) == before
     await store_random_matches(chance, range(17, 21), engine)
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).match_count == 4
@@ -137,13 +137,13 @@ async def test_a_season_of_one_game_or_of_all_is_closed_under_a_new_name(engine:
     await count_new_matches(engine)
     await store_riskless_rating(engine)
     assert await close_current_season(engine, "spring", "riskless") == ["riskless"]
-    assert [row.game for row in await load_standings(engine)] == ["tictactoe"] * 2
+    assert [row.game for row in await load_rating_rows(engine)] == ["tictactoe"] * 2
     with pytest.raises(CannotCloseSeason, match="no match of riskless was rated in this season"):
         await close_current_season(engine, "summer", "riskless")
     assert await close_current_season(engine, "spring") == ["tictactoe"], (
         "no match of riskless was rated in its new season"
     )
-    assert {row.game for row in await load_standings(engine, season="spring")} == {
+    assert {row.game for row in await load_rating_rows(engine, season="spring")} == {
         "riskless",
         "tictactoe",
     }
@@ -173,7 +173,7 @@ async def test_a_season_that_cannot_be_stored_for_all_games_is_not_closed(tmp_pa
             counted = sa.select(sa.func.count()).where(matches.c.counted)
             assert await connection.scalar(counted) == 0, "the matches must not be counted either"
         await count_new_matches(engine)
-        assert [row.matches for row in await load_standings(engine, "tictactoe")] == [3, 3]
+        assert [row.matches for row in await load_rating_rows(engine, "tictactoe")] == [3, 3]
 
 
 CLOSE_AND_KILL = """
@@ -224,7 +224,7 @@ async def test_a_kill_during_the_closing_leaves_the_season_open_or_closed(tmp_pa
     files = sorted(tmp_path.glob("*[0-9].db"), key=lambda file: int(file.stem))
     assert len(files) > 10
     async with open_store(f"sqlite:///{files[-1]}") as engine:
-        closed = await load_standings(engine, season="spring")
+        closed = await load_rating_rows(engine, season="spring")
     assert [(row.game, row.matches) for row in closed] == [("riskless", 1)] + [("tictactoe", 2)] * 2
     kinds = set()
     for file in files:
@@ -233,7 +233,7 @@ async def test_a_kill_during_the_closing_leaves_the_season_open_or_closed(tmp_pa
             kinds.add(len(names))
             await count_new_matches(engine)
             assert names in ([], ["spring", "spring"])
-            assert (await load_standings(engine), await load_standings(engine, season="spring")) == (
+            assert (await load_rating_rows(engine), await load_rating_rows(engine, season="spring")) == (
                 ([], closed) if names else (closed, [])
             )
     assert kinds == {0, 2}

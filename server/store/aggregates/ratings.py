@@ -90,7 +90,7 @@ class CategorySummary(Struct, frozen=True):
     """Sum of the numbers of rated matches of all bots. It counts each match twice, once for each of its bots."""
 
 
-async def load_standings(
+async def load_rating_rows(
     engine: Engine,
     game: str | None = None,
     map: str = "",
@@ -126,16 +126,16 @@ async def load_standings(
                 game_name, map, time_control, seasons.get_season_number(game_name, season)
             )
             rows += (await connection.execute(query, category._asdict())).all()
-    return sort_standings(RatingRow(*tuple(row)) for row in rows)
+    return sort_rating_rows(RatingRow(*tuple(row)) for row in rows)
 
 
-async def load_bot_standings(engine: Engine, bot: str) -> list[RatingRow]:
+async def load_rating_rows_of_bot(engine: Engine, bot: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
-    rows = await database.fetch(engine, _SELECT_BOT_STANDINGS, {"bot_name": bot})
-    return sort_standings(RatingRow(*row) for row in rows)
+    rows = await database.fetch(engine, _SELECT_ROWS_OF_BOT, {"bot_name": bot})
+    return sort_rating_rows(RatingRow(*row) for row in rows)
 
 
-def sort_standings(rows: Iterable[RatingRow]) -> list[RatingRow]:
+def sort_rating_rows(rows: Iterable[RatingRow]) -> list[RatingRow]:
     """Return the rows sorted by game, then by descending rating, then by name."""
     return sorted(rows, key=lambda row: (row.game, -row.rating, row.bot))
 
@@ -309,7 +309,7 @@ def _select_season_number(season: str) -> sa.ScalarSelect[int]:
 
 
 _WHOLE_GAME = standings_table.c.time_control == ""
-_SELECT_BOT_STANDINGS = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__)).where(
+_SELECT_ROWS_OF_BOT = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__)).where(
     standings_table.c.bot == sa.bindparam("bot_name"),
     _WHOLE_GAME,
     standings_table.c.season == _select_season_number(""),

@@ -9,16 +9,16 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.rating.glicko import Rating
 from arena.rating.rater import CurrentRating, Rater, RatingCategory
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.standings import (
+from arena.server.store.aggregates.ratings import (
     MAX_BOTS_PER_QUERY,
     RatingRow,
     add_steps,
-    load_bot_standings,
     load_cross_scores,
-    load_standings,
+    load_rating_rows,
+    load_rating_rows_of_bot,
     read_base_ratings,
     read_current_ratings,
-    sort_standings,
+    sort_rating_rows,
     store_base_ratings,
 )
 from arena.server.store.database import open_exclusive_transaction
@@ -60,10 +60,10 @@ async def test_the_stored_table_equals_a_count_of_all_matches(engine: AsyncEngin
         if chance.random() < 0.4:
             await count_new_matches(engine)
     await count_new_matches(engine)
-    table = await load_standings(engine, "tictactoe")
+    table = await load_rating_rows(engine, "tictactoe")
     found = await load_cross_scores(engine, RatingCategory("tictactoe"), ["anna", "bert", "carl"])
-    assert await load_bot_standings(engine, "anna") == [row for row in table if row.bot == "anna"]
-    assert await load_standings(engine, "tictactoe", limit=2) == table[:2]
+    assert await load_rating_rows_of_bot(engine, "anna") == [row for row in table if row.bot == "anna"]
+    assert await load_rating_rows(engine, "tictactoe", limit=2) == table[:2]
     for cross in found:
         expected = [scored[cross.bot, cross.opponent, how] for how in ("win", "draw", "loss")]
         assert [cross.wins, cross.draws, cross.losses] == expected
@@ -94,7 +94,7 @@ def test_equal_ratings_are_sorted_by_name() -> None:
     rows = [
         RatingRow("riskless", bot, 1500.0, 60.0, 0.06, 1, 0, 1, 0, 0, 0, day(1)) for bot in ("bert", "anna")
     ]
-    assert [row.bot for row in sort_standings(rows)] == ["anna", "bert"]
+    assert [row.bot for row in sort_rating_rows(rows)] == ["anna", "bert"]
 
 
 async def test_a_rating_step_without_that_of_the_opponent_is_refused(engine: AsyncEngine) -> None:
