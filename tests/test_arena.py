@@ -1,4 +1,4 @@
-"""The command as a whole: every subcommand is there, helps, completes, and loads no more than it needs."""
+"""The `arena` command: the help and completion of every subcommand, and the modules that each loads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.bots.command_line import LIST_LOADED, arena, environment
 
 HEAVY = {"sqlalchemy", "aiosqlite", "distributed", "dask", "numba", "numpy", "prometheus_client"}
 STORE = {"sqlalchemy", "aiosqlite", "prometheus_client"}
-"""Packages that a command with a store may load."""
+"""Heavy packages that a command with a store may load."""
 
 WITH_STORE = {
     *("ladder", "match", "submit", "serve", "ratings", "token", "log"),
@@ -37,7 +37,7 @@ MODULES = {name: target.partition(":")[0] for name, (target, _) in COMMANDS.item
 
 
 def loaded_packages(*runs: Sequence[str], **environment: str) -> list[set[str]]:
-    """Return the packages that runs of the command with these words have each loaded when they end."""
+    """Run `arena` with each list of arguments, and return the packages that each run has loaded at its end."""
     result = subprocess.run(
         [sys.executable, "-c", LIST_LOADED, json.dumps(runs)],
         env=os.environ | environment,
@@ -73,7 +73,7 @@ def test_the_list_of_commands_and_the_completion_of_a_name_load_no_command() -> 
 
 @pytest.mark.slow
 def test_a_command_without_a_store_loads_no_store_modules() -> None:
-    """The help and the run of one command of each module load only their own modules."""
+    """Neither the help of these commands nor three of the commands themselves load heavy packages."""
     helping = {module: name for name, module in MODULES.items() if name not in WITH_STORE}.values()
     runs = [
         ["maps", "list"],
@@ -110,9 +110,7 @@ for package, words in json.loads(sys.argv[1]):
         os._exit(0)
     os.wait()
 """
-"""Runs each list of words where a package is not installed: each in a process of its own, which begins where all begin
-alike.
-"""
+"""Program that runs `arena` with each list of arguments, in a fork of itself, as if the named package were not installed."""
 
 
 @pytest.mark.slow
@@ -203,7 +201,7 @@ def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path)
         env=environment(HOME=str(tmp_path), PATH=path, PS1="$ ", INPUTRC="/dev/null"),
         encoding="utf-8",
         timeout=500,
-        # the prompt has the folder in it, and a line that is too long for the terminal is not told whole
+        # wide enough for the prompt, which contains the folder: the terminal does not show a longer line in full
         dimensions=(24, 200),
     )
     try:
@@ -211,7 +209,7 @@ def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path)
         shell.expect_exact("ladder ")
         shell.send("--conc\t")
         shell.expect_exact("--concurrency ")
-        shell.send("\x15arena maps sh\t")  # after the line so far is cut
+        shell.send("\x15arena maps sh\t")  # Ctrl-U deletes the line typed so far
         shell.expect_exact("maps show ")
         shell.sendline("\x15exit")
         shell.expect(pexpect.EOF)
@@ -255,7 +253,7 @@ def test_the_version_is_reported() -> None:
 
 
 def options_of(command: Any) -> Iterator[Any]:
-    """Yield the options of a command and of those under it."""
+    """Yield the options of a command and of its subcommands."""
     for each in getattr(command, "commands", {}).values():
         yield from options_of(each)
     yield from (each for each in command.params if each.param_type_name == "option")

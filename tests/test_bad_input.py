@@ -1,4 +1,4 @@
-"""Bad input to every command: one line that says what is wrong and what would be right, and its exit code; and no file."""
+"""Bad input to every command: the error in one line, the exit code, and that no file is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.bots.command_line import fails, keep_switch_interval
 
 MISUSE, FAILURE = 2, 1
 START_TIMEOUT_SECONDS = 500
-"""Time that a bot may need to say what is wrong. It needs much longer beside a load."""
+"""Seconds in which a bot must report its error: long, because a busy machine starts a bot slowly."""
 
 FILES = {
     "broken.toml": 'name = "x\n',
@@ -187,7 +187,7 @@ BAD_BOTS = [
         ["house.engines", "'nonsense'"],
     ),
 ]
-"""Message of a bot, which is a process and has to start first."""
+"""Arguments, exit code and parts of the message, for errors that a bot's process reports."""
 
 
 @pytest.fixture
@@ -224,7 +224,7 @@ def test_bad_input_is_reported_in_one_line(
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
-    # Beside a load a bot may need longer to say what is wrong than matches wait for bots, and then a line more is told.
+    # On a busy machine a bot may report its error only after the time that matches wait for bots, which adds a line.
     patient = RestartPolicy(start_seconds=START_TIMEOUT_SECONDS, settle_seconds=START_TIMEOUT_SECONDS)
     monkeypatch.setattr(play_plan, "Ladder", partial(Ladder, restart_policy=patient))
     monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient))

@@ -1,4 +1,4 @@
-"""arena.bot_file: the server and the account of a bot."""
+"""arena.bot_file: accounts in bot.toml files, and the errors of invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The consoles of the commands print text as it is, and a table for a pipe as Markdown."""
+"""arena.console: text is printed unchanged, and a table as Markdown unless the output is a wide terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_table_without_a_terminal_is_markdown(capsys: pytest.CaptureFixture[st
 def test_a_terminal_folds_text_and_shows_numbers_whole(
     width: int, is_drawn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TERM", "xterm")  # a dumb one has 80 columns, whatever is said
+    monkeypatch.setenv("TERM", "xterm")  # rich gives a dumb terminal 80 columns, whatever COLUMNS says
     terminal = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
     monkeypatch.setattr("arena.console.out", terminal)
     print_table({"name": "left", "tries": "right", "sha256": "left"}, [["fox", "12 of 1,000", 64 * "f"]])

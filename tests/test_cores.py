@@ -1,4 +1,4 @@
-"""The cores of a process: its affinity, and the quotas of its control groups in both versions."""
+"""arena.cores: affinity and CPU quotas, with control groups of versions 1 and 2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from arena.cores import find_cpu_limit, list_usable_cores, measure_container_cpu
 
 
 class Machine:
-    """The files of a machine with control groups: what a process reads of its own."""
+    """Simulated files of a machine with control groups, as a process reads them."""
 
     def __init__(self, folder: Path) -> None:
         self.cgroup = folder / "cgroup"
@@ -29,12 +29,16 @@ class Machine:
         self.mounts.write_text("".join(f"{line}\n" for line in mounts))
 
     def mount(self, kind: str, options: str, root: str = "/") -> str:
-        """Return a line of mountinfo; a blank in a path is escaped as the kernel does it."""
+        """Return a line of the file mountinfo. A space in a path is escaped as by the kernel."""
         point = str(self.tree).replace(" ", "\\040")
         return f"31 23 0:28 {root} {point} rw,relatime shared:9 - {kind} {kind} {options}"
 
     def unified(self, path: str, limits: dict[str, str], root: str = "/") -> None:
-        """Make cgroups of version 2: the process is in the group `path`; `limits` has `cpu.max` by the folder in the tree."""
+        """Write control groups of version 2.
+
+        path    group of the process
+        limits  content of the file cpu.max in each folder of the tree
+        """
         self._write([f"0::{path}"], [self.mount("cgroup2", "rw", root)])
         for folder, limit in limits.items():
             (self.tree / folder).mkdir(parents=True, exist_ok=True)
@@ -43,7 +47,11 @@ class Machine:
     def split(
         self, path: str, limits: dict[str, tuple[int, int]], root: str = "/", controllers: str = "cpu,cpuacct"
     ) -> None:
-        """Make cgroups of version 1: the same with quota and period in files of their own, beside a tree that limits memory."""
+        """Write control groups of version 1, with a further tree of groups for the controller `memory`.
+
+        path    group of the process
+        limits  CPU quota and period in µs, for each folder of the tree
+        """
         self._write(
             [f"5:memory:{path}", f"4:{controllers}:{path}", "0::/"],
             [

@@ -1,4 +1,4 @@
-"""Rules of the house that a newcomer can rely on, checked on the files of the project."""
+"""Rules of this project that no linter checks, tested on its files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PACKAGES = (
     "bots",
 )
 CONNECTED = ("match", "rating", "processes", "server", "check", "ladder")
-"""Packages whose objects get what they need when they are made."""
+"""Packages in which no file sets attributes of another file's objects."""
 SELVES = {"self", "cls"}
 SETTERS = {"setattr", "delattr"}
 
@@ -39,15 +39,15 @@ SET_FROM_OUTSIDE = {
     (
         "server/commands/server_log.py",
         "excepthook",
-    ): "Python's own way to be told of exceptions that nobody has caught",
+    ): "Python's own hook for exceptions that no code has caught",
     (
         "server/commands/server_log.py",
         "unraisablehook",
-    ): "Python's own way to be told of exceptions that nobody can catch",
+    ): "Python's own hook for exceptions that no code can catch",
     (
         "server/host.py",
         "shield",
-    ): "a scope is shielded only from when the core serves: anyio's own switch for it",
+    ): "a scope is shielded only while the core serves, by anyio's own attribute",
     ("server/roles.py", "port"): "a link and the edge that it serves each need the other",
     ("server/host.py", "pages"): "pages show what the edge holds, and the edge answers with them",
     (
@@ -56,7 +56,7 @@ SET_FROM_OUTSIDE = {
     ): "the session tells its connection that the server's own bots have no limit",
     ("server/settings.py", "setattr"): "copies read again settings, key by key, into those in use",
 }
-"""Attributes that a file sets in objects of another file's classes, by the file, with the reason."""
+"""Exceptions from this rule, each as file and attribute, with the reason."""
 
 
 def text_of(file: Path) -> str:
@@ -81,7 +81,7 @@ def tree_of(file: Path) -> ast.Module:
 
 
 def set_from_outside(tree: ast.Module) -> set[str]:
-    """Return the attributes that a file sets or deletes in objects of classes that it does not define itself."""
+    """Return the attributes that a file sets or deletes in objects of classes that other files define."""
     written = [
         node
         for node in ast.walk(tree)
@@ -129,7 +129,7 @@ def test_the_import_contracts_hold() -> None:
 
 
 def pure() -> list[str]:
-    """Return the packages and modules that the contracts hold to be pure."""
+    """Return the packages and modules that the import contract for pure code names."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = (
         each for each in settings["tool"]["importlinter"]["contracts"] if "calls itself pure" in each["name"]
@@ -166,7 +166,7 @@ def test_modules_in_pure_folders_are_pure() -> None:
 
 
 def test_nothing_is_set_into_an_object_of_another_file() -> None:
-    """A file changes only objects of its own classes; all others get what they need when they are made."""
+    """A file changes only objects of its own classes. All other objects get what they need from their constructors."""
     offenders = {
         (file.relative_to(ROOT).as_posix(), attribute)
         for file in modules(*CONNECTED)
@@ -212,7 +212,7 @@ def test_every_module_says_what_it_is_for() -> None:
 
 
 def test_no_registry_is_named() -> None:
-    """The machine's configuration determines the source of packages, not the project."""
+    """The configuration of the machine, not the project, decides from where packages are installed."""
     host = re.compile(
         r"\b(?:py" + r"pi|pythonhosted|npm" + r"js|crates)\.(?:org|io|com)\b|--(?:extra-)?index" + "-url"
     )
@@ -241,19 +241,19 @@ def test_every_dependency_is_pinned_by_its_hashes() -> None:
 
 
 DECODED_BY_ONE_THREAD = {
-    "arena/toml_file.py",  # commands, which begin with this
-    "server/commands/log.py",
-    "server/commands/settings_file.py",  # read again on SIGHUP, when its types are known already
-    "protocol/adjudication.py",  # options, before anything begins
+    "arena/toml_file.py",  # when a command starts
+    "server/commands/log.py",  # a command, with one thread
+    "server/commands/settings_file.py",  # also on SIGHUP, after the types were decoded at the start
+    "protocol/adjudication.py",  # options, when a command starts
     "protocol/codec.py",  # messages, in the event loop
-    "match/terms.py",  # with a decoder made at import
-    "games/plain.py",  # one at a time: the classes are those of a game that is loaded later
+    "match/terms.py",  # with a decoder created at import
+    "games/plain.py",  # under a lock, because the classes of a user's game are loaded later
 }
-"""Call that decodes a type without a decoder made at import time."""
+"""Files that decode a type without a decoder created at import, each with the reason why one thread at a time does so."""
 
 
 def test_decoders_are_made_before_there_are_threads() -> None:
-    """msgspec looks at a struct when it decodes it first; two threads that do so at once end the interpreter."""
+    """msgspec inspects a struct when it first decodes one. If two threads do this at the same time, the interpreter crashes."""
     late = set()
     for package in (
         "arena",
@@ -284,11 +284,11 @@ NOUN_CLAUSE = re.compile(
     r"(?:What|Who(?:m|se|ever)?|Whatever|That|Those|How|Whether|Where|When|Why|By what|By which|Which|As)\b"
 )
 QUOTED = re.compile(rf'"""\s*{NOUN_CLAUSE.pattern}')
-"""Text that begins with a noun clause: a docstring, or not."""
+"""Text in triple quotes that begins with a noun clause; it may be a docstring."""
 
 
 def docstrings(file: Path) -> Iterator[str]:
-    """Yield the docstrings of a module: its own, and those of its classes, functions and attributes."""
+    """Yield the docstrings of a file: of the module, and of its classes, functions and attributes."""
     for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node) or ""

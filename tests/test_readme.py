@@ -1,4 +1,4 @@
-"""The README's quick commands run, its bot plays, and its make targets exist."""
+"""README.md: its short commands run, its example bot plays, and its make targets exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel, installed beside nothing but the libraries it asks for: one import name, typed, and nobody else's names."""
+"""The wheel, installed with only the libraries that it requires: it adds one import name, and is complete and typed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHADOWS = (
     "rating",
     "server",
 )
-"""Names that a user's own modules or a published package may have."""
+"""Names of project folders that a user's own modules or a published package may also have."""
 
 BOT = """
 import random
@@ -48,7 +48,7 @@ class Mine(Bot):
 
 
 class Environment:
-    """A virtual environment with the wheel, and the libraries of this one that the wheel needs with some extras."""
+    """Virtual environment with the wheel, and links to the installed libraries that the wheel needs with some extras."""
 
     def __init__(self, folder: Path, *extras: str) -> None:
         self.folder = folder
@@ -71,7 +71,7 @@ class Environment:
                 link.symlink_to(Path(str(library.locate_file(top))))
 
     def run(self, *words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """Run Python in this environment, which knows nothing of the one that runs the tests."""
+        """Run Python in this environment, without the variables of the environment that runs the tests."""
         table = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
         return subprocess.run(
             [self.python, *words],
@@ -85,7 +85,7 @@ class Environment:
 
 
 def needed(root: Distribution, extras: set[str]) -> list[Distribution]:
-    """Return the installed distributions that `root` needs with these extras, by the metadata of each."""
+    """Return the installed distributions that `root` needs with these extras, directly or indirectly, by their metadata."""
     packages: dict[str, Distribution] = {}
     asked: set[tuple[str, str]] = set()
     waiting = [(root, extra) for extra in {"", *extras}]
@@ -129,12 +129,12 @@ def server(plain: Environment, tmp_path_factory: pytest.TempPathFactory) -> Envi
     """Return the environment that `pip install "riskless-arena[server]"` creates: the plain one, with more libraries."""
     folder = tmp_path_factory.mktemp("server") / "env"
     shutil.copytree(plain.folder, folder, symlinks=True)
-    (folder / "bin" / "arena").unlink()  # it would start the Python of the plain environment
+    (folder / "bin" / "arena").unlink()  # this script would start the Python of the plain environment
     return Environment(folder, "server")
 
 
 def write_modules(folder: Path, names: Sequence[str] = SHADOWS, *, of: str) -> None:
-    """Write a module or package of each name, which tells whose it is."""
+    """Write a module or package of each name, whose constant OWNER is `of`."""
     for number, name in enumerate(names):
         file = folder / f"{name}.py" if number % 2 else folder / name / "__init__.py"
         file.parent.mkdir(exist_ok=True)
@@ -171,7 +171,7 @@ def test_a_bot_among_modules_of_its_own_keeps_the_protocol(plain: Environment, t
 
 
 def test_a_match_is_played_among_other_modules_of_these_names(server: Environment, tmp_path: Path) -> None:
-    """Some are published packages, and some are beside the bot."""
+    """Some of these modules are installed packages, and some lie beside the bot's file."""
     published, own = SHADOWS[:5], SHADOWS[5:]
     write_modules(server.site, published, of="a publisher")
     write_modules(tmp_path, own, of="the author")

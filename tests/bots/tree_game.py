@@ -1,7 +1,7 @@
-"""Trees as a game with a kernel that logs a search: the nodes entered, their windows, and the estimates.
+"""Game whose game tree is given, with a kernel that logs the nodes that a compiled search visits and their windows.
 
-The notes lie behind the tree in what the kernel's functions read. An inner node makes one as its moves are listed, any
-other as it is come to; threads take places for theirs one by one.
+The log lies behind the tree in the array that the kernel's functions read. An inner node is logged when its moves are
+listed, any other node when it is visited. Each thread reserves the place of its next entry atomically.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from arena.bots.compiled.memory_layout import CACHE_LINE_WORDS, Frame
 from arena.games.core import Game, Outcome, Player
 
 OVER = 1000
-"""From this value on a node without children is over, and won."""
+"""Smallest absolute value of a node without children at which the match is over."""
 MAX_MOVES = 4
 FIELDS = 2 + MAX_MOVES
-"""Of a node: its value for Maxie, how many moves it has, and the nodes that these lead to."""
+"""Number of words of a node: its value for Maxie, its number of moves, and the nodes to which they lead."""
 WORDS = 2
-"""Of a position: its node, and 1 where Maxie is to move, else -1."""
+"""Number of words of a position: its node, and 1 if Maxie is to move, otherwise -1."""
 NOTE = 4
-"""Words of a note: the node, whether it has a window, and alpha and beta for Maxie."""
+"""Number of words of a log entry: the node, 1 if it has a window, otherwise 0, and alpha and beta for Maxie."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A node of the tree, at its ply."""
+    """Position of the game: a node of the tree, with its ply."""
 
     node: int
     ply: int
@@ -40,21 +40,24 @@ class Place:
 
 @dataclass(frozen=True)
 class Node:
-    """The children and the value for Maxie; a node above the height without children is won by whom the value is good for."""
+    """Node of the tree: its value for Maxie, and its children.
+
+    In a node without children at a ply below the tree's height, the match is over: Maxie wins if the value is positive.
+    """
 
     value: int
     children: tuple[int, ...] = ()
 
 
 class Trees(Game[Place, int]):
-    """The game of one tree. Node 0 is the root, and Maxie moves there."""
+    """Game on one tree. Node 0 is the root, where Maxie moves."""
 
     name = "trees"
 
     def __init__(self, nodes: Sequence[Node], height: int) -> None:
         self.nodes, self.height = tuple(nodes), height
         self.read = self._written()
-        """Words that the kernel's functions read, and write their notes to."""
+        """Array that the kernel's functions read, and to which they write the log."""
 
     def start(self) -> Place:
         return Place(0, 0)
@@ -86,7 +89,7 @@ class Trees(Game[Place, int]):
         )
 
     def _written(self) -> Words:
-        """Return the tree, with room behind it for notes."""
+        """Return the array with the tree, and with room for the log behind it."""
         table = np.zeros((len(self.nodes), FIELDS), np.int64)
         for number, node in enumerate(self.nodes):
             table[number, : 2 + len(node.children)] = (node.value, len(node.children), *node.children)
@@ -96,7 +99,7 @@ class Trees(Game[Place, int]):
         return np.concatenate([head, table.ravel(), notes])
 
     def notes(self) -> list[tuple[int, ...]]:
-        """Return the notes of the searches: an inner node with its window, any other node alone."""
+        """Return the log of all searches: an inner node with its window, any other node alone."""
         count, begin = int(self.read[0]), int(self.read[1])
         found = self.read[begin : begin + NOTE * count].reshape(count, NOTE)
         return [tuple(map(int, (each[0], *each[2:]) if each[1] else each[:1])) for each in found]
@@ -104,7 +107,7 @@ class Trees(Game[Place, int]):
 
 @cache
 def kernel() -> Kernel:
-    """Return the functions of the game. The ply of a position is not in its words: a node has one ply."""
+    """Return the game's kernel. Its positions do not contain the ply, because a node occurs at only one ply."""
 
     @inlined
     def field(rules: Any, mem: Any, at: Any, number: Any) -> Any:
@@ -140,7 +143,7 @@ def kernel() -> Kernel:
     def status(rules: Any, mem: Any, at: Any) -> Any:
         ended = PLAYING
         if field(rules, mem, at, 1) == 0:
-            # estimated or over, nothing is searched below it
+            # the search does not go below this node, which is estimated or over
             note(rules, get(mem, at), 0, 0, 0)
             if field(rules, mem, at, 0) >= OVER or field(rules, mem, at, 0) <= -OVER:
                 ended = WON if (field(rules, mem, at, 0) > 0) == (get(mem, at + 1) > 0) else LOST

@@ -1,7 +1,7 @@
 """bots.api.budget: time limits with which a bot neither loses on time nor leaves much time unused.
 
-The oracle is a simulated match under the server's rules: a move is in time while what the server
-counts is at most the clock and the margin; whoever dips into the margin has 0 left, then the increment.
+The tests simulate matches under the server's rules. A move is in time if the time that the server counts for it is at most
+the clock plus the margin. A player who uses the margin has 0 s left, to which the increment is added.
 """
 
 from dataclasses import dataclass
