@@ -43,7 +43,7 @@ class PlotArea:
     ) -> str:
         """Return straight lines that connect the data `points`, in order.
 
-        attributes  further SVG attributes, each after a space
+        attributes  further SVG attributes, with a space before each, such as ` opacity="0.5"`
         tip         tooltip; empty for none
         """
         path = " ".join(f"{self.to_x(a):.1f},{self.to_y(b):.1f}" for a, b in points)
@@ -75,7 +75,7 @@ class PlotArea:
 def render_line(
     x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, attributes: str = ""
 ) -> str:
-    """Return a straight line. `attributes` are further SVG attributes, each after a space."""
+    """Return a straight line. `attributes` are further SVG attributes, with a space before each."""
     endpoint_attributes = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
     return f'<line {endpoint_attributes} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
 
@@ -86,7 +86,7 @@ def render_text_element(
     """Return a text whose baseline is at `y`.
 
     anchor      part of the text that is at `x`: start, middle or end
-    attributes  further SVG attributes, each after a space
+    attributes  further SVG attributes, with a space before each
     """
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{attributes}>{escape(content)}</text>'
 

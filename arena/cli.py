@@ -17,7 +17,7 @@ try:
     from typer.core import TyperCommand, TyperGroup
 
     from arena.console import CommandError, err
-except KeyboardInterrupt:  # Ctrl-C while these are still being loaded
+except KeyboardInterrupt:  # Ctrl-C while these modules are being loaded
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr.write("arena: stopped\n")
     sys.exit(130)

@@ -237,9 +237,9 @@ def write_text(text: str, path: Path) -> None:
 
 
 def get_progress_console() -> Console:
-    """Return the console for a progress bar: standard error, or one that prints nothing if that is not a terminal.
+    """Return the console for a progress bar: standard error if it is a terminal, otherwise a console that prints nothing.
 
-    Without the silent console, rich would print an empty line after a bar that it did not show.
+    To standard error that is not a terminal, rich would print an empty line for each bar.
     """
     return err if err.is_terminal else Console(quiet=True)
 
@@ -267,7 +267,7 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
 
     The table is also printed as Markdown on a terminal that is too narrow for its columns of numbers.
 
-    columns  alignment of each column, by heading; only columns on the left, which are text, are ever folded
+    columns  alignment of each column, by heading: left for text, which may be folded, and right for numbers
     """
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading, side in columns.items():

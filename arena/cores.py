@@ -39,7 +39,7 @@ def list_usable_cores(
 ) -> list[int]:
     """Return the numbers of the cores that this process may use, in ascending order; at least one.
 
-    Control groups may set a CPU quota. If it is smaller than the number of cores, only as many cores are returned.
+    If a control group's CPU quota is smaller than the number of these cores, the list is cut to that many cores.
 
     affinity     cores on which the process may run; None asks the system
     cgroup_file  file that lists the process's control groups

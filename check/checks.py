@@ -253,7 +253,7 @@ async def check_restarted(context: CheckContext) -> None:
 
 
 async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
-    match.peer = await context.server.wait_for_reconnection()
+    match.continue_on_connection(await context.server.wait_for_reconnection())
     await match.peer.send(match.start_message)
     await match.wait_until_ready()
     await match.send_turn()
@@ -303,22 +303,21 @@ async def check_shut_down(context: CheckContext) -> None:
     """At the server's goodbye, the bot must close its connection, retry with backoff, and rejoin the new server."""
     peer = await context.server.connect_bot()
     await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
-    context.server.accepts_bots = False
-    connections_before = context.server.connection_count
-    close_task = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
-    with anyio.move_on_after(MAX_CLOSE_SECONDS) as scope:
-        await asyncio.shield(close_task)
-    if scope.cancelled_caught or peer.connection.close_code == 1006:
-        peer.connection.transport.abort()
-        await close_task
-        raise ProtocolFault(f"the bot must complete the close handshake within {MAX_CLOSE_SECONDS:g} s")
-    await MONOTONIC.sleep(RUSH_SECONDS)
-    if context.server.connection_count - connections_before > MAX_RECONNECTS:
-        raise ProtocolFault(
-            f"the bot must retry with backoff, but connected {context.server.connection_count - connections_before} times"
-            f" in {RUSH_SECONDS:g} s"
-        )
-    context.server.accepts_bots = True
+    with context.server.reject_connections():
+        connections_before = context.server.connection_count
+        close_task = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
+        with anyio.move_on_after(MAX_CLOSE_SECONDS) as scope:
+            await asyncio.shield(close_task)
+        if scope.cancelled_caught or peer.connection.close_code == 1006:
+            peer.connection.transport.abort()
+            await close_task
+            raise ProtocolFault(f"the bot must complete the close handshake within {MAX_CLOSE_SECONDS:g} s")
+        await MONOTONIC.sleep(RUSH_SECONDS)
+        if context.server.connection_count - connections_before > MAX_RECONNECTS:
+            raise ProtocolFault(
+                f"the bot must retry with backoff, but connected {context.server.connection_count - connections_before} times"
+                f" in {RUSH_SECONDS:g} s"
+            )
     await context.server.wait_for_reconnection()
 
 

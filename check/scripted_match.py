@@ -147,6 +147,10 @@ class ScriptedMatch:
         for move in moves:
             self.play_move(move)
 
+    def continue_on_connection(self, peer: BotConnection) -> None:
+        """Continue the match on a new connection of the bot."""
+        self.peer = peer
+
     def play_random_move(self) -> None:
         """Play a random legal move for the player to move, even if that is the bot."""
         move = self._random.choice(self.game.moves(self.position))

@@ -6,8 +6,8 @@ The server starts the bot, if a command is given, and passes the bot's connectio
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 
 import anyio
@@ -48,8 +48,6 @@ class ScriptedServer:
         self.frames = FrameLog()
         self.hello: Hello | None = None
         """Latest hello of the bot; None before the first hello."""
-        self.accepts_bots = True
-        """False to drop each new connection at once."""
         self.session = ""
         """Session secret in the last welcome; empty before the first welcome."""
         self.connection_count = 0
@@ -64,6 +62,7 @@ class ScriptedServer:
         self._port = port
         self._server: Server | None = None
         self._peer: BotConnection | None = None
+        self._accepts_bots = True
         self._refusal_reason = ""
         """Reason why the last handshake of the bot was refused; empty if none was."""
         self._connection_sender, self._connection_receiver = anyio.create_memory_object_stream[
@@ -85,6 +84,15 @@ class ScriptedServer:
         )
         self._port = next(iter(self._server.sockets)).getsockname()[1]
         self.url = f"ws://{self._host}:{self._port}"
+
+    @contextmanager
+    def reject_connections(self) -> Iterator[None]:
+        """Drop new connections during the block."""
+        self._accepts_bots = False
+        try:
+            yield
+        finally:
+            self._accepts_bots = True
 
     async def crash(self) -> None:
         """Simulate a killed server: close the port, and cut all connections without a closing handshake."""
@@ -171,7 +179,7 @@ class ScriptedServer:
 
     async def _handle_connection(self, connection: ServerConnection) -> None:
         self.connection_count += 1
-        if not self.accepts_bots:
+        if not self._accepts_bots:
             connection.transport.abort()
             return
         try:

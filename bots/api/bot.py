@@ -79,12 +79,12 @@ class Bot(ABC):
     def stopped(self) -> bool:
         """Return True if the move is no longer needed.
 
-        Long searches should check this often, and return when it is True.
+        A long search should check this property often, and end when it is True.
         """
         return self._stop is not None and self._stop.is_set()
 
     def prepare(self) -> None:  # noqa: B027 - an optional hook
-        """Load and compile everything that the match needs. No clock runs until this returns."""
+        """Load and compile everything that the match needs. No clock runs until this method returns."""
 
     @abstractmethod
     def choose(self, position: Any, clock: Clock) -> Any:

@@ -45,7 +45,7 @@ from arena.bots.client.state.actions import (
 )
 from arena.bots.client.state.machine import Machine
 from arena.bots.client.state.reconnection import compute_max_reconnect_delay, should_reconnect
-from arena.bots.client.status import ResultCounts, StatusReporter, make_page_url
+from arena.bots.client.status import ResultCounts, StatusReporter
 from arena.bots.client.worker import (
     BotEnded,
     BotFactory,
@@ -118,7 +118,6 @@ class Client:
         self._make_bot = make_bot
         self._settings = settings
         self._session_file = settings.session_file
-        self._on_status = on_status
         self._on_finished = on_finished
         self._on_problem = on_problem
         self._clock = clock
@@ -152,8 +151,6 @@ class Client:
         """Monotonic time in seconds at which the last match ended or the connection was opened, whichever is later."""
         self._last_challenge_failure = ""
         """Reason why the last unsuccessful challenge failed, as reported to the bot's owner; empty before the first."""
-        self._last_status = "", ""
-        """State of the bot and a line of detail, as last received from the server; both empty before the first status."""
         self._is_stopping = False
         """True while the client waits for the rating of its last match, after which it stops."""
         self.result_counts = ResultCounts()
@@ -390,13 +387,7 @@ class Client:
                 case WarnOwner(text):
                     self._on_problem(text)
                 case ReportStatus():
-                    self._status_reporter.report_ratings(action)
-                    page_text = (
-                        f"; its table: {make_page_url(self._settings.url)}{action.table}"
-                        if action.table
-                        else ""
-                    )
-                    self._report_status(action.state, f"{action.detail}{page_text}")
+                    self._status_reporter.report_status(action)
                 case ScheduleChallenge(reason):
                     if reason != self._last_challenge_failure:
                         self._on_problem(f"{reason}; trying again every {CHALLENGE_SECONDS:g} s")
@@ -435,12 +426,6 @@ class Client:
 
     def _open_challenges(self) -> None:
         self._perform_actions(self._machine.send_challenges())
-
-    def _report_status(self, state: str, detail: str) -> None:
-        """Report the bot's state to its owner if it has changed."""
-        if (state, detail) != self._last_status and state not in ("playing", "finishing"):
-            self._on_status(f"{self._settings.name}: {detail}")
-        self._last_status = state, detail
 
     def _send_message(self, message: ClientMessage) -> None:
         if self._outbox is None:

@@ -17,7 +17,7 @@ log = logging.getLogger("arena.client")
 
 
 class StatusReporter:
-    """Reporter of a client's connection state and ratings to the bot's owner.
+    """Reporter of a client's connection, the bot's state and its ratings to the bot's owner.
 
     The caller passes in all times, as seconds of one monotonic clock.
     """
@@ -32,8 +32,19 @@ class StatusReporter:
         """Time at which the connection was lost; None while connected or before the first connection."""
         self._ratings: dict[str, float] = {}
         """Last reported ratings by game."""
+        self._last_state = "", ""
+        """State of the bot, and the line that describes it, in the last status; both empty before the first status."""
 
-    def report_ratings(self, status: ReportStatus) -> None:
+    def report_status(self, status: ReportStatus) -> None:
+        """Report the bot's ratings and state, as far as they are new. The states of a bot in play are not reported."""
+        self._report_ratings(status)
+        table_text = f"; its table: {make_page_url(self._settings.url)}{status.table}" if status.table else ""
+        state = status.state, f"{status.detail}{table_text}"
+        if state != self._last_state and status.state not in ("playing", "finishing"):
+            self._on_status(f"{self._settings.name}: {state[1]}")
+        self._last_state = state
+
+    def _report_ratings(self, status: ReportStatus) -> None:
         """Report each rating that is new, or has changed by a point or more after rounding.
 
         The rating deviation is left out if the server does not send it.

@@ -1,8 +1,8 @@
-"""Comparison of a search that uses an option to save work with the same search without the option.
+"""Measurement of the work that the options `take` and `dynamic` save in a reference search.
 
-The option `take` searches only the first moves of each node, and `dynamic` searches deeper only where a position is too
-unstable to estimate. (Source 000, which docs/search.md lists, calls them taketree and dynamic pruning.) Both options
-change not only the work of a search but also its value, so the nodes and the values of both searches are reported.
+With `take`, only the first moves of each node are searched. With `dynamic`, the search goes deeper only where a position is
+too unstable to estimate. (Source 000, which docs/search.md lists, calls them taketree and dynamic pruning.) Both options
+also change the value of a search. Therefore a search with the option is compared with one without, by nodes and by value.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ MAX_NODES = 200_000
 class Saving:
     """Comparison of a search that uses an option to save work with the same search without the option.
 
-    what, whole                             descriptions of the first and the second search
-    nodes, leaves, value                    results of the first search
-    whole_nodes, whole_leaves, whole_value  results of the second search; None if it was abandoned
+    what, nodes, leaves, value                     description and results of the search with the option
+    whole, whole_nodes, whole_leaves, whole_value  the same of the search without; results are None if it was abandoned
     """
 
     what: str
@@ -38,7 +37,7 @@ class Saving:
     whole_leaves: int | None
     whole_value: int | None
     max_nodes: int = MAX_NODES
-    """Node limit of the second search, beyond which the search is abandoned."""
+    """Node limit of the search without the option, beyond which that search is abandoned."""
 
     def describe(self) -> str:
         """Return the comparison as one line."""

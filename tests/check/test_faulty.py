@@ -115,6 +115,16 @@ async def is_caught(case: tuple[str, str, str]) -> None:
     assert failed[0].frames or check == "handshake"
 
 
+async def test_the_checks_after_a_failed_one_begin_with_a_new_connection() -> None:
+    command = [sys.executable, "-m", MODULES["rusher"]]
+    findings = await checked(command, "shut down", "dropped")
+    assert {finding.check: finding.verdict for finding in findings} == {
+        "handshake": "passed",
+        "shut down": "failed",
+        "dropped": "passed",
+    }
+
+
 def test_every_faulty_bot_is_tried() -> None:
     assert MODULES.keys() == {name for name, _, _ in CAUGHT}
 
