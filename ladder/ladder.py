@@ -93,6 +93,9 @@ class Ladder:
             self.record = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record
 
+    def set_other_line_count(self, count: int) -> None:
+        self.other_line_count = count
+
     def set_bots(self, names: Sequence[str]) -> None:
         """Set the bots of the ladder, whose plan names none, before the first match."""
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
@@ -115,6 +118,10 @@ class Ladder:
 
     def add_match(self, pairing: Pairing, record: Record) -> None:
         self.played.append((pairing, record))
+
+    def stop(self) -> None:
+        """Record that the ladder was stopped before its end."""
+        self.is_stopped = True
 
     @property
     def bots(self) -> list[str]:

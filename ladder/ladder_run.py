@@ -153,7 +153,7 @@ async def _stop_on_signal(
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for _ in signals:
-            ladder.is_stopped = True
+            ladder.stop()
             scope.cancel()
 
 
@@ -271,7 +271,7 @@ class _LadderRun:
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
-        ladder.other_line_count = self._file.append_missing([*voids, *ladder.records])
+        ladder.set_other_line_count(self._file.append_missing([*voids, *ladder.records]))
         if ladder.resumed_count:
             total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(

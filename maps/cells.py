@@ -30,7 +30,10 @@ class Land(Struct, frozen=True):
     """Centre of each territory's mark: its place, or a point nearby that is better centred in its largest area."""
 
 
+_DECODER = msgspec.json.Decoder(Land)
+
+
 @cache
 def load_shipped_land(name: str) -> Land:
     """Return the land of the built-in map called `name`."""
-    return msgspec.json.decode((CELLS_FOLDER / f"{name}.json").read_bytes(), type=Land)
+    return _DECODER.decode((CELLS_FOLDER / f"{name}.json").read_bytes())
