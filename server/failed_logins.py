@@ -5,10 +5,11 @@ Nothing here reads a clock: time is an argument, in seconds.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
+
+from arena.server.core.bounded_dict import BoundedDict
 
 
 @dataclass
@@ -48,7 +49,7 @@ class FailedLogins:
 
     def __init__(self, pause_seconds: float = PAUSE_SECONDS) -> None:
         self._pause_seconds = pause_seconds
-        self._attempts: OrderedDict[str, _FailedAttempts] = OrderedDict()
+        self._attempts = BoundedDict[str, _FailedAttempts](MAX_ADDRESSES)
 
     def get_refusal_seconds_left(self, address: str, now: float) -> float:
         """Return the number of seconds for which an address is still refused; 0 if it may log in."""
@@ -60,16 +61,14 @@ class FailedLogins:
         key = make_address_key(address)
         attempts = self._attempts.get(key)
         if attempts is None or now - attempts.first_time >= WINDOW_SECONDS:
-            attempts = self._attempts[key] = _FailedAttempts(
+            attempts = _FailedAttempts(
                 now, blocked_until=attempts.blocked_until if attempts else float("-inf")
             )
-        self._attempts.move_to_end(key)
+        self._attempts[key] = attempts
         attempts.count += 1
         if attempts.count >= limit:
             attempts.blocked_until = now + self._pause_seconds
             attempts.count, attempts.first_time = 0, now
-        if len(self._attempts) > MAX_ADDRESSES:
-            self._attempts.popitem(last=False)
 
 
 @lru_cache(maxsize=10_000)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.protocol.values import Opening
+from arena.server.core.bounded_dict import BoundedDict
 from arena.server.core.settings import PoolGame
 
 MAX_PAIRS = 50_000
@@ -47,7 +47,7 @@ class PairingHistory:
     def __init__(self, salt: str) -> None:
         """Start without matches. `salt` determines the game and the opening of the first match between any two bots."""
         self._salt = salt
-        self._histories: OrderedDict[tuple[str, str], _PairHistory] = OrderedDict()
+        self._histories = BoundedDict[tuple[str, str], _PairHistory](MAX_PAIRS)
         """History of each pair of bots by their sorted names, least recently used first."""
 
     def count_matches(self, a: str, b: str) -> int:
@@ -94,12 +94,8 @@ class PairingHistory:
 
     def _find_or_add_history(self, a: str, b: str) -> _PairHistory:
         names = (a, b) if a < b else (b, a)
-        history = self._histories.get(names)
-        if history is None:
-            history = self._histories[names] = _PairHistory()
-            if len(self._histories) > MAX_PAIRS:
-                self._histories.popitem(last=False)
-        self._histories.move_to_end(names)
+        history = self._histories.get(names, _PairHistory())
+        self._histories[names] = history
         return history
 
     def _compute_first_game_index(self, a: str, b: str) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from arena.server.core.bounded_dict import BoundedDict
 
 MAX_KEYS = 10_000
-"""Maximum number of keys. The least recently used key is forgotten first."""
+"""Maximum number of keys. The key that was charged least recently is forgotten first."""
 
 
 class RateLimit:
@@ -17,7 +17,7 @@ class RateLimit:
 
     def __init__(self, burst: float) -> None:
         self._burst = burst
-        self._paid_until: OrderedDict[str, float] = OrderedDict()
+        self._paid_until = BoundedDict[str, float](MAX_KEYS)
         """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
     def try_spend(self, key: str, cost: float, now: float) -> float:
@@ -30,7 +30,4 @@ class RateLimit:
         if excess > 0:
             return excess
         self._paid_until[key] = now + unpaid + cost
-        self._paid_until.move_to_end(key)
-        if len(self._paid_until) > MAX_KEYS:
-            self._paid_until.popitem(last=False)
         return 0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
+from arena.server.core.bounded_dict import BoundedDict
 
 MAX_FAILURES = 3
 """Number of consecutive failures, by forfeit or early resignation, after which a bot is suspended."""
@@ -30,7 +30,7 @@ class BotSuspensions:
     """Suspensions of bots: the consecutive failures of each bot, and the end of its suspension. Times are in ns."""
 
     def __init__(self) -> None:
-        self._failures: OrderedDict[str, _FailureRecord] = OrderedDict()
+        self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_NAMES)
 
     def record_result(self, name: str, reason: EndReason, *, is_loss: bool, ply_count: int, now: int) -> str:
         """Record the end of a bot's match. If this suspends the bot, return the reason; otherwise an empty string.
@@ -43,10 +43,8 @@ class BotSuspensions:
         if not (is_loss and (is_early_loss or reason in FORFEIT_REASONS)):
             self._failures.pop(name, None)
             return ""
-        failure_record = self._failures.setdefault(name, _FailureRecord())
-        self._failures.move_to_end(name)
-        if len(self._failures) > MAX_TRACKED_NAMES:
-            self._failures.popitem(last=False)
+        failure_record = self._failures.get(name, _FailureRecord())
+        self._failures[name] = failure_record
         failure_record.failure_count += 1
         if failure_record.failure_count < MAX_FAILURES:
             return ""

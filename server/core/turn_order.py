@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
+
+from arena.server.core.bounded_dict import BoundedDict
 
 MAX_KEYS = 10_000
 """Maximum number of keys. The key whose last turn is oldest is forgotten first, and counts as never served."""
@@ -18,7 +19,7 @@ class TurnOrder(Generic[K]):
     def __init__(self) -> None:
         self.turn_count = 0
         """Number of turns so far; turns are numbered from 1."""
-        self._last_turns: OrderedDict[K, int] = OrderedDict()
+        self._last_turns = BoundedDict[K, int](MAX_KEYS)
 
     def find_last_turn(self, key: K) -> int:
         """Return the number of the key's last turn; 0 if it had none."""
@@ -29,6 +30,3 @@ class TurnOrder(Generic[K]):
         self.turn_count += 1
         for key in keys:
             self._last_turns[key] = self.turn_count
-            self._last_turns.move_to_end(key)
-        while len(self._last_turns) > MAX_KEYS:
-            self._last_turns.popitem(last=False)

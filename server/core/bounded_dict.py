@@ -1,0 +1,24 @@
+"""Dict with a maximum size, for data about names and addresses that strangers choose."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class BoundedDict(OrderedDict[K, V]):
+    """Dict that forgets the key that was set least recently, once it has more than `max_size` keys."""
+
+    def __init__(self, max_size: int) -> None:
+        super().__init__()
+        self._max_size = max_size
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._max_size:
+            self.popitem(last=False)
