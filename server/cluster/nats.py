@@ -208,15 +208,14 @@ class NatsBus:
             await connection.close_client()
 
     async def _connect(self) -> _NatsConnection:
-        last_error = BusError("bus.url names no server")
+        """Return a connection to the first usable server. Raises BusError, about the last server, if none is usable."""
         for server in self._address.servers:
             connection = _NatsConnection()
             why = await self._try_server(connection, server)
             if why is None:
                 return connection
             await connection.close_client()
-            last_error = BusError(f"cannot use the NATS server at {server}: {why}")
-        raise last_error
+        raise BusError(f"cannot use the NATS server at {server}: {why}")
 
     async def _try_server(self, connection: _NatsConnection, server: str) -> str | None:
         """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
