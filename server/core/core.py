@@ -365,7 +365,7 @@ class Core:
                 room = self._matches.rooms[message.match]
                 room.handle_move(player, message, message_input.at, message_input.elapsed_ns)
                 if room.referee.result is not None:
-                    self._matches.close_match(room)
+                    self._matches.close_or_schedule(room)
             elif type(message) in (Ready, Resign):
                 self._handle_ready_or_resign(bot, message, message_input.at)  # type: ignore[arg-type]
             else:

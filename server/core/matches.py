@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from arena.games.core import Player
-from arena.match.referee import MAX_STALL_NS
+from arena.match.referee import MAX_STALL_NS, SEATS
 from arena.match.referee_events import MatchOpened, PlayerDisconnected, ProtocolViolated, RefereeEvent
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
+from arena.protocol.messages import End
 from arena.protocol.record import Record, Result
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import CloseMatch, LogLine, OpenMatch
@@ -154,7 +155,7 @@ class Matches:
     def apply(self, room: Room, event: RefereeEvent, event_time: int | None = None) -> None:
         """Apply an event to a match at `event_time` (ns; None for now), and close the match if the event ends it."""
         room.handle(event, self._lobby.now if event_time is None else event_time)
-        self._close_or_schedule(room)
+        self.close_or_schedule(room)
 
     def apply_to_bot(self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]) -> None:
         """Apply an event to each match of a bot. `make_event` returns the event for the bot's seat in the match."""
@@ -171,7 +172,7 @@ class Matches:
             room.handle_disconnect(
                 player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
             )
-            self._close_or_schedule(room)
+            self.close_or_schedule(room)
 
     def record_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
@@ -189,24 +190,26 @@ class Matches:
             room.check_deadlines(
                 max((stall_ns for stall_end, stall_ns in self._stalls if stall_end >= turn_start), default=0)
             )
-            self._close_or_schedule(room)
+            self.close_or_schedule(room)
 
-    def _close_or_schedule(self, room: Room) -> None:
+    def close_or_schedule(self, room: Room) -> None:
         """Close a match if it has ended; otherwise schedule its next deadline."""
-        if room.referee.result is not None:
-            self.close_match(room)
+        result = room.referee.recorded_result
+        if result is not None:
+            self._close_match(room, result)
         elif (deadline := room.deadline) is not None:
             self._lobby.deadlines.schedule(room.key, deadline)
 
     # the end
 
-    def close_match(self, room: Room) -> None:
+    def _close_match(self, room: Room, result: Result) -> None:
         """Close a match that has ended: publish and record its result, and free its bots."""
-        lobby, record, match = self._lobby, room.make_record(), room.terms.match
+        lobby, match = self._lobby, room.terms.match
+        record = room.terms.make_record(room.started, room.referee.moves, result)
         if room.followers.edges:
             for thought in room.public_view.reveal_hidden_thoughts():
                 room.publish(thought)
-            room.publish(room.make_end())
+            room.publish(End.from_record(record, room.referee.get_clocks(lobby.now)))
         lobby.effects.append(CloseMatch(record, room.terms.rated))
         del self.rooms[match]
         lobby.deadlines.cancel(room.key)
@@ -218,20 +221,21 @@ class Matches:
         if room.is_event_match:
             self._handle_event_match(record)
         else:
-            self._record_match_end(room)
+            self._record_match_end(room, record)
         for bot in room.bots.values():
             lobby.forget_if_expired(bot)
 
-    def _record_match_end(self, room: Room) -> None:
+    def _record_match_end(self, room: Room, record: Record) -> None:
         """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several in a row."""
-        lobby, players, result = self._lobby, room.terms.players, room.referee.result
+        lobby, players, result = self._lobby, record.players, record.result
         self._history.record_end(players.maxie, players.minnie, lobby.now)
-        if result is None:
-            return
         for player, bot in room.bots.items():
-            is_loss, ply_count = result.winner is not player, len(room.referee.moves)
             why = self._suspensions.record_result(
-                bot.name, result.reason, is_loss=is_loss, ply_count=ply_count, now=lobby.now
+                bot.name,
+                result.reason,
+                is_loss=result.winner != SEATS[player],
+                ply_count=len(record.moves),
+                now=lobby.now,
             )
             if self._challenges.list_addressed_to(bot.name):
                 bot.open_answer_period(lobby.now)
@@ -271,7 +275,7 @@ class Matches:
         if not unfinished.events:
             room.handle(MatchOpened(), self._lobby.now)
         room.restart_turn()
-        self._close_or_schedule(room)
+        self.close_or_schedule(room)
 
     def restart_turns(self, matches: Iterable[str]) -> None:
         """Restart the current turns of the matches with these ids, because their players could not be reached for a while.
@@ -282,4 +286,4 @@ class Matches:
             room = self.rooms.get(match)
             if room is not None:
                 room.restart_turn()
-                self._close_or_schedule(room)
+                self.close_or_schedule(room)

@@ -29,9 +29,7 @@ from arena.match.referee_events import (
     TurnStarted,
 )
 from arena.match.terms import Terms
-from arena.protocol.codes import EndReason
-from arena.protocol.messages import End, Move, ServerMessage, Turn
-from arena.protocol.record import Record, Result
+from arena.protocol.messages import Move, ServerMessage, Turn
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
 from arena.server.core.effects import AnalysisMovesCut, AppendEvent, LogLine, PublishToTopic, SendToClient
@@ -254,14 +252,3 @@ class Room:
             LogLine("error", f"the match is void because of a server error\n{trace}", match=self.terms.match)
         )
         return ServerFailed(f"the server failed: {type(error).__name__}")
-
-    # the end
-
-    def make_end(self) -> End:
-        """Return the `end` message of the match, for spectators."""
-        return End.from_record(self.make_record(), self.referee.get_clocks(self._lobby.now))
-
-    def make_record(self) -> Record:
-        """Return the record of the match. A match that is not over is recorded as void."""
-        result = self.referee.recorded_result or Result(None, EndReason.SERVER_FAULT, "the server stopped")
-        return self.terms.make_record(self.started, self.referee.moves, result)
