@@ -417,12 +417,11 @@ def _make_game(game: str, map: RisklessMap) -> Riskless:
 def _play_task(task: _MeasurementTask) -> list[MatchSummary]:
     game = _make_game(task.game, task.map)
     settings = Settings(table_mb=TABLE_MB, foresee=False)
-    searcher_a, searcher_b = (make_searcher(game, task.evaluator, settings) for _ in range(2))
-    try:
+    with (
+        closing(make_searcher(game, task.evaluator, settings)) as searcher_a,
+        closing(make_searcher(game, task.evaluator, settings)) as searcher_b,
+    ):
         return _play_matches(task, game, searcher_a, searcher_b)
-    finally:
-        searcher_a.close()
-        searcher_b.close()
 
 
 def _play_matches(

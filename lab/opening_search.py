@@ -134,15 +134,12 @@ def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequen
     """Return the openings that pass the tests of `criteria`, in the order of `openings`."""
     game = Riskless(map)
     settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
-    searcher = Searcher(game, weights_for(game, criteria.evaluator), settings)
-    try:
+    with closing(Searcher(game, weights_for(game, criteria.evaluator), settings)) as searcher:
         return [
             opening
             for opening in openings
             if _is_worth_playing(game, searcher, criteria, find_position_after(game, opening))
         ]
-    finally:
-        searcher.close()
 
 
 def _is_worth_playing(

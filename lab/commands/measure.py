@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
-    "back and forth", "gap", "8 × the nodes scores", "pairs to tell",
+    "back and forth", "gap", "score with 8 × the nodes", "pairs needed",
 )  # fmt: skip
 DEFAULT_EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
 """Default evaluator of the engine `alphabeta`."""
@@ -103,7 +103,7 @@ def measure_command(
     Lead changes: how often the lead (a winning chance above 55 %) passes from one player to the other, per match.
     Back and forth: share of moves that take the same territory as both previous moves.
     Gap: difference in winning chance between the best and the median move, in the middle of a match.
-    Last column: number of pairs that show, with 95 % confidence, that 4,000 nodes are stronger than 500.
+    Pairs needed: number of pairs that show, with 95 % confidence, that 4,000 nodes are stronger than 500.
 
     With --openings, match i begins with opening i, so each opening is used once.
 

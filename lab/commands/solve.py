@@ -225,11 +225,7 @@ def _print_solution(solved: SolvedMap) -> None:
         lines.append(
             f"solved in {solved.seconds:.1f} s, using at most {decimal(_measure_peak_memory())} of memory"
         )
-    if (
-        solved.verification is not None
-        and solved.verification.fault is None
-        and not solved.verification.false_statements
-    ):
+    if solved.verification is not None and not solved.verification.errors:
         lines.append(
             f"verified: the values of all {solved.verification.totals.open:,} boards follow from those of their successors"
         )
@@ -243,17 +239,8 @@ def _describe_start_value(start: SolvedValue) -> str:
 
 
 def _check_table(solved: SolvedMap) -> None:
-    """Raise CommandError if the verification found the table to be wrong."""
-    verification = solved.verification
-    if verification is None:
-        return
-    if verification.fault is not None:
-        fault = verification.fault
+    """Raise CommandError if the verification found an error in the table."""
+    if solved.verification is not None and solved.verification.errors:
         raise CommandError(
-            f"{solved.table.path} is corrupt: board {' '.join(map(str, fault.board))} is stored as {fault.stored}, but its "
-            f"successors give {fault.correct}; run with --again to solve the map anew"
-        )
-    if verification.false_statements:
-        raise CommandError(
-            f"{solved.table.path} is corrupt: {verification.false_statements[0]}; run with --again to solve the map anew"
+            f"{solved.table.path} is corrupt: {solved.verification.errors[0]}; run with --again to solve the map anew"
         )

@@ -38,16 +38,25 @@ class CodeMismatch:
     correct: int
     """Code that follows from the codes of the board's successors."""
 
+    def __str__(self) -> str:
+        return f"board {' '.join(map(str, self.board))} is stored as {self.stored}, but its successors give {self.correct}"
+
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of a verification. The table is correct if `fault` is None and `false_statements` is empty."""
+    """Result of a verification: the true totals and longest win, and what is wrong in the table."""
 
     totals: Totals
     longest_win_plies: int
     fault: CodeMismatch | None
+    """First board with a wrong value; None if all values are correct."""
     false_statements: Sequence[str]
     """False statements of the header, one sentence each."""
+
+    @property
+    def errors(self) -> list[str]:
+        """Return a sentence about each error in the table; none if the table is correct."""
+        return [*([str(self.fault)] if self.fault is not None else []), *self.false_statements]
 
 
 def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, int], None]) -> Verification:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,13 +136,12 @@ def _score_round(
     rng: random.Random,
 ) -> float:
     """Play one round's pairs of matches of one game, and return the score of `weights_a`, from -1 to 1."""
-    searcher_a, searcher_b = (make_weighted_searcher(game, weights) for weights in (weights_a, weights_b))
     points = 0.0
-    try:
+    with (
+        closing(make_weighted_searcher(game, weights_a)) as searcher_a,
+        closing(make_weighted_searcher(game, weights_b)) as searcher_b,
+    ):
         for _ in range(PAIRS_PER_ROUND):
             start = draw_random_start(game, rng)
             points += sum(play_pair(game, start, searcher_a, searcher_b, nodes_per_move))
-    finally:
-        searcher_a.close()
-        searcher_b.close()
     return points / PAIRS_PER_ROUND - 1

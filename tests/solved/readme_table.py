@@ -151,9 +151,8 @@ def replace_rows(text: str, rows: dict[str, str]) -> str:
 
 
 def find_faults(table: SolvedTable) -> str:
-    """Return the faults that the verifier finds in a table; empty if there are none."""
-    replay = verify_table(table, len(list_usable_cores()), lambda _done, _total: None)
-    return str(replay.fault or "") or "; ".join(replay.false_statements)
+    """Return the errors that the verifier finds in a table; empty if there are none."""
+    return "; ".join(verify_table(table, len(list_usable_cores()), lambda _done, _total: None).errors)
 
 
 def main() -> int:
