@@ -196,6 +196,10 @@ def test_the_result_of_a_move_is_told_when_its_armies_have_arrived(
     assert timed.evaluate("travelled.length") == 1
     told = {each for each in timed.evaluate("early") if isinstance(each, str)}
     assert not told & {"told", "story", "share-of", "counter", "moves"}, told
+    for _ in range(2):  # the next move comes while armies travel
+        timed.clock.run_for(300)
+        timed.keyboard.press("ArrowRight")
+    assert not timed.locator(".told").inner_text().startswith("Move 1,")
 
 
 def test_a_move_is_heard_where_sound_is_switched_on(empty: BrowserArena, page: Page, tmp_path: Path) -> None:

@@ -361,7 +361,6 @@ export class MapBoard {
     const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
     this.tapped = [];
-    this.travelled = null; // nobody tells of the position before any more
     if (!this.spots) return; // draw() shows it
     this.march.stop();
     const now = performance.now();
@@ -394,7 +393,8 @@ export class MapBoard {
     });
   }
 
-  // Call `then` when no animation is running.
+  // Call `then` when no animation is running, or when the next one begins: where moves follow each other faster than armies travel, they are
+  // told, too.
   whenStill(then) {
     if (this.march.over === null) then();
     else this.travelled = then;
