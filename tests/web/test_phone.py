@@ -239,12 +239,12 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
     for view in ("", "tv"):
         page.goto(f"{empty.url}{view}")
         expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
-        board = box_of(page.locator(".stage-board"))
-        assert (board["y"], board["height"]) == (0, 390)
+        stage = box_of(page.locator(".stage-board"))
+        assert (stage["y"], stage["height"]) == (0, 390)
         beside = [".story", ".latest", *((".pitch h1", ".pitch .button") if not view else (".tv-head",))]
         for sign in beside:
             expect(page.locator(sign)).to_be_in_viewport(ratio=1)
-            assert box_of(page.locator(sign))["x"] >= board["width"]
+            assert box_of(page.locator(sign))["x"] >= stage["width"]
         assert page.evaluate(WIDER) <= 0
 
 

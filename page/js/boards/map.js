@@ -102,7 +102,7 @@ export class MapBoard {
     this.offers = h("div", { class: "offers", role: "group", "aria-label": "Choose a territory" });
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
-    this.travelled = /** @type {any} */ (null);
+    this.waiting = /** @type {(() => void)[]} */ ([]); // for armies to arrive
     this.layout = /** @type {any} */ (null);
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
@@ -379,9 +379,7 @@ export class MapBoard {
         this.showSpot(move[1], position.armies[move[1]]);
         this.showMove(move, before);
         this.clash(move, position, before);
-        const { travelled } = this;
-        this.travelled = null;
-        travelled?.();
+        for (const each of this.waiting.splice(0)) each();
       });
     } else {
       this.showMove(move, before);
@@ -397,7 +395,7 @@ export class MapBoard {
   // told, too.
   whenStill(then) {
     if (this.march.over === null) then();
-    else this.travelled = then;
+    else this.waiting.push(then);
   }
 
   showSpot(v, n) {
