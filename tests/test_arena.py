@@ -170,7 +170,7 @@ def test_bad_usage_is_one_line_and_exit_2(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["maps"], ["token"]])
-def test_a_command_without_its_words_shows_its_help(arguments: list[str]) -> None:
+def test_a_command_without_its_arguments_shows_its_help(arguments: list[str]) -> None:
     result = arena(*arguments)
     shown = result.stdout + result.stderr
     assert "Usage: " in shown
@@ -191,7 +191,7 @@ def in_bash(home: Path, script: str) -> subprocess.CompletedProcess[str]:
 
 
 @mark_requires("bash")
-def test_a_bash_completes_the_name_of_a_command_and_of_an_option(tmp_path: Path) -> None:
+def test_bash_completes_names_of_commands_and_options(tmp_path: Path) -> None:
     installed = in_bash(tmp_path, "arena --install-completion")
     assert installed.returncode == 0, installed
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -234,12 +234,12 @@ def test_the_public_interface_has_all_its_names(name: str) -> None:
     assert name in dir(arena_face)
 
 
-def test_the_public_face_has_nothing_else() -> None:
+def test_the_public_interface_has_no_other_names() -> None:
     with pytest.raises(AttributeError, match=r"has no attribute 'Bott'; it has .*Bot, "):
         _ = arena_face.Bott
 
 
-def test_the_public_face_is_loaded_when_it_is_asked_for() -> None:
+def test_names_of_the_public_interface_are_loaded_on_first_use() -> None:
     code = "import sys, arena; print('bots' in sys.modules); from arena import Bot; print(Bot)"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=500
@@ -260,6 +260,6 @@ def options_of(command: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_an_option_describes_its_values_in_a_word(name: str) -> None:
+def test_every_option_names_its_values(name: str) -> None:
     silent = [each.opts[0] for each in options_of(load_command(name)) if not (each.is_flag or each.metavar)]
     assert silent == [], "it would be TEXT or INTEGER"

@@ -85,7 +85,7 @@ def test_version_2_has_quota_and_period_in_one_file(machine: Machine, limit: str
     assert machine.quota() == expected
 
 
-def test_every_group_above_limits_too(machine: Machine) -> None:
+def test_parent_groups_limit_too(machine: Machine) -> None:
     machine.unified(
         "/a/b/c", {"a": "300000 100000", "a/b": "max 100000", "a/b/c": "400000 100000", "x": "1 100000"}
     )

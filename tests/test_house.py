@@ -165,7 +165,7 @@ def test_modules_in_pure_folders_are_pure() -> None:
     } <= set(pure())
 
 
-def test_nothing_is_set_into_an_object_of_another_file() -> None:
+def test_no_file_sets_attributes_of_another_files_objects() -> None:
     """A file changes only objects of its own classes. All other objects get what they need from their constructors."""
     offenders = {
         (file.relative_to(ROOT).as_posix(), attribute)
@@ -199,7 +199,7 @@ def test_attributes_set_from_outside_are_recognised(code: str, attributes: set[s
     assert set_from_outside(ast.parse(code)) == attributes
 
 
-def test_games_stand_on_the_standard_library_and_one_converter() -> None:
+def test_games_import_only_the_standard_library_and_msgspec() -> None:
     for file in modules("games"):
         others = imports(file) - sys.stdlib_module_names - {"arena"}
         assert others == ({"msgspec"} if file.name == "plain.py" else set()), file
@@ -252,7 +252,7 @@ DECODED_BY_ONE_THREAD = {
 """Files that decode a type without a decoder created at import, each with the reason why one thread at a time does so."""
 
 
-def test_decoders_are_made_before_there_are_threads() -> None:
+def test_decoders_are_created_before_threads_start() -> None:
     """msgspec inspects a struct when it first decodes one. If two threads do this at the same time, the interpreter crashes."""
     late = set()
     for package in (

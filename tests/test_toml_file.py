@@ -43,7 +43,7 @@ last = """a"""'''
         ([], 0),
     ],
 )
-def test_the_line_of_a_value_is_where_its_statement_begins(keys: KeyPath, line: int) -> None:
+def test_the_line_of_a_value_is_the_first_of_its_statement(keys: KeyPath, line: int) -> None:
     assert TomlFile.parse_bytes(Path("a.toml"), TEXT.encode()).find_line(keys) == line
 
 

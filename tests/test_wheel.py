@@ -230,7 +230,7 @@ def test_the_plain_package_installs_no_hosts_libraries(plain: Environment, tmp_p
     assert result.stderr == 'arena: "serve" needs the server extra: pip install "riskless-arena[server]"\n'
 
 
-def test_the_command_and_the_module_are_one(plain: Environment, tmp_path: Path) -> None:
+def test_the_command_and_the_module_do_the_same(plain: Environment, tmp_path: Path) -> None:
     command = subprocess.run(
         [plain.python.parent / "arena", "--version"], check=True, capture_output=True, text=True, timeout=500
     )

@@ -125,11 +125,11 @@ async def test_the_checks_after_a_failed_one_begin_with_a_new_connection() -> No
     }
 
 
-def test_every_faulty_bot_is_tried() -> None:
+def test_every_faulty_bot_is_tested() -> None:
     assert MODULES.keys() == {name for name, _, _ in CAUGHT}
 
 
-async def test_honest_bots_pass() -> None:
+async def test_correct_bots_pass() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(passes, (sys.executable, "-m", "tests.faulty.honest"))
         tasks.start_soon(passes, (*ARENA, "bot", "random"))

@@ -65,14 +65,14 @@ MAXIE, MINNIE = Player.MAXIE, Player.MINNIE
         (None, None, "void", "void"),
     ],
 )
-def test_standings(
+def test_outcome_for_each_seat(
     winner: Player | None, reason: EndReason | None, maxie: SeatOutcome, minnie: SeatOutcome
 ) -> None:
     ending = Ending(winner, reason, "", 9, None)
     assert (ending.outcome_for(MAXIE), ending.outcome_for(MINNIE)) == (maxie, minnie)
 
 
-def test_an_ending_says_more_only_where_there_is_more() -> None:
+def test_an_ending_as_text_has_the_detail_only_if_it_adds_something() -> None:
     assert str(Ending(MAXIE, EndReason.LINE, EndReason.LINE.meaning, 5, None)) == "line, 5 plies"
     assert str(Ending(MAXIE, EndReason.TIMEOUT, "3 ms late", 5, None)) == "timeout, 5 plies: 3 ms late"
     assert str(Ending(None, None, "nobody knows", 5, None)) == "nobody knows"
@@ -86,19 +86,19 @@ def test_the_opponent_is_the_other_name() -> None:
 seconds = st.floats(0, 1e5, allow_nan=False)
 
 
-def test_time_runs_from_the_arrival() -> None:
+def test_the_clock_runs_from_the_arrival_of_the_turn() -> None:
     clock = Clock(mine=3.0, arrived=100.0)
     assert clock.elapsed(101.5) == 1.5
     assert clock.left(101.5) == 1.5
 
 
 @given(mine=seconds, arrived=seconds, now=seconds)
-def test_nothing_is_ever_negative(mine: float, arrived: float, now: float) -> None:
+def test_times_are_never_negative(mine: float, arrived: float, now: float) -> None:
     clock = Clock(mine=mine, arrived=arrived)
     assert clock.elapsed(now) >= 0
     assert 0 <= clock.left(now) <= mine
 
 
 @given(mine=seconds, margin=seconds)
-def test_the_margin_is_no_time_to_think(mine: float, margin: float) -> None:
+def test_the_margin_is_not_planned_with(mine: float, margin: float) -> None:
     assert Clock(mine=mine, margin=margin).left(0.0) == Clock(mine=mine).left(0.0)

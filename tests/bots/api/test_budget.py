@@ -46,7 +46,7 @@ def test_limits_are_ordered_and_inside_the_clock(clock: Clock, plies: float, sta
 
 
 @given(clock=clocks, stall=stalls)
-def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock, stall: float) -> None:
+def test_the_reserve_covers_lag_and_stalls_but_at_most_half_of_the_clock(clock: Clock, stall: float) -> None:
     kept = compute_reserve_seconds(clock, stall)
     assert 0 <= kept <= clock.mine / 2
     if kept < clock.mine / 2:
@@ -55,14 +55,16 @@ def test_the_reserve_is_at_most_half_and_else_covers_lag_and_stalls(clock: Clock
 
 
 @given(mine=st.floats(1, 600), plies=st.floats(3, 2000))
-def test_the_last_move_has_the_clock_and_a_longer_way_means_less_for_each(mine: float, plies: float) -> None:
+def test_the_last_move_may_use_the_clock_and_more_plies_mean_less_for_each_move(
+    mine: float, plies: float
+) -> None:
     clock = Clock(mine, margin=1.0)
     last = mine - compute_reserve_seconds(clock)
     assert plan(clock, 1) == Budget(last, last)
     assert plan(clock, plies + 2).soft <= plan(clock, plies).soft < last
 
 
-def test_a_time_for_each_move_is_used_nearly_whole() -> None:
+def test_a_time_per_move_is_used_except_for_the_reserve() -> None:
     clock = Clock(mine=0.1, per_move=True, margin=0.1)
     assert plan(clock) == Budget(0.1 - OVERHEAD_SECONDS, 0.1 - OVERHEAD_SECONDS)
     assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - OVERHEAD_SECONDS
@@ -117,7 +119,7 @@ shares = st.floats(0, 1)
     per_move=st.booleans(),
     data=st.data(),
 )
-def test_lag_within_the_margin_never_flags(
+def test_lag_within_the_margin_never_loses_on_time(
     base: float, increment: float, margin: float, per_move: bool, data: st.DataObject
 ) -> None:
     moves = data.draw(st.integers(1, 150))
@@ -135,7 +137,7 @@ def test_a_tenth_of_a_second_per_move_allows_lag_beyond_the_margin(lags: list[fl
 
 @examples(50)
 @given(base=st.floats(1, 600), lag=st.floats(0, 0.005))
-def test_a_match_of_usual_length_uses_most_of_its_clock_and_a_long_one_never_runs_dry(
+def test_a_usual_match_uses_most_of_its_clock_and_a_long_match_does_not_run_out(
     base: float, lag: float
 ) -> None:
     usual = simulate(base, 0.0, 0.1, [0.3] * 40, [lag] * 40)
@@ -162,7 +164,7 @@ def test_a_search_whose_best_move_changes_continues_but_not_beyond_the_hard_limi
     assert rule.should_stop(moves[-1], longest + 1e-9)
 
 
-def test_a_calm_search_ends_at_the_soft_limit_and_instability_halves_with_each_depth() -> None:
+def test_a_stable_search_ends_at_the_soft_limit_and_instability_halves_with_each_depth() -> None:
     rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, 2.0))
     assert rule.should_stop("a", 1.0)
     assert not rule.should_stop("b", 1.0 + MAX_EXTENSION - 0.01)

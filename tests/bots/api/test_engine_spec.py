@@ -65,7 +65,7 @@ def test_mistakes(text: str, message: str) -> None:
 
 
 @given(text=st.text(max_size=60))
-def test_anything_else_is_a_bad_spec(text: str) -> None:
+def test_any_text_is_parsed_or_a_bad_spec(text: str) -> None:
     try:
         spec = parse_spec(text, ENGINES)
     except BadSpec as error:
@@ -75,7 +75,7 @@ def test_anything_else_is_a_bad_spec(text: str) -> None:
 
 
 @given(cores=st.integers(1, 256), threads=st.integers(1, 64))
-def test_only_jamboree_asks_for_more_than_a_thread(cores: int, threads: int) -> None:
+def test_only_jamboree_uses_several_threads(cores: int, threads: int) -> None:
     for name in ENGINES:
         expected = min(8, cores) if name == "jamboree" else 1
         assert count_engine_threads(parse_spec(name, ENGINES), cores) == expected
@@ -83,7 +83,7 @@ def test_only_jamboree_asks_for_more_than_a_thread(cores: int, threads: int) -> 
     assert count_engine_threads(parse_spec("jamboree:threads=0", ENGINES), cores) == min(8, cores)
 
 
-def test_every_default_is_a_value_that_can_be_typed() -> None:
+def test_every_default_is_a_valid_value() -> None:
     for name, options in ENGINES.items():
         typed = ",".join(f"{key}={option.default}" for key, option in options.items())
         assert parse_spec(f"{name}:{typed}" if typed else name, ENGINES) == parse_spec(name, ENGINES)

@@ -37,7 +37,7 @@ async def test_a_match_is_played_and_reported() -> None:
     assert [line.partition(" ws:")[0] for line in observed.status_lines] == ["me is connected to"]
 
 
-async def test_hooks_come_in_order_with_the_match_already_known() -> None:
+async def test_hooks_are_called_in_order_after_the_match_is_assigned() -> None:
     calls: list[object] = []
 
     class Hooked(First):
@@ -195,7 +195,7 @@ async def test_a_bot_thinks_on_while_the_connection_is_away() -> None:
     assert choices == [0]
 
 
-def test_a_removal_is_the_hosts() -> None:
+def test_the_error_of_a_removal_names_the_host() -> None:
     assert (
         str(ServerRefused(Code.REMOVED, "it stands still"))
         == "the host has removed this bot: it stands still (removed)"
@@ -224,7 +224,7 @@ async def test_unknown_messages_are_ignored_and_invalid_ones_reported() -> None:
     assert all(line.startswith("the server sent an invalid message: ") for line in observed.problems)
 
 
-async def test_stop_ends_it_at_once_even_when_a_bot_does_not_listen() -> None:
+async def test_stop_ends_the_client_even_if_a_bot_does_not_respond() -> None:
     stubborn = threading.Event()
 
     class Stubborn(First):

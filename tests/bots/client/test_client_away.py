@@ -17,7 +17,7 @@ async def resume_match(peer: Peer) -> None:
     await peer.send(end([0], winner="maxie"), STOP)
 
 
-async def test_a_server_that_stops_is_waited_for_and_its_matches_go_on() -> None:
+async def test_a_client_waits_for_a_stopped_server_and_resumes_its_matches() -> None:
     """One line reports the loss and one line the return, however often the client tries in between."""
 
     async def first(peer: Peer) -> None:

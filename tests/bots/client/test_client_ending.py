@@ -72,7 +72,7 @@ async def test_a_client_that_finishes_while_it_is_away_does_not_return() -> None
     assert observed.client.connections == 1
 
 
-async def test_a_server_that_knows_no_status_is_left_when_nothing_is_in_play() -> None:
+async def test_a_finished_client_leaves_a_server_without_the_status_message() -> None:
     async def script(peer: Peer, now: anyio.Event) -> None:
         await peer.welcome_bot()
         now.set()

@@ -145,7 +145,7 @@ async def test_the_pause_after_a_loss_doubles_up_to_a_minute(monkeypatch: pytest
 
 
 @virtual
-async def test_a_server_that_stops_gets_a_second_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_first_pause_after_a_shutdown_is_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     def stops(connection: MemoryConnection) -> None:
         connection.deliver(welcome(), Error(Code.SHUTTING_DOWN, "the server stops", fatal=True))
 
@@ -157,7 +157,7 @@ async def test_a_server_that_stops_gets_a_second_at_first(monkeypatch: pytest.Mo
 
 
 @virtual
-async def test_a_connection_that_is_lost_at_once_again_and_again_is_waited_for_longer(
+async def test_pauses_grow_while_connections_are_lost_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def lasts(connection: MemoryConnection) -> None:
@@ -179,7 +179,7 @@ async def test_it_gives_up_after_the_maximum_number_of_attempts(monkeypatch: pyt
 
 
 @virtual
-async def test_a_server_that_is_not_there_yet_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_waits_for_a_server_that_has_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     server = FakeServer(monkeypatch, refuse)
     with pytest.raises(NoServer):
         await server.client(wait=60).run()
@@ -200,7 +200,7 @@ async def test_a_client_that_gives_up_without_a_connection_ends_at_once(
 
 
 @virtual
-async def test_a_server_that_does_not_welcome_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_leaves_a_server_that_sends_no_welcome(monkeypatch: pytest.MonkeyPatch) -> None:
     def silent(_connection: MemoryConnection) -> None: ...
 
     server = FakeServer(monkeypatch, silent, event_over)
@@ -210,7 +210,7 @@ async def test_a_server_that_does_not_welcome_is_left(monkeypatch: pytest.Monkey
 
 
 @virtual
-async def test_a_bot_without_a_match_asks_after_a_while_and_then_each_minute(
+async def test_an_idle_bot_requests_its_status_every_minute(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = FakeServer(monkeypatch, send_welcome)
@@ -227,7 +227,7 @@ async def test_a_bot_without_a_match_asks_after_a_while_and_then_each_minute(
 
 
 @virtual
-async def test_a_challenge_that_comes_to_nothing_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unsuccessful_challenge_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(connection: MemoryConnection) -> None:
         connection.deliver(welcome())
         connection.answers[Challenge] = Error(Code.OPPONENT_UNAVAILABLE, "anna is not here")
@@ -244,7 +244,7 @@ async def test_a_challenge_that_comes_to_nothing_is_made_again(monkeypatch: pyte
 
 
 @virtual
-async def test_a_client_that_gives_up_waits_a_while_for_its_results(
+async def test_a_resigning_client_waits_for_its_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = FakeServer(monkeypatch, send_welcome)

@@ -38,7 +38,7 @@ async def test_a_refused_connection_says_which_server_to_start() -> None:
     )
 
 
-async def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_proxy_is_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for exception in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(exception, raising=False)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
@@ -70,7 +70,7 @@ async def test_a_websocket_of_another_kind_is_reported() -> None:
             await open_connection(server.url)
 
 
-async def test_a_server_that_picks_no_subprotocol_is_reported() -> None:
+async def test_a_server_that_chooses_no_subprotocol_is_reported() -> None:
     async with serve(lambda connection: connection.wait_closed(), "127.0.0.1", 0) as server:
         url = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
         with pytest.raises(NoServer, match=r"does not speak arena\.v1\.msgpack"):

@@ -94,7 +94,7 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
     return arena
 
 
-def test_ten_deploys_cost_no_match(tmp_path: Path) -> None:
+def test_ten_restarts_lose_no_match(tmp_path: Path) -> None:
     arena = deployed(tmp_path, SECONDS, remembers=True)
     assert set(arena.monitor.reasons) <= {EndReason.LINE.value, EndReason.BOARD_FULL.value}
     assert len(arena.monitor.finished) > SECONDS / 100

@@ -75,7 +75,7 @@ def test_the_record_names_the_engine_of_the_bots_seat(seat: Player) -> None:
     assert match.to_record().engines == expected
 
 
-def test_the_clock_runs_as_the_time_control_says() -> None:
+def test_the_clock_follows_the_time_control() -> None:
     match, bot = local(tc="600+300")
     for cell in (0, 1):
         match.play_move(cell)
@@ -157,7 +157,7 @@ def test_an_illegal_move_changes_nothing() -> None:
     assert match.moves == [0]
 
 
-def test_a_match_that_was_left_has_no_winner(tmp_path: Path) -> None:
+def test_an_unfinished_match_has_no_winner(tmp_path: Path) -> None:
     match, bot = local()
     match.close()
     assert bot.ending is not None

@@ -65,7 +65,7 @@ def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:
     third.close()
 
 
-def test_nothing_is_left_where_nothing_is_in_play(tmp_path: Path) -> None:
+def test_without_matches_no_file_remains(tmp_path: Path) -> None:
     memory = open_session_file(tmp_path)
     memory.save("secret", set())
     assert list(tmp_path.iterdir()) == []
@@ -75,7 +75,7 @@ def test_nothing_is_left_where_nothing_is_in_play(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\x00", b'{"session": 5}\n', b'{"session": "a"', b"[]\n"])
-def test_a_file_of_something_else_is_as_good_as_none(content: bytes, tmp_path: Path) -> None:
+def test_an_invalid_file_counts_as_empty(content: bytes, tmp_path: Path) -> None:
     memory = open_session_file(tmp_path)
     memory.save("secret", {"a"})
     memory.close()
@@ -120,7 +120,7 @@ async def test_a_new_process_resumes_and_learns_of_a_match_that_ended(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_session_that_is_forgotten_is_no_harm(tmp_path: Path) -> None:
+async def test_a_session_unknown_to_the_server_is_replaced(tmp_path: Path) -> None:
     memory = open_session_file(tmp_path)
     memory.save("old", {"gone"})
 

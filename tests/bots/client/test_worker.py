@@ -78,7 +78,7 @@ def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
     assert reports.next() == BotEnded("m")
 
 
-def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
+def test_the_analysis_of_a_turn_is_not_sent_with_the_next() -> None:
     class Once(Bot):
         def choose(self, position: Any, clock: Clock) -> Any:
             if clock.mine == 1.0:
@@ -99,7 +99,7 @@ def test_the_thinking_of_one_turn_is_not_that_of_the_next() -> None:
     reports.next()
 
 
-def test_no_line_of_ours_is_shown_where_a_bot_has_none() -> None:
+def test_a_traceback_without_the_bots_code_is_not_shown() -> None:
     class Broken(Bot):
         def choose(self, position: object) -> int:  # type: ignore[override]
             raise AssertionError
@@ -133,7 +133,7 @@ def test_a_bot_that_resigns_is_reported_in_a_line_and_closed() -> None:
     assert closed == [True]
 
 
-def test_a_bot_is_closed_without_an_end_too_and_stopped_while_it_prepares() -> None:
+def test_a_bot_that_prepares_is_stopped_and_closed_without_a_result() -> None:
     closed = []
 
     class Slow(Bot):

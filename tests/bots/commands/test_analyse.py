@@ -21,7 +21,7 @@ def test_analyse_reports_every_depth() -> None:
         assert data["lines"][0]["chance"] == 1
 
 
-def test_analyse_shows_lines_as_a_person_types_them() -> None:
+def test_analyse_shows_a_table_and_the_solved_values() -> None:
     code, printed, _ = arena("analyse", "--map", "path4", "--depth", "3", "--engine", "minimax")
     assert code == 0
     assert printed.splitlines()[0].replace("|", "").split() == ["depth", "value", "chance", "nodes", "line"]

@@ -160,7 +160,7 @@ async def test_the_token_comes_from_the_environment_and_may_end_with_a_line_end_
             assert await program.wait(signal.SIGINT) == 0
 
 
-async def test_an_event_that_is_over_ends_the_bot_in_good_order() -> None:
+async def test_the_end_of_the_event_ends_the_bot_with_exit_code_0() -> None:
     with ExitStack() as programs:
         async with open_host(make_private_host_settings(anyone=True), will_restart=False) as host:
             program = programs.enter_context(running_bot("random", "--url", host.url))

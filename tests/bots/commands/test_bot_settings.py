@@ -77,12 +77,12 @@ def test_an_error_in_the_file_names_it(tmp_path: Path, text: str, why: str) -> N
     assert "\n" not in str(wrong.value)
 
 
-def test_a_token_may_stand_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_may_be_in_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, "MINE", "t\r\n")
     assert read_settings(write_file(tmp_path, 'token-env = "MINE"')).token == "t"
 
 
-def test_a_challenge_is_to_the_first_of_each_filter() -> None:
+def test_a_challenge_has_the_first_game_map_and_time_control() -> None:
     settings = check_settings(
         BotSettings(challenge="bob", game=("tictactoe", "riskless"), tc=("0.10/move", "10"), casual=True)
     )
@@ -107,7 +107,7 @@ def test_a_filter_that_fits_nothing_is_refused(settings: BotSettings, why: str) 
         check_settings(settings)
 
 
-def test_a_text_where_a_list_is_meant_is_a_list_of_one(tmp_path: Path) -> None:
+def test_a_text_instead_of_a_list_is_a_list_of_one(tmp_path: Path) -> None:
     settings = read_settings(write_file(tmp_path, 'game = "riskless"\nmap = "italy"\ntc = "1+0"'))
     assert (settings.game, settings.map, settings.tc) == (("riskless",), ("italy",), ("1+0",))
 

@@ -13,7 +13,7 @@ def test_an_engine_keeps_the_spec_that_named_it() -> None:
 
 
 @pytest.mark.parametrize("spec", ["nobody", "random:seed=x", "nowhere.py"])
-def test_a_wrong_spec_is_misuse_in_one_line(spec: str) -> None:
+def test_an_invalid_spec_is_reported_in_one_line_with_exit_code_2(spec: str) -> None:
     with pytest.raises(UsageError) as raised:
         load_engine(spec)
     assert "\n" not in str(raised.value)

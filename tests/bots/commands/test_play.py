@@ -97,7 +97,7 @@ def test_a_match_is_won_or_lost(seat: str, moves: list[str], end: str, tmp_path:
     assert code == 0
 
 
-def test_the_end_of_the_input_ends_politely(tmp_path: Path) -> None:
+def test_the_end_of_the_input_leaves_the_match(tmp_path: Path) -> None:
     record = tmp_path / "match.jsonl"
     terminal = play("random", "--record", record)
     terminal.expect("maxie > ")

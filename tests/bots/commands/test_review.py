@@ -30,7 +30,7 @@ def blunder(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_thrown_game_is_marked(blunder: Path, tmp_path: Path) -> None:
+def test_a_blunder_is_marked(blunder: Path, tmp_path: Path) -> None:
     picture = tmp_path / "values.svg"
     result = arena("replay", blunder, "--analyse", "alphabeta", "--svg", picture)
     assert result.code == 0, result

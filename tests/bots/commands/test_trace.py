@@ -92,7 +92,7 @@ def chain(plies: int) -> str:
     return '{"children": [' * plies + '{"value": 5}' + "]}" * plies
 
 
-def test_a_tree_deeper_than_recursion_goes(tmp_path: Path) -> None:
+def test_a_tree_deeper_than_the_limit_of_recursion(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text(chain(MAX_DEPTH + 50), encoding="utf-8")
     code, printed, _ = arena("trace", str(path), "stack-alphabeta")
@@ -110,7 +110,7 @@ def test_a_tree_deeper_than_recursion_goes(tmp_path: Path) -> None:
     assert complaint.endswith("nested too deeply: a tree may be at most a few hundred plies deep\n")
 
 
-def test_a_map_is_traced_as_deep_as_is_said() -> None:
+def test_a_map_is_traced_to_the_given_depth() -> None:
     """The search looks deeper where armies are under attack, and the trace ends with the nodes that this saves."""
     code, printed, _ = arena("trace", "path4", "lazy:dynamic=2", "--depth", "3", "--json", "-")
     data = json.loads(printed)

@@ -185,12 +185,12 @@ def test_an_unusable_container_tool_is_reported_in_one_line(spec: str, why: str)
 
 
 @pytest.mark.usefixtures("engine")
-def test_options_that_a_box_has_no_use_for(tmp_path: Path) -> None:
+def test_options_that_a_container_does_not_support(tmp_path: Path) -> None:
     fails("--isolate: leave it out", 2, "bot", "image:mine", "--isolate")
     fails("--logs needs a separate process", 2, "bot", "greedy", "--logs", tmp_path)
 
 
-def test_a_machine_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_machine_without_docker_and_podman(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadSpec, match="a container needs Docker or Podman, and neither is in the PATH"):
         make_container_engine("image:mine")
@@ -204,7 +204,7 @@ def test_a_machine_without_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ("cpuset cpu io", "podman cannot limit the memory, processes and cores of a container here"),
     ],
 )
-def test_an_engine_that_bounds_no_container_is_refused(
+def test_a_container_engine_without_limits_is_refused(
     engine: Path, monkeypatch: pytest.MonkeyPatch, info: str, why: str
 ) -> None:
     (engine / "info").write_text(info)
@@ -216,7 +216,7 @@ def test_an_engine_that_bounds_no_container_is_refused(
 
 
 @pytest.mark.parametrize("docker", ["missing", "stopped"])
-def test_podman_is_taken_where_docker_does_not_run(
+def test_podman_is_used_if_docker_does_not_run(
     engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, docker: str
 ) -> None:
     (engine / "docker").rename(engine / "podman")

@@ -13,7 +13,9 @@ def test_it_stops_at_its_limit_or_when_the_move_is_not_needed() -> None:
     assert not SearchDeadline(time.monotonic() + 3600, lambda: False).has_passed()
 
 
-def test_it_notes_the_longest_time_in_which_it_could_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_measures_the_longest_time_between_two_readings_of_the_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = iter((10.0, 10.5, 12.0, 12.25))
     monkeypatch.setattr(searching, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     deadline = SearchDeadline(3600.0, lambda: False)

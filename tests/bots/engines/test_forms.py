@@ -222,7 +222,7 @@ def test_outcomes_are_looked_up_in_python_only() -> None:
         choose_form(spec("minimax:evaluator=outcomes"), SMALL)
 
 
-def test_a_kernel_of_its_own_is_used_unless_the_user_chose_another_evaluator() -> None:
+def test_the_games_own_kernel_is_used_unless_the_user_chose_an_evaluator() -> None:
     for text, compiled in (
         ("alphabeta", True),
         ("alphabeta:evaluator=plain", True),

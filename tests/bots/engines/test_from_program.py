@@ -18,7 +18,7 @@ from arena.games.core import Player
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
 
 
-def test_a_program_plays_and_hears_of_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_plays_and_receives_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bot = seat_program(program(), tmp_path)
     bot.prepare()
     position = MATCH.game.start()
@@ -50,7 +50,7 @@ def test_the_turn_has_the_time_the_position_and_the_last_move() -> None:
     bot.close()
 
 
-def test_thinking_that_is_none_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_analysis_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert choose(program("""print('{"move": 4, "depth": "deep"}', flush=True)""")) == 4
     assert "is ignored" in capsys.readouterr().err
 
@@ -73,7 +73,7 @@ def test_each_match_has_its_own_process() -> None:
     ("command", "reason"),
     [("", "give the program"), ("'", "is not a valid command line"), ("no-such-program-x", "not found")],
 )
-def test_a_command_that_is_none(command: str, reason: str) -> None:
+def test_invalid_commands(command: str, reason: str) -> None:
     with pytest.raises(BadSpec, match=reason):
         make_program_engine(command)
 

@@ -56,7 +56,7 @@ def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
         assert bot.thinking.value == value
 
 
-def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None:
+def test_two_perfect_players_end_a_match_after_the_solved_number_of_plies() -> None:
     known, bot = solution(), make_perfect()
     position, plies = PATH.start(), 0
     while (outcome := PATH.outcome(position)) is None:
@@ -66,7 +66,7 @@ def test_two_of_them_end_a_match_after_as_many_plies_as_the_table_says() -> None
     assert known.get_value(PATH.start()).plies == 16
 
 
-def test_among_draws_it_leaves_the_most_ways_to_lose() -> None:
+def test_among_draws_it_leaves_the_opponent_the_most_losing_replies() -> None:
     known, bot = solution(), make_perfect()
     positions = [
         position

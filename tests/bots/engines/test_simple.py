@@ -40,7 +40,7 @@ def worth(game: AnyGame, position: Any, move: Any) -> float:
 
 @examples(60)
 @given(st.sampled_from(sorted(GAMES)), st.integers(0, 2**32), st.integers(0, 30))
-def test_nothing_is_better_and_the_leftmost_of_equals_is_taken(name: str, seed: int, plies: int) -> None:
+def test_the_leftmost_of_the_best_moves_is_played(name: str, seed: int, plies: int) -> None:
     game, rng = GAMES[name], Random(seed)
     position = game.start()
     for _ in range(plies):
@@ -54,7 +54,7 @@ def test_nothing_is_better_and_the_leftmost_of_equals_is_taken(name: str, seed: 
     assert worth(game, position, choose_move(game, position, seed=1)) == max(values)
 
 
-def test_a_seed_takes_any_of_equals() -> None:
+def test_with_a_seed_any_of_the_best_moves_is_played() -> None:
     game = GAMES["tictactoe"]
     position = game.play(game.start(), 4)
     taken = {choose_move(game, position, seed) for seed in range(1, 60)}
@@ -78,7 +78,7 @@ def test_a_seed_gives_the_same_moves_and_none_gives_others() -> None:
     assert moves(0, 50) != moves(0, 50)
 
 
-def test_every_move_is_as_likely() -> None:
+def test_every_move_is_equally_likely() -> None:
     counts = Counter(moves(1, 9000))
     assert set(counts) == set(GAME.moves(GAME.start()))
     # The tolerance is five standard deviations of a count, which are about 30 each.

@@ -100,7 +100,7 @@ def test_settings_say_how_the_bot_is_started(tmp_path: Path, settings: str | byt
         unpack_submission(zipped(tmp_path / "bot.zip", {"bot.toml": settings}), empty(tmp_path))
 
 
-def test_settings_stand_at_the_top(tmp_path: Path) -> None:
+def test_the_settings_must_be_at_the_top_level(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"bot\.toml: not found at the top level of the zip file"):
         unpack_submission(zipped(tmp_path / "bot.zip", {"mine/bot.toml": SETTINGS}), empty(tmp_path))
 
@@ -131,7 +131,7 @@ def test_one_path_twice_is_refused(tmp_path: Path) -> None:
             unpack_submission(file, empty(folder))
 
 
-def test_a_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path) -> None:
+def test_a_zip_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path) -> None:
     file, folder = tmp_path / "bot.zip", empty(tmp_path)
     zipped(file, {"bot.toml": SETTINGS, **{f"{n}": bytes(MAX_UNPACKED_BYTES // 4) for n in range(5)}})
     assert file.stat().st_size < MAX_ZIP_BYTES
@@ -166,7 +166,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
         unpack_submission(file, tmp_path / "unpacked")
 
 
-def test_a_file_that_is_no_zip_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_zip_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSpec, match=r"none\.zip: No such file or directory"):
         unpack_submission(tmp_path / "none.zip", tmp_path)
     with pytest.raises(BadSpec, match="a folder; name a zip file"):

@@ -50,7 +50,7 @@ def random_positions(count: int, drawn: int) -> list[Armies]:
 
 
 @pytest.mark.parametrize("name", ["minimax", "alphabeta", "jamboree"])
-def test_no_move_gives_anything_away_and_wins_are_the_quickest(name: str, make_bot: MakeBot) -> None:
+def test_every_move_keeps_the_solved_value_and_wins_are_the_fastest(name: str, make_bot: MakeBot) -> None:
     table = solution()
     bot = make_bot(f"{name}:depth=2,truth=root", PATH)
     searched = 0
@@ -109,7 +109,7 @@ def test_a_damaged_table_is_reported_before_a_match(solve: Callable[[RisklessMap
     assert str(resigned.value) == why
 
 
-def test_a_block_that_is_damaged_ends_the_truth_and_not_the_match(
+def test_after_a_damaged_block_the_match_continues_without_the_tablebase(
     solve: Callable[[RisklessMap], Path],  # noqa: F811
     make_bot: MakeBot,
     capfd: pytest.CaptureFixture[str],

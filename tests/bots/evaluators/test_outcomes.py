@@ -22,7 +22,7 @@ from arena.games.tictactoe import Board, TicTacToe
 from arena.maps.loader import load_map
 
 
-def test_the_lectures_own_example() -> None:
+def test_the_example_of_the_lecture() -> None:
     assert compute_expected_outcome((5, 4, 1)) == pytest.approx(0.4)
 
 

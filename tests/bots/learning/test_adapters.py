@@ -20,7 +20,7 @@ def env_of(name: str) -> Environment:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_pettingzoo_finds_nothing_wrong(name: str) -> None:
+def test_the_tests_of_pettingzoo_pass(name: str) -> None:
     skip_without("pettingzoo")
     from pettingzoo.test import api_test, seed_test  # noqa: PLC0415
 
@@ -31,7 +31,7 @@ def test_pettingzoo_finds_nothing_wrong(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_match_of_pettingzoo_goes_by_the_rules(name: str) -> None:
+def test_a_match_in_pettingzoo_follows_the_rules(name: str) -> None:
     skip_without("pettingzoo")
     env, dice = env_of(name), Random(1)
     zoo: Any = adapters.pettingzoo(env)
@@ -54,7 +54,7 @@ def test_a_match_of_pettingzoo_goes_by_the_rules(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_openspiel_finds_nothing_wrong(name: str) -> None:
+def test_the_tests_of_openspiel_pass(name: str) -> None:
     skip_without("openspiel")
     import pyspiel  # noqa: PLC0415
 
@@ -65,7 +65,7 @@ def test_openspiel_finds_nothing_wrong(name: str) -> None:
     assert pyspiel.load_game(game.get_type().short_name).num_distinct_actions() == env_of(name).actions
 
 
-def test_a_match_of_openspiel_goes_by_the_rules() -> None:
+def test_a_match_in_openspiel_follows_the_rules() -> None:
     skip_without("openspiel")
     env, dice = env_of("path4"), Random(2)
     state: Any = adapters.openspiel(env).new_initial_state()

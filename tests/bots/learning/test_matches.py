@@ -61,7 +61,7 @@ class Unready(First):
         raise OSError("no table")
 
 
-def test_a_match_is_played_as_the_rules_say_and_its_record_is_true() -> None:
+def test_a_match_follows_the_rules_and_its_record_can_be_verified() -> None:
     made: list[First] = []
 
     class Noted(First):

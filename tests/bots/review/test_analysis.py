@@ -39,7 +39,7 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
     assert len(set(values.values())) == 1, values
 
 
-def test_an_engine_keeps_its_nodes_and_answers_alike_each_time() -> None:
+def test_an_engine_keeps_its_node_limit_and_is_reproducible() -> None:
     results = []
     for nodes in (2_000, 2_000, 40_000):
         with engine(ITALY, "alphabeta", SearchLimits(nodes)) as analyst:
@@ -50,7 +50,7 @@ def test_an_engine_keeps_its_nodes_and_answers_alike_each_time() -> None:
 
 
 @pytest.mark.parametrize("option", ["nodes=2000", "depth=4"])
-def test_a_budget_may_stand_with_the_engine(option: str) -> None:
+def test_a_node_limit_may_be_an_option_of_the_engine(option: str) -> None:
     name, _, number = option.partition("=")
     with engine(ITALY, f"alphabeta:{option}", SearchLimits()) as analyst:
         report = analyst.analyse(ITALY.start())[-1]
@@ -92,7 +92,7 @@ def test_only_engines_that_search_are_analysts(text: str) -> None:
 @pytest.mark.parametrize(
     "game", [PATH4, ITALY, make_game_on_map("tictactoe")], ids=["path4", "italy", "tictactoe"]
 )
-def test_a_chance_rises_with_the_value_and_is_even_at_none(game: AnyGame) -> None:
+def test_a_chance_rises_with_the_value_and_is_even_at_0(game: AnyGame) -> None:
     values = [-WIN + 3, -500, -100, 0, 100, 500, WIN - 3]
     chances = [compute_winning_chance(game, value) for value in values]
     assert chances == sorted(set(chances))

@@ -97,7 +97,7 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
         assert each.reported_value == 50.0 * each.ply
 
 
-def test_a_player_is_counted_apart() -> None:
+def test_players_are_summarized_separately() -> None:
     match = by_chance(make_game_on_map("tictactoe"), 1, 4)
     judged = review_with_alphabeta(match, 1_000)
     assert [each.moves for each in summarize_players(judged).values()] == [2, 2]
@@ -116,7 +116,7 @@ def moves_that_lost(losses: list[float]) -> list[ReviewedMove]:
 
 
 @given(st.lists(st.floats(0, 0.5), min_size=2, max_size=120))
-def test_accuracy_is_whole_without_a_loss_and_falls_with_every_loss(losses: list[float]) -> None:
+def test_accuracy_is_100_without_a_loss_and_falls_with_every_loss(losses: list[float]) -> None:
     found = summarize_players(moves_that_lost(losses))
     for side, player in enumerate(Player):
         own = losses[side::2]
@@ -146,7 +146,7 @@ def review_with_alphabeta(played: Replay, nodes: int) -> list[ReviewedMove]:
 @pytest.mark.parametrize(
     ("name", "map_"), [("riskless", "italy"), ("riskless", "path4"), ("tictactoe", "m2")]
 )
-def test_an_engine_judges_alike_each_time_and_a_mark_is_a_loss_of_chance(name: str, map_: str) -> None:
+def test_reviews_are_reproducible_and_marks_follow_the_loss_of_chance(name: str, map_: str) -> None:
     match = by_chance(make_game_on_map(name, map_), 4, 12)
     judged = review_with_alphabeta(match, 2_000)
     assert judged == review_with_alphabeta(match, 2_000)

@@ -16,7 +16,7 @@ def saving(text: str, depth: int) -> Saving:
     return only
 
 
-def test_the_first_moves_are_counted_beside_all_of_them() -> None:
+def test_a_search_of_the_first_moves_is_compared_with_one_of_all_moves() -> None:
     comparison = saving("lazy-ordered:take=1", 7)
     _, all_of_them = run_reference_search(
         PATH4, PATH4.start(), 7, parse_reference("lazy-ordered"), tracing=False
@@ -26,7 +26,7 @@ def test_the_first_moves_are_counted_beside_all_of_them() -> None:
     assert comparison.describe().startswith(f"The first 1 moves of each node: {comparison.nodes} nodes")
 
 
-def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None:
+def test_a_dynamic_search_is_compared_with_the_same_plies_everywhere() -> None:
     cost, comparison = measure_node_savings(PATH4, PATH4.start(), 5, parse_reference("lazy:dynamic=3"))
     flat, deep = (
         run_reference_search(PATH4, PATH4.start(), depth, parse_reference("lazy"), tracing=False)[1]
@@ -38,12 +38,12 @@ def test_dynamic_look_ahead_is_counted_beside_as_many_plies_everywhere() -> None
     assert cost.describe().endswith(f"That is {comparison.nodes / flat.nodes:.1f} × the nodes")
 
 
-def test_a_search_that_looks_at_everything_saves_nothing() -> None:
+def test_a_search_without_these_options_has_no_savings() -> None:
     for name in ("lazy", "alphabeta", "lazy-ordered:keep=yes"):
         assert not list(measure_node_savings(PATH4, PATH4.start(), 3, parse_reference(name)))
 
 
-def test_a_comparison_that_takes_too_long_is_given_up() -> None:
+def test_a_comparison_with_too_many_nodes_is_abandoned() -> None:
     world = make_game_on_map("riskless", "world")
     _, comparison = measure_node_savings(
         world, world.start(), 1, parse_reference("lazy:dynamic=20"), max_nodes=1200

@@ -44,7 +44,7 @@ def write_record(tmp_path: Path, map: str) -> Path:
     return file
 
 
-def test_replay_judges_by_the_table_alone_or_beside_a_search(tmp_path: Path) -> None:
+def test_replay_reviews_by_the_tablebase_alone_or_with_a_search(tmp_path: Path) -> None:
     file = write_record(tmp_path, "path4")
     alone = arena("replay", file, "--analyse", "perfect")
     assert alone.code == 0, alone.stderr
@@ -55,7 +55,7 @@ def test_replay_judges_by_the_table_alone_or_beside_a_search(tmp_path: Path) -> 
     assert "by the solved table" in arena("replay", file, "--analyse", "alphabeta", "--depth", "2").stdout
 
 
-def test_replay_says_where_there_is_no_table(tmp_path: Path) -> None:
+def test_replay_reports_a_map_without_a_tablebase(tmp_path: Path) -> None:
     fails("arena solve m2", 2, "replay", write_record(tmp_path, "m2"), "--analyse", "perfect")
     fails("--svg draws", 2, "replay", write_record(tmp_path, "path4"), "--analyse", "perfect", "--svg", "-")
 

@@ -23,7 +23,7 @@ def open_one(machine: Machine, id: str = "c1") -> None:
     assert machine.handle_message(challenged, 0.0) == []
 
 
-def test_one_match_after_another_as_long_as_there_is_room() -> None:
+def test_challenges_fill_the_free_slots() -> None:
     machine = challenging()
     open_one(machine)
     assert machine.send_challenges() == []
@@ -35,7 +35,7 @@ def test_one_match_after_another_as_long_as_there_is_room() -> None:
 
 
 @pytest.mark.parametrize("matches", [1, 2, 3])
-def test_each_place_has_one_challenge_whether_it_is_sent_open_or_accepted(matches: int) -> None:
+def test_each_free_slot_has_one_challenge_unanswered_open_or_accepted(matches: int) -> None:
     machine = challenging(matches)
     for number in range(matches):
         assert machine.send_challenges() == []
@@ -86,7 +86,7 @@ def test_a_quota_bounds_the_challenges() -> None:
     assert not any(action == SendMessage(ASK) for action in machine.handle_message(end([]), 0.0))
 
 
-def test_a_new_connection_challenges_anew() -> None:
+def test_a_new_connection_sends_new_challenges() -> None:
     machine = challenging()
     open_one(machine)
     machine.handle_disconnected()
@@ -95,7 +95,7 @@ def test_a_new_connection_challenges_anew() -> None:
     assert machine.handle_message(welcome(), 0.0) == [SendMessage(ASK)]
 
 
-def test_its_place_in_the_queue_is_reported() -> None:
+def test_the_place_of_a_challenge_in_the_queue_is_reported() -> None:
     machine = challenging()
     open_one(machine)
     (report,) = machine.handle_message(Queued("c1", 3), 0.0)

@@ -88,7 +88,7 @@ def test_a_match_from_hello_to_end() -> None:
     assert machine.match_count == 0
 
 
-def test_a_turn_that_comes_again_gets_the_same_answer() -> None:
+def test_a_repeated_turn_gets_the_same_answer() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     assert machine.handle_message(turn([]), 0.1) == []
@@ -149,7 +149,7 @@ def test_a_bot_that_chose_to_resign_says_why() -> None:
     assert resign == SendMessage(Resign("m", "resignation", "hopeless"))
 
 
-def test_a_match_too_many_is_resigned() -> None:
+def test_a_match_beyond_the_limit_is_resigned() -> None:
     machine = at_a_match()
     machine.handle_message(start("second"), 0.0)
     complaint, resign = machine.handle_message(start("third"), 0.0)
@@ -158,7 +158,7 @@ def test_a_match_too_many_is_resigned() -> None:
     assert resign == SendMessage(Resign("third"))
 
 
-def test_a_game_that_is_not_known_is_resigned() -> None:
+def test_a_match_of_an_unknown_game_is_resigned() -> None:
     machine = Machine(HELLO)
     message = start()
     unknown = type(message)(**{f: getattr(message, f) for f in message.__struct_fields__} | {"game": "chess"})
@@ -170,14 +170,14 @@ def test_a_game_that_is_not_known_is_resigned() -> None:
 
 
 @pytest.mark.parametrize("moves", [[0, 0], [9], ["b2"], [None]])
-def test_moves_that_break_the_rules_are_no_match_to_go_on_with(moves: list[object]) -> None:
+def test_a_turn_with_illegal_moves_resigns_the_match(moves: list[object]) -> None:
     complaint, resign = at_a_match().handle_message(turn(moves), 0.0)
     assert isinstance(complaint, WarnOwner)
     assert "break the rules" in complaint.text
     assert crashed(resign)
 
 
-def test_a_turn_that_is_not_its_own_makes_no_sense() -> None:
+def test_a_turn_of_the_opponent_resigns_the_match() -> None:
     won = [0, 3, 1, 4, 2]
     complaint, resign = at_a_match(seat="minnie").handle_message(turn(won), 0.0)
     assert isinstance(complaint, WarnOwner)
@@ -197,7 +197,7 @@ def test_a_turn_in_an_unknown_match_is_reported_and_changes_nothing() -> None:
     assert machine.match_count == 1
 
 
-def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
+def test_a_failed_bot_resigns_and_repeats_the_resignation_on_request() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     complaint, resign = machine.handle_bot_failed("m", "choose raised ValueError: no idea")
@@ -210,7 +210,7 @@ def test_a_bot_that_failed_resigns_once_and_says_so_again_when_asked() -> None:
     assert isinstance(only(machine.handle_message(end([], winner="minnie"), 0.0)), EndMatch)
 
 
-def test_a_choice_that_is_no_move_resigns() -> None:
+def test_a_choice_that_is_not_a_move_resigns() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     complaint, resign = machine.handle_move_chosen("m", 0, None, None, 0.1)
@@ -231,7 +231,7 @@ def test_a_fatal_error_ends_the_connection_and_others_are_reported() -> None:
 # lost connections
 
 
-def test_a_new_connection_brings_the_session_and_the_answers_already_given() -> None:
+def test_a_new_connection_resumes_the_session_and_repeats_answers() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     machine.handle_move_chosen("m", 0, 4, None, 0.1)
@@ -247,7 +247,7 @@ def test_a_new_connection_brings_the_session_and_the_answers_already_given() -> 
     assert machine.handle_message(turn([]), 1.0) == [SendMessage(Move("m", 0, 4))]
 
 
-def test_a_client_that_takes_no_more_matches_says_so_to_the_next_connection() -> None:
+def test_a_finishing_client_sends_its_quota_again_on_the_next_connection() -> None:
     machine = at_a_match()
     machine.finish()
     assert machine.finish() == []
@@ -255,7 +255,7 @@ def test_a_client_that_takes_no_more_matches_says_so_to_the_next_connection() ->
     assert machine.handle_connected() == [SendMessage(Hello("me", matches=2, quota=0, session="secret"))]
 
 
-def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_matches() -> None:
+def test_a_client_asks_for_the_ends_of_its_matches_if_the_session_is_lost() -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     machine.handle_disconnected()
@@ -270,7 +270,7 @@ def test_a_server_that_has_forgotten_the_session_is_asked_for_the_ends_of_its_ma
 
 
 @pytest.mark.parametrize("session", ["secret", "another"])
-def test_a_match_that_the_server_no_longer_has_is_given_up(session: str) -> None:
+def test_a_match_unknown_to_the_server_is_dropped(session: str) -> None:
     machine = at_a_match()
     machine.handle_message(turn([]), 0.0)
     machine.handle_disconnected()
@@ -284,7 +284,7 @@ def test_a_match_that_the_server_no_longer_has_is_given_up(session: str) -> None
     assert machine.handle_message(start(), 1.1) != []
 
 
-def test_a_client_that_reconnects_before_the_answer_to_its_status_asks_again() -> None:
+def test_a_client_repeats_its_quota_if_it_reconnects_before_the_answer() -> None:
     machine = Machine(HELLO)
     machine.handle_connected()
     machine.handle_message(welcome(), 0.0)
@@ -304,7 +304,7 @@ def test_a_client_that_reconnects_before_the_answer_to_its_status_asks_again() -
 
 
 @pytest.mark.parametrize("heard", [start("second"), turn([], match="second")], ids=["start", "turn"])
-def test_matches_of_which_nothing_was_heard_make_room_for_new_ones(heard: Start | Turn) -> None:
+def test_matches_not_mentioned_after_a_reconnection_do_not_count(heard: Start | Turn) -> None:
     machine = at_a_match()
     machine.handle_message(start("second"), 0.0)
     machine.handle_disconnected()

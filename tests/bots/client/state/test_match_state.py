@@ -57,7 +57,7 @@ def test_the_clock_is_in_seconds_and_the_bots_own_comes_first(
 
 
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=40))
-def test_the_worst_of_the_last_lags_is_kept_back(lags: list[float]) -> None:
+def test_the_clock_has_the_largest_recent_lag(lags: list[float]) -> None:
     match = state()
     for ply, lag in enumerate(lags):
         match.clock = match.make_clock(turn([]), 100.0)

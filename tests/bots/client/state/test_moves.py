@@ -17,7 +17,7 @@ TICTACTOE = Match(TicTacToe(), Player.MAXIE, id="m")
 RISKLESS = Match(make_game_on_map("riskless", "m1"), Player.MAXIE, id="m")
 
 
-def test_a_legal_move_is_sent_without_a_word() -> None:
+def test_a_legal_move_is_sent_without_a_warning() -> None:
     message, warnings = make_move_message(TICTACTOE, 0, TICTACTOE.game.start(), 4, None)
     assert message == Move("m", 0, 4)
     assert warnings == []

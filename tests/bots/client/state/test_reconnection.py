@@ -39,7 +39,7 @@ def test_a_client_with_matches_tries_at_least_three_times_within_the_grace(
     )
 
 
-def test_a_bot_that_plays_nothing_ends_at_a_minute() -> None:
+def test_without_matches_the_pause_grows_to_a_minute() -> None:
     assert compute_max_reconnect_delay(30, is_server_stopping=True, is_playing=False, grace_seconds=30) == 60
 
 
