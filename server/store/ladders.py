@@ -112,21 +112,25 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
     """Return the ladder called `event`, with the records of its finished matches."""
     query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
     matches, records = schema.matches, schema.records
-    row = (await database.fetch(engine, query)).one()
+    ladder = (await database.fetch(engine, query)).one()
     finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished)
-    finished_query = finished_query.where(matches.c.event == row.event, IS_FINISHED)
+    finished_query = finished_query.where(matches.c.event == event, IS_FINISHED)
     finished_query = finished_query.join(records, records.c.number == matches.c.number)
     finished_query = finished_query.order_by(matches.c.finished, matches.c.number)
     rows = (await database.fetch(engine, finished_query)).all()
-    records_by_match = {match.match: from_line(unpack_record(match.packed)) for match in rows}
-    seconds = _compute_covered_seconds(
-        [
-            (_parse_unix_seconds(records_by_match[match.match].started), _parse_unix_seconds(match.finished))
-            for match in rows
-        ]
+    records_by_match = {row.match: from_line(unpack_record(row.packed)) for row in rows}
+    spans = [
+        (_parse_unix_seconds(records_by_match[row.match].started), _parse_unix_seconds(row.finished))
+        for row in rows
+    ]
+    return StoredLadder(
+        event,
+        UUID(ladder.uid),
+        json.loads(ladder.plan),
+        ladder.started,
+        records_by_match,
+        _compute_covered_seconds(spans),
     )
-    plan = json.loads(row.plan)
-    return StoredLadder(row.event, UUID(row.uid), plan, row.started, records_by_match, seconds)
 
 
 @dataclass(frozen=True)
@@ -153,9 +157,9 @@ async def find_plan(engine: Engine, event: str) -> StoredPlan | None:
     return StoredPlan(row.uid, row.kind, json.loads(row.plan), row.finished)
 
 
-def _parse_unix_seconds(text: str | None) -> float:
-    """Return a stored time as seconds since 1970; 0 for None or an empty text."""
-    return datetime.fromisoformat(text).timestamp() if text else 0.0
+def _parse_unix_seconds(text: str) -> float:
+    """Return a stored time as seconds since 1970."""
+    return datetime.fromisoformat(text).timestamp()
 
 
 def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
@@ -171,6 +175,7 @@ def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
 
 
 async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any] | None:
+    """Return the row of the ladder that `claim_ladder` resumes with these arguments; None if it begins a new one."""
     table = schema.ladders
     if event is not None:
         is_wanted = table.c.event == event
@@ -181,6 +186,7 @@ async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any]
 
 
 def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, is_named: bool) -> None:
+    """Raise CannotResume unless the plans have equal settings. Bots are not compared if they are unknown until they connect."""
     compared_keys = [
         key
         for key in (*stored_plan, *requested_plan)

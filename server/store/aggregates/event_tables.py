@@ -109,7 +109,7 @@ async def has_matches_in_progress(engine: Engine, event: str) -> bool:
     return (await fetch(engine, query)).first() is not None
 
 
-async def load_event_scores(engine: Engine, event: str, *, all_bots: bool = False) -> EventScores | None:
+async def load_event_scores(engine: Engine, event: str, *, all_bots: bool) -> EventScores | None:
     """Return the results from which an event's table is made; None if the table has no match yet.
 
     all_bots: True for the results of all bots. If False, and the event has more than MAX_FULL_TABLE bots, only the
