@@ -179,18 +179,18 @@ class Lobby:
 
     # arrival
 
-    def check_admission(self, admitted: ClientAdmitted) -> bool:
+    def check_admission(self, admission: ClientAdmitted) -> bool:
         """Return True if the client is a bot that resumes its session.
 
         Raises RequestRefused if the client may not enter.
         """
-        hello, role = admitted.hello, admitted.role
+        hello, role = admission.hello, admission.role
         if role != hello.role:
-            if hello.role != "bot":
-                detail = f"the token of {hello.name!r} is for a {role}, not for a {hello.role}"
-                raise RequestRefused(Code.BAD_TOKEN, detail)
-            detail = f"the token of {hello.name!r} is for a {role}, which does not play"
-            raise RequestRefused(Code.NOT_A_PLAYER, detail)
+            why = f"{hello.name!r} has the role {role} on this server"
+            remedy = f"ask the host for a token with the role {hello.role}"
+            if hello.role == "bot":
+                raise RequestRefused(Code.NOT_A_PLAYER, f"{why}, which does not play: {remedy}")
+            raise RequestRefused(Code.BAD_TOKEN, f"{why}: connect in that role, or {remedy}")
         if role != "bot":
             return False
         rules_difference = (
@@ -199,7 +199,7 @@ class Lobby:
         if rules_difference is not None:
             raise RequestRefused(Code.OTHER_RULES, rules_difference)
         bot = self.bots.get(hello.name)
-        if (bot or LobbyBot(hello.name)).is_session_secret(hello.session, admitted.stored_session):
+        if (bot or LobbyBot(hello.name)).is_session_secret(hello.session, admission.stored_session):
             return True
         if bot is not None and bot.client is not None:
             raise RequestRefused(
@@ -207,23 +207,23 @@ class Lobby:
             )
         return False
 
-    def add_spectator(self, admitted: ClientAdmitted) -> None:
+    def add_spectator(self, admission: ClientAdmitted) -> None:
         """Admit a client that only watches."""
-        self.clients[admitted.client] = LobbyClient(admitted.client, admitted.hello.name, None)
+        self.clients[admission.client] = LobbyClient(admission.client, admission.hello.name, None)
 
-    def add_bot(self, admitted: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
+    def add_bot(self, admission: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
         """Admit a bot that has passed `check_admission`, and close its earlier connection if it has one."""
-        bot = self.find_or_add_bot(admitted.hello.name)
+        bot = self.find_or_add_bot(admission.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))
             self.drop_client(bot.client)
         if resumes_session:
-            bot.restore_session(hash_secret(admitted.hello.session), self.now)
+            bot.restore_session(hash_secret(admission.hello.session), self.now)
         else:
-            bot.open_session(admitted.secret)
+            bot.open_session(admission.secret)
             self.effects.append(SaveSession(bot.name, bot.session))
-        bot.apply_hello(admitted, self.settings.limits.matches_per_bot)
-        self.clients[admitted.client] = LobbyClient(admitted.client, bot.name, bot)
+        bot.apply_hello(admission, self.settings.limits.matches_per_bot)
+        self.clients[admission.client] = LobbyClient(admission.client, bot.name, bot)
         self.mark_changed(bot)
         return bot
 

@@ -99,6 +99,8 @@ def test_a_hello_that_its_edge_repeats_changes_nothing(returns: bool) -> None:
 def test_a_token_grants_only_its_own_role(token_role: Role, requested_role: Role, code: Code | None) -> None:
     peer = Arena().connect(Hello("anna", role=requested_role), role=token_role)
     assert (peer.closed and peer.closed.code) == code
+    if peer.closed is not None:
+        assert peer.closed.detail.endswith(f"ask the host for a token with the role {requested_role}")
     if code is None:
         assert (peer.session, peer.receive(Welcome).limits.matches) == ("", 0)
 
