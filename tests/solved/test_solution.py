@@ -59,20 +59,19 @@ def test_values_equal_minimax_to_the_ply_limit(limit: int, solve: Solve) -> None
     assert seen > 1
 
 
-def test_the_winner_of_a_position_is_a_player(solve: Solve) -> None:
+def test_the_winner_follows_from_the_result_for_the_player_to_move(solve: Solve) -> None:
     solve(make_path_map())
     solution = load_solution(Riskless(make_path_map()))
     assert solution is not None
-    results = {
-        truth: solution.find_winner(Armies(armies, player, 0))
-        for armies, player, truth in [
-            ((3, 0, -1), Player.MAXIE, SolvedResult.WIN),
-            ((1, 0, -3), Player.MINNIE, SolvedResult.WIN),
-        ]
-        if solution.get_value(Armies(armies, player, 0)).result is truth
-    }
-    assert set(results.values()) <= {Player.MAXIE, Player.MINNIE}
-    assert results
+    winners = set()
+    for armies in ((3, 0, -1), (1, 0, -3), (1, 0, -1), (2, 1, -2)):
+        for player in Player:
+            position = Armies(armies, player, 0)
+            result = solution.get_value(position).result
+            expected = {SolvedResult.WIN: player, SolvedResult.DRAW: None, SolvedResult.LOSS: player.opponent}
+            assert solution.find_winner(position) is expected[result]
+            winners.add(expected[result])
+    assert {Player.MAXIE, Player.MINNIE} <= winners
 
 
 def test_a_game_without_a_table_has_no_solution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
