@@ -61,7 +61,7 @@ class _RuleViolation(Exception):
 def check_rules(
     game: Game[Any, Any],
     choose: Callable[[int], int],
-    match_count: int = 100,
+    match_count: int,
     on_match_end: Callable[[int], None] = lambda _plies: None,
 ) -> list[BrokenRule]:
     """Return the faults found in random matches, only the first for each rule.

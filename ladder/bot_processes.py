@@ -111,7 +111,7 @@ async def open_bot_processes(
     bots: Sequence[BotPlan],
     *,
     process_count: Callable[[BotPlan], int] = lambda _bot: 1,
-    folder: Path | None = None,
+    folder: Path | None,
     restart_policy: RestartPolicy,
     games: Sequence[str] = (),
     on_notice: Callable[[str], None],
@@ -148,7 +148,7 @@ async def open_bot_processes(
         yield bot_processes
 
 
-def make_start_command(bot: BotPlan, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
+def make_start_command(bot: BotPlan, url: str, name: str, games: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts the bot.
 
     url    address of the server

@@ -167,7 +167,7 @@ class MapPicture:
         """
         return "".join(_render_mark(centre, n, scale) for centre, n in zip(self.places, armies, strict=True))
 
-    def render_arrow(self, source: int, target: int, scale: float = 1.0) -> str:
+    def render_arrow(self, source: int, target: int, scale: float) -> str:
         """Return an arrow from the mark of `source` to that of `target`, as SVG; empty if their road wraps around the map.
 
         scale  size of the marks, relative to those on the web page

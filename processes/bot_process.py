@@ -246,13 +246,13 @@ def _describe_exit(code: int) -> str:
     return f"exit code {code}"
 
 
-def make_engine_command(engine: str, url: str, name: str, games: Sequence[str] = ()) -> tuple[str, ...]:
+def make_engine_command(engine: str, url: str, name: str, games: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts `arena bot` with an engine, under a bot's `name`.
 
     The bot's token must be passed in the environment: other users of the machine can see a command line.
 
-    engine: engine as `arena bot` accepts it
-    games: values of the option `--game`, one for each additional game; empty for the built-in games only
+    engine  engine as `arena bot` accepts it
+    games   values of the option `--game`, one for each additional game; empty for the built-in games only
     """
     game_options = tuple(word for game in games for word in ("--game", game))
     # -P: a file in the working folder must not replace a module of this project.

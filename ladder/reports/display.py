@@ -103,7 +103,7 @@ class ProgressDisplay:
 
 @contextmanager
 def open_display(
-    ladder: Ladder, console: Console, format_status: Callable[[Ladder], str] = lambda _: ""
+    ladder: Ladder, console: Console, format_status: Callable[[Ladder], str]
 ) -> Iterator[ProgressDisplay]:
     """Yield a progress display: drawn on a terminal, and cleared at the end; otherwise printed line by line.
 

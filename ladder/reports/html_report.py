@@ -59,7 +59,7 @@ const show=()=>all.forEach((each,ply)=>each.hidden=ply!=at.value);at.oninput=sho
 """
 
 
-def render_report(ladder: Ladder, findings: Sequence[str] = ()) -> str:
+def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
     """Return the report as HTML. All names are escaped.
 
     findings  results of the whole event, one sentence each

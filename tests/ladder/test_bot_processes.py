@@ -142,12 +142,12 @@ async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
 
 
 def test_an_engines_command_hides_its_token_and_the_folders_files() -> None:
-    words = make_start_command(BotPlan("deep", "minimax:depth=4"), "ws://127.0.0.1:1", "deep#2")
+    words = make_start_command(BotPlan("deep", "minimax:depth=4"), "ws://127.0.0.1:1", "deep#2", ())
     assert words[1:] == (
         *("-P", "-m", "arena", "bot", "minimax:depth=4"),
         *("--url", "ws://127.0.0.1:1", "--name", "deep#2"),
     )
-    assert make_start_command(BotPlan("mine", None, ("mine", "-x")), "ws://127.0.0.1:1", "mine") == (
+    assert make_start_command(BotPlan("mine", None, ("mine", "-x")), "ws://127.0.0.1:1", "mine", ()) == (
         "mine",
         "-x",
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from arena.ladder.reports.html_report import render_report as report
+from arena.ladder.reports.html_report import render_report
 from tests.ladder.reports.test_html_report import ladder
 
 
 def test_the_window_never_scrolls_sideways_and_a_table_keeps_its_names(page: Page) -> None:
-    page.set_content(report(ladder()))
+    page.set_content(render_report(ladder(), ()))
     page.locator("summary").first.click()
     expect(page.locator("pre:visible")).to_have_count(1)
     for width in (320, 1280):

@@ -19,7 +19,7 @@ def ladder() -> Ladder:
 
 
 def play(played: Ladder, console: Console) -> None:
-    with open_display(played, console) as display:
+    with open_display(played, console, lambda _ladder: "") as display:
         for pairing in make_round_robin(played.bots, 1, 1, 0)[0].matches():
             finished = record(minnie="[bert]", moves=range(3), winner="maxie", reason=EndReason.LINE)
             played.add_match(pairing, finished)

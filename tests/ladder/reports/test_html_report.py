@@ -56,7 +56,7 @@ def ladder() -> Ladder:
 
 
 def test_the_page_is_whole_and_needs_nothing_else() -> None:
-    text = render_report(ladder())
+    text = render_report(ladder(), ())
     reader = Reader()
     reader.feed(text)
     assert reader.open == []
@@ -80,5 +80,5 @@ def test_a_ladder_without_matches_has_a_page_too() -> None:
     finished_ladder = ladder()
     finished_ladder.played.clear()
     reader = Reader()
-    reader.feed(render_report(finished_ladder))
+    reader.feed(render_report(finished_ladder, ()))
     assert reader.open == []
