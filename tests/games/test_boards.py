@@ -51,7 +51,7 @@ def test_morris_is_drawn_with_its_lines() -> None:
     ]
 
 
-def test_a_wide_board_of_points_is_told_as_a_list() -> None:
+def test_a_wide_board_of_points_is_written_as_a_list() -> None:
     wide = Points(tuple((number, 0) for number in range(40)))
     assert wide.draw_text(["", "X", *[""] * 38]) == "1: X"
     assert wide.draw_text([""] * 40) == "all points are empty"

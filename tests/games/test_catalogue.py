@@ -44,7 +44,7 @@ def test_a_setup_of_another_game_is_bad_data() -> None:
         make_game("tictactoe", load_map("m1").to_data())
 
 
-def test_a_class_in_a_file_is_known_by_its_name_once_it_was_named_here(tmp_path: Path) -> None:
+def test_a_registered_class_of_a_file_is_found_by_its_name(tmp_path: Path) -> None:
     catalogue = Catalogue()
     file = nim(tmp_path)
     with pytest.raises(UnknownGame):

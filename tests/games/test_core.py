@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena.games.core import BadData, GameError, IllegalMove, Player, require_integer
 
 
-def test_players_oppose_each_other() -> None:
+def test_each_player_is_the_opponent_of_the_other() -> None:
     assert Player.MAXIE.opponent is Player.MINNIE
     assert Player.MINNIE.opponent is Player.MAXIE
     assert [player.sign for player in Player] == [1, -1]
@@ -31,7 +31,7 @@ def test_an_illegal_move_stays_one_line_and_keeps_the_whole_list(count: int) -> 
 
 
 @given(low=st.integers(-50, 50), span=st.integers(0, 50), value=st.integers(-120, 120))
-def test_whole_numbers_are_let_through_between_both_ends(low: int, span: int, value: int) -> None:
+def test_whole_numbers_within_the_bounds_are_accepted(low: int, span: int, value: int) -> None:
     high = low + span
     if low <= value <= high:
         assert require_integer(value, "it", low, high) == value

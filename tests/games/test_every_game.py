@@ -36,7 +36,7 @@ def sample(positions: tuple[Any, ...], most: int = 12) -> list[Any]:
     return [*positions[::step], positions[-1]]
 
 
-def test_every_registered_game_is_here() -> None:
+def test_the_suite_includes_every_registered_game() -> None:
     assert {game.name for game in EVERY_GAME.values()} == set(GAMES)
     assert all(name == game.name for name, game in GAMES.items())
 
@@ -44,7 +44,7 @@ def test_every_registered_game_is_here() -> None:
 @every_game
 @examples(4)
 @given(seed=seeds)
-def test_a_match_keeps_the_contract(game: AnyGame, seed: int) -> None:
+def test_a_random_match_fulfils_the_contract_of_games(game: AnyGame, seed: int) -> None:
     match = random_match(game, seed)
     assert game.player(match.positions[0]) is Player.MAXIE
     for ply, position in enumerate(match.positions):
@@ -148,7 +148,7 @@ def test_positions_are_frozen(game: AnyGame) -> None:
 @every_game
 @examples(30)
 @given(data=st.data())
-def test_whatever_comes_is_whole_or_refused(game: AnyGame, data: st.DataObject) -> None:
+def test_any_data_is_valid_or_refused(game: AnyGame, data: st.DataObject) -> None:
     """Any data from the network or a keyboard is converted to a valid value, or refused with a message of one line."""
     position = game.start()
     move = game.moves(position)[0]

@@ -28,7 +28,7 @@ def test_the_players_alternate_down_to_the_leaves(data: Any, player: Player) -> 
             assert game.player(after) is game.player(place).opponent
 
 
-def test_estimates_only_where_there_is_a_value() -> None:
+def test_only_nodes_with_a_value_can_be_estimated() -> None:
     game = ExplicitGame.from_tree(
         {"name": "a", "children": [{"name": "b", "value": 3}, {"name": "c", "value": None}]}
     )

@@ -79,7 +79,7 @@ def test_simple_and_undirected_agree_with_their_definitions(graph: tuple[tuple[i
 
 
 @pytest.mark.parametrize("vertex", [-1, 4, 100])
-def test_a_vertex_that_is_not_there_is_named(vertex: int) -> None:
+def test_the_error_names_a_missing_vertex(vertex: int) -> None:
     with pytest.raises(
         VertexNotInGraph, match=f"vertex {vertex} is not in the graph: its vertices are 0 to 3"
     ):

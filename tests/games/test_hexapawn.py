@@ -53,7 +53,7 @@ def test_ends(position: str, outcome: Outcome) -> None:
 
 
 @given(made=positions())
-def test_every_pair_of_squares_is_legal_or_told_why_not(made: tuple[Hexapawn, Pawns]) -> None:
+def test_every_pair_of_squares_is_legal_or_has_a_reason_why_not(made: tuple[Hexapawn, Pawns]) -> None:
     game, position = made
     legal = set(game.moves(position))
     size = game.width * game.height

@@ -29,7 +29,7 @@ def test_the_class_in_a_file_is_the_game(tmp_path: Path) -> None:
     assert game().moves(game().start()) == (1, 2, 3)
 
 
-def test_threads_that_come_together_have_one_class(tmp_path: Path) -> None:
+def test_parallel_threads_load_the_same_class(tmp_path: Path) -> None:
     file = nim(tmp_path, ("class Nim(Game)", "import time\n\ntime.sleep(0.05)\n\n\nclass Nim(Game)"))
     together = Barrier(2)
 
@@ -63,7 +63,7 @@ def test_threads_that_come_together_have_one_class(tmp_path: Path) -> None:
         ([("class Nim(Game)", "class Nim(Game")], "", r"line \d+: SyntaxError"),
     ],
 )
-def test_a_file_without_a_usable_game_is_told_in_one_line(
+def test_a_file_without_a_usable_game_is_refused_in_one_line(
     changes: list[tuple[str, str]], wanted: str, why: str, tmp_path: Path
 ) -> None:
     file = nim(tmp_path, *changes)
@@ -84,12 +84,12 @@ def test_a_file_with_several_games_needs_a_name(tmp_path: Path) -> None:
     assert load_game_class(file, "Large").name == "large"
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(BadGame, match="does not exist"):
         load_game_class(tmp_path / "none.py", "")
 
 
-def test_an_installed_package_brings_its_games(tmp_path: Path) -> None:
+def test_the_games_of_an_installed_package_are_found(tmp_path: Path) -> None:
     """The package is a real distribution on `sys.path`, found by `importlib.metadata`."""
     own = tmp_path / "own_nim-1.0.dist-info"
     own.mkdir()

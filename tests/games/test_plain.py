@@ -46,7 +46,7 @@ def carried(data: Any) -> list[Any]:
 
 
 @given(pieces)
-def test_a_dataclass_comes_back_by_the_types_of_its_fields(piece: Piece) -> None:
+def test_a_dataclass_is_restored_by_the_types_of_its_fields(piece: Piece) -> None:
     for data in carried(to_plain(piece)):
         back = from_plain(data, FIRST)
         assert back == piece
@@ -55,7 +55,9 @@ def test_a_dataclass_comes_back_by_the_types_of_its_fields(piece: Piece) -> None
 
 
 @given(st.tuples(st.integers(-99, 99), st.sampled_from(Player), st.lists(st.integers(0, 9)).map(tuple)))
-def test_a_tuple_comes_back_by_the_likeness_of_another(value: tuple[int, Player, tuple[int, ...]]) -> None:
+def test_a_tuple_is_restored_by_comparison_with_an_example(
+    value: tuple[int, Player, tuple[int, ...]],
+) -> None:
     for data in carried(to_plain(value)):
         back = from_plain(data, (0, Player.MINNIE, (1, 2)))
         assert back == value
@@ -63,7 +65,7 @@ def test_a_tuple_comes_back_by_the_likeness_of_another(value: tuple[int, Player,
 
 
 @given(plain)
-def test_whatever_comes_is_whole_or_refused_in_one_line(data: Any) -> None:
+def test_any_data_is_valid_or_refused_in_one_line(data: Any) -> None:
     for like in (FIRST, (1, "a"), 5, "a", Place(0, 0)):
         error = refusal(lambda like=like: from_plain(data, like))  # type: ignore[misc]
         if error is None:

@@ -90,7 +90,9 @@ def test_matches_on_the_maps_agree_with_the_oracle(name: str) -> None:
 
 
 @given(data=st.data(), map=riskless_maps())
-def test_every_pair_of_territories_is_legal_or_told_why_not(data: st.DataObject, map: RisklessMap) -> None:
+def test_every_pair_of_territories_is_legal_or_has_a_reason_why_not(
+    data: st.DataObject, map: RisklessMap
+) -> None:
     game = Riskless(map)
     position = data.draw(positions_of(map))
     legal = set(game.moves(position))

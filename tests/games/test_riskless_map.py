@@ -132,7 +132,7 @@ def test_maps_go_to_data_and_back(map: RisklessMap) -> None:
 
 
 @given(st.data())
-def test_a_spoiled_map_is_refused_or_whole(data: st.DataObject) -> None:
+def test_a_corrupted_map_is_refused_or_valid(data: st.DataObject) -> None:
     sent = data.draw(spoiled(GOOD).filter(lambda value: isinstance(value, dict)))
     error = refusal(lambda: RisklessMap.from_data(sent))
     if error is None:
@@ -164,6 +164,6 @@ def test_territories_are_found_by_name_and_number() -> None:
         ("", "choose from Alaska"),
     ],
 )
-def test_a_territory_that_is_not_there_gets_a_hint(typed: str, hint: str) -> None:
+def test_an_unknown_territory_gets_a_hint(typed: str, hint: str) -> None:
     with pytest.raises(BadData, match=f"no territory is called {typed!r}: {hint}"):
         load_map("world").find_territory(typed)

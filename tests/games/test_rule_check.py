@@ -218,7 +218,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_wrong_rule_is_found_and_told(name: str, tmp_path: Path) -> None:
+def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None:
     changes, rule, why = BROKEN[name]
     if name == "chance":
         base = load_game_class(nim(tmp_path), "")
@@ -241,12 +241,12 @@ def test_a_wrong_rule_is_found_and_told(name: str, tmp_path: Path) -> None:
     assert "\n" not in found[rule].why
 
 
-def test_a_fault_is_told_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:
+def test_a_fault_is_reported_with_the_moves_that_lead_to_it(tmp_path: Path) -> None:
     file = nim(tmp_path, ("return None if position.left else", "return None if position.left > 4 else"))
     fault = broken_rules(load_game_class(file, "")())["end"]
     assert 9 - sum(map(int, fault.moves)) in (1, 2, 3, 4)
 
 
-def test_a_broken_rule_is_not_told_as_a_failure_of_the_digest(tmp_path: Path) -> None:
+def test_a_broken_rule_is_not_reported_as_a_failure_of_the_digest(tmp_path: Path) -> None:
     file = nim(tmp_path, ('else Outcome(self.player(position).opponent, "the last one")', 'else "maxie"'))
     assert set(broken_rules(load_game_class(file, "")())) == {"outcome"}

@@ -83,7 +83,7 @@ async def test_a_bot_that_crashes_is_named_and_started_again_until_it_is_lost(ho
     ]
 
 
-async def test_a_bot_that_never_comes_is_named_and_lost(host: Host) -> None:
+async def test_a_bot_that_never_connects_is_named_and_lost(host: Host) -> None:
     lines: list[str] = []
     restart_policy = RestartPolicy(
         start_seconds=0.3, settle_seconds=0.1, max_restarts=1, backoff_seconds=0.01, stop_seconds=0.2

@@ -295,7 +295,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
     assert (again.resumed_count, len(again.played)) == (len(stopped.played), 12)
 
 
-async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluster, tmp_path: Path) -> None:
+async def test_a_json_lines_program_has_its_own_time_control(shared: Cluster, tmp_path: Path) -> None:
     (tmp_path / "first.py").write_text(FIRST_LEGAL)
     program = plan_engine_bot(f"exec:{sys.executable} first.py")
     odds = replace(program, name="lines", time_control=TimeControl.parse("900+30"))
@@ -316,7 +316,7 @@ async def test_a_program_by_lines_of_json_has_the_time_of_its_own(shared: Cluste
     assert min(clocks) > 800_000, "the ladder's other bot alone has two minutes"
 
 
-async def test_bots_that_fail_are_told_of_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:
+async def test_failing_bots_are_reported_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:
     with anyio.fail_after(500):
         with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
             await run_ladder(

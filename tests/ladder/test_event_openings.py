@@ -83,7 +83,7 @@ def test_an_invalid_list_is_refused(tmp_path: Path, text: str, why: str) -> None
         read_openings(file, [GAMES["tictactoe"]])
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(BadOpenings, match=r"none\.txt: No such file"):
         read_openings(tmp_path / "none.txt", [GAMES["tictactoe"]])
 

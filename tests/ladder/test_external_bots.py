@@ -101,7 +101,7 @@ async def changed_until_lost(bots: ExternalBots, bot: str) -> None:
 
 
 @virtual
-async def test_all_connected_bots_play_also_more_than_awaited() -> None:
+async def test_all_connected_bots_play_even_if_they_are_more_than_required() -> None:
     assert (await gathered(FakeHost("c", "a", "b"), terms(2))).names == ["a", "b", "c"]
 
 
@@ -116,7 +116,7 @@ async def test_a_bot_that_connects_while_others_still_do_plays_too() -> None:
 
 
 @virtual
-async def test_nobody_is_waited_for_longer_than_the_wait_lasts() -> None:
+async def test_no_wait_is_longer_than_the_maximum() -> None:
     host = FakeHost("0", "1")
     for second in range(1, 200):
         asyncio.get_running_loop().call_later(second, host.connect, str(second))
@@ -154,13 +154,13 @@ async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, second
 
 
 @virtual
-async def test_one_that_is_missing_after_the_wait_does_not_hold_up_the_others() -> None:
+async def test_a_bot_that_is_missing_after_the_wait_does_not_delay_the_others() -> None:
     bots = await gathered(FakeHost("a", "b"), terms(3))
     assert (bots.names, bots.missing_bots_text) == (["a", "b"], "2 of 3 bots connected within 60 s: a, b")
 
 
 @virtual
-async def test_while_bots_are_missing_the_ladder_tells_which_are_there() -> None:
+async def test_while_bots_are_missing_the_ladder_reports_which_are_connected() -> None:
     host, told = FakeHost("b"), list[tuple[float, str]]()
     began = CLOCK.now()
     for second, name in ((40, "a"), (110, "c")):
@@ -208,7 +208,7 @@ async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
         assert bots.reserve("a") == "a"
 
 
-async def test_a_bot_that_answers_nothing_is_lost_but_not_one_that_does_in_between(host: Host) -> None:
+async def test_a_bot_without_moves_is_lost_but_not_one_that_moves_in_between(host: Host) -> None:
     async with here(host, "a", "b"):
         bots = await gather_bots(host, "tictactoe", terms(2))
         for answered in (False, True, False, None):
@@ -234,7 +234,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
 
 
 @virtual
-async def test_a_bot_that_comes_back_in_time_plays_on() -> None:
+async def test_a_bot_that_reconnects_in_time_continues() -> None:
     host = FakeHost("a", "b")
     bots = await gathered(host, terms(2))
     async with bots.track_connections():

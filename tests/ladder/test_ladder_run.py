@@ -98,7 +98,7 @@ def files(folder: Path) -> list[Path]:
     return list(folder.iterdir())
 
 
-async def test_every_match_is_in_the_file_before_it_is_told_and_the_page_has_the_bracket(
+async def test_every_match_is_in_the_file_before_it_is_reported_and_the_page_has_the_bracket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -156,7 +156,7 @@ def in_store(database: Path) -> dict[str, str | None]:
     return {match: packed and unpack_record(packed) for match, packed in rows}
 
 
-async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
+async def test_an_event_that_is_over_is_only_reported_again(tmp_path: Path) -> None:
     file, database = tmp_path / "record.jsonl", tmp_path / "arena.db"
     tables = []
     for _ in range(2):
@@ -170,7 +170,7 @@ async def test_an_event_that_is_over_is_only_told_again(tmp_path: Path) -> None:
     assert set(in_store(database)) == set(written)
 
 
-async def test_an_event_that_was_stopped_goes_on(tmp_path: Path) -> None:
+async def test_a_stopped_event_is_resumed(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     bots = [bot("a"), bot("b"), bot("c")]
 

@@ -67,7 +67,7 @@ def test_every_thread_and_child_is_pinned(busy: int) -> None:
     assert {frozenset(os.sched_getaffinity(each)) for each in threads_below(busy)} == {one}
 
 
-def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None:
+def test_an_ended_process_does_not_prevent_the_pinning_of_another(busy: int) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     one = list_usable_cores()[-1:]
@@ -81,7 +81,7 @@ def test_a_process_that_is_gone_keeps_no_other_from_its_cores(busy: int) -> None
     [([3], [3]), ([0, 5], [0, 5]), ([0, 1, 2], [1, 2]), ([4, 5, 6, 7], [5, 6, 7])],
     ids=str,
 )
-def test_the_server_keeps_a_core_where_there_are_more_than_two(every: list[int], bots: list[int]) -> None:
+def test_the_server_keeps_one_of_more_than_two_cores(every: list[int], bots: list[int]) -> None:
     assert choose_cores_for_bots(every) == bots
 
 
@@ -99,9 +99,7 @@ def loads(cores: int, most: int, matches: list[int]) -> list[int]:
 
 
 @given(st.integers(1, 16), st.lists(st.integers(1, 4), min_size=1, max_size=8))
-def test_cores_are_shared_evenly_and_not_at_all_where_there_are_enough(
-    cores: int, matches: list[int]
-) -> None:
+def test_cores_are_shared_evenly_or_not_at_all_if_there_are_enough(cores: int, matches: list[int]) -> None:
     most = sum(matches)
     found = loads(cores, most, matches)
     assert max(found) - min(found) <= 1

@@ -51,7 +51,7 @@ def test_the_list_of_due_matches_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, None])
-def test_the_sequential_test_stands_as_the_pairs_say(rounds: int | None) -> None:
+def test_the_sequential_test_agrees_with_the_pairs(rounds: int | None) -> None:
     test = Sprt(0, 50)
     finished_ladder = ladder(A, B, rounds=rounds, test=test)
     assert finished_ladder.schedule is not None

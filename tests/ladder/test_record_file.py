@@ -40,7 +40,7 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["precious", "precious\nlines", '{"format": "json"}', "{}\n"])
-def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path, content: str) -> None:
+def test_a_file_without_records_is_refused_and_kept(tmp_path: Path, content: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(FileExistsError, match="something other than records"):
@@ -48,7 +48,7 @@ def test_a_file_of_something_else_is_refused_and_kept(tmp_path: Path, content: s
     assert path.read_text(encoding="utf-8") == content
 
 
-def test_what_is_no_file_is_refused_and_kept(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with pytest.raises(FileExistsError, match="not a regular file"):
@@ -66,7 +66,7 @@ def test_a_torn_first_line_is_cut_off(tmp_path: Path) -> None:
         assert [each.match for each in read_records(path)] == ["2"]
 
 
-def test_an_empty_file_goes_again(tmp_path: Path) -> None:
+def test_an_empty_file_is_deleted(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     with closing(RecordFile(path)) as file:
         file.append_missing([])

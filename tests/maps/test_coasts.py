@@ -23,7 +23,7 @@ def made_cells(name: str) -> list[list[Ring]]:
 
 
 @pytest.mark.parametrize("name", list_map_names())
-def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None:
+def test_each_place_is_in_the_cell_of_its_own_territory_only(name: str) -> None:
     file = load_map_file(name)
     areas = [unary_union([Polygon(ring) for ring in rings]) for rings in made_cells(name)]
     unit = find_smallest_distance(file.map)
@@ -37,7 +37,7 @@ def test_a_place_stands_on_its_own_ground_and_on_nobody_elses(name: str) -> None
 
 
 @pytest.mark.parametrize("name", list_map_names())
-def test_ground_is_what_is_nearest_on_the_same_land(name: str) -> None:
+def test_each_point_of_land_belongs_to_the_nearest_place_on_the_same_land(name: str) -> None:
     file, chance = load_map_file(name), random.Random(5)
     unit = find_smallest_distance(file.map)
     cells = made_cells(name)

@@ -40,7 +40,7 @@ def test_a_game_is_made_once_however_often_its_map_is_named(name: str) -> None:
     assert make_game_on_map("riskless", "grid:05X7") is make_game_on_map("riskless", "grid:5x7")
 
 
-def test_a_map_of_ones_own_is_read_anew(tmp_path: Path) -> None:
+def test_a_map_from_a_file_is_read_again_each_time(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text((MAPS_FOLDER / "m2.toml").read_text())
     assert make_game_on_map("riskless", str(file)) is not make_game_on_map("riskless", str(file))

@@ -36,7 +36,7 @@ def row(*xs: float, wraps: bool) -> MapFile:
 
 
 @given(riskless_maps())
-def test_roads_are_told_once_each(map: RisklessMap) -> None:
+def test_each_road_is_listed_once(map: RisklessMap) -> None:
     both = {(v, w) for v, near in enumerate(map.neighbours) for w in near}
     told = list_roads(map)
     assert len(told) == len(set(told)) == len(both) / 2
@@ -57,7 +57,7 @@ def test_a_road_is_a_straight_line() -> None:
     assert (compute_map_extent(file).left, compute_map_extent(file).right) == (0, 100)
 
 
-def test_a_long_road_goes_round_where_the_map_says_so() -> None:
+def test_a_long_road_wraps_around_if_the_map_does() -> None:
     file = row(0, 30, 100, wraps=True)
     edge = compute_map_extent(file)
     assert (edge.left, edge.right) == (-100 * OVERHANG_SHARE, 100 + 100 * OVERHANG_SHARE)

@@ -20,7 +20,7 @@ from arena.toml_file import MAX_FILE_BYTES
 from tests.maps.test_map_file import GOOD
 
 
-def test_every_toml_file_here_is_shipped() -> None:
+def test_every_toml_file_of_the_folder_is_a_built_in_map() -> None:
     assert list_map_names() == ["italy", "m1", "m2", "path4", "poland", "usa", "world"]
     for name in list_map_names():
         assert load_map(name).name == name
@@ -35,7 +35,7 @@ def test_a_path_is_a_file_of_ones_own(tmp_path: Path) -> None:
     assert load_map_file(str(path)) == read_map_file(path)
 
 
-def test_generated_maps_come_by_name() -> None:
+def test_generated_maps_are_loaded_by_name() -> None:
     assert load_map("ring:5").size == 5
     assert load_map("grid:4x3").size == 12
     assert "generated" in load_map_file("grid:4x3").description

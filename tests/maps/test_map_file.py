@@ -278,7 +278,7 @@ def test_invalid_toml_is_reported_with_its_line(tmp_path: Path, text: str, why: 
 
 
 @given(st.data())
-def test_a_file_with_a_piece_cut_out_is_refused_or_whole(
+def test_a_file_with_a_part_cut_out_is_refused_or_valid(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     start = data.draw(st.integers(0, len(GOOD)))

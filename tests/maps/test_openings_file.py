@@ -34,7 +34,7 @@ MIN_OPENINGS = 20
 MAPS_WITH_OPENINGS = sorted(path.stem for path in OPENINGS_FOLDER.glob("*.txt"))
 
 
-def test_every_shipped_map_that_is_not_decided_brings_openings_and_no_other_file_lies_there() -> None:
+def test_every_shipped_map_except_the_decided_ones_has_an_openings_file() -> None:
     assert set(MAPS_WITH_OPENINGS) == set(list_map_names()) - DECIDED_MAPS
     assert {path.suffix for path in OPENINGS_FOLDER.iterdir()} == {".txt"}
 
@@ -58,7 +58,7 @@ def test_each_file_fits_its_map(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_is_what_the_command_in_its_first_line_makes(tmp_path: Path) -> None:
+def test_the_command_in_the_first_line_of_a_file_makes_the_file(tmp_path: Path) -> None:
     """The first two openings do not depend on the number of openings. On a larger map they take 15 s."""
     path = find_shipped_openings_file("m1")
     assert path is not None
@@ -73,7 +73,7 @@ def test_a_file_is_what_the_command_in_its_first_line_makes(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "name", ["path4", "ring:12", "grid:3x3", "my/m2.toml", "../openings/m2", "tictactoe"]
 )
-def test_other_maps_bring_none(name: str) -> None:
+def test_other_maps_have_no_openings_file(name: str) -> None:
     assert find_shipped_openings_file(name) is None
 
 

@@ -56,7 +56,7 @@ def test_minnie_has_an_army_more_on_some_of_her_territories(file: MapFile) -> No
 
 
 @every_map
-def test_territories_and_roads_do_not_stand_on_each_other(file: MapFile) -> None:
+def test_territories_and_roads_do_not_overlap(file: MapFile) -> None:
     """No road in the picture passes so close to a third territory that it seems to lead there."""
     places, clear = file.map.places, 0.25 * find_smallest_distance(file.map)
     for v, w in list_roads(file.map):
@@ -153,7 +153,7 @@ def test_world_degrees(territory: str, number: int) -> None:
     assert degree("world", territory) == number
 
 
-def test_the_road_from_alaska_to_kamchatka_goes_round() -> None:
+def test_the_road_from_alaska_to_kamchatka_wraps_around() -> None:
     file = load_map_file("world")
     v, w = file.map.find_territory("Alaska"), file.map.find_territory("Kamchatka")
     assert w in file.map.neighbours[v]

@@ -35,7 +35,7 @@ def test_the_picture_fits(name: str, width: int) -> None:
 @pytest.mark.parametrize(
     ("name", "width"), [("m1", 100), ("m2", 100), ("path4", 100), ("world", 140), ("grid:6x7", 100)]
 )
-def test_every_name_is_there_where_there_is_room(name: str, width: int) -> None:
+def test_every_name_is_drawn_if_there_is_room(name: str, width: int) -> None:
     file = load_map_file(name)
     text, named = draw_map(file, width=width)
     assert named

@@ -92,7 +92,7 @@ def play_tictactoe(
     return play_match(replace(terms(), adjudication=rules, opening=tuple(opening)), moves)
 
 
-def test_both_are_told_the_end_and_its_reason() -> None:
+def test_both_players_get_the_end_with_its_reason() -> None:
     moves = [(cell, 500.0) for cell in NOBODY_WINS]
     referee, _, effects = play_tictactoe(WIN, moves)
     detail = "both bots said in their last 2 moves each that maxie wins, by 500 or more"
@@ -104,7 +104,7 @@ def test_both_are_told_the_end_and_its_reason() -> None:
     assert referee.next_deadline is None
 
 
-def test_the_end_of_the_game_goes_before_adjudication() -> None:
+def test_the_end_of_the_game_takes_precedence_over_adjudication() -> None:
     referee, _, _ = play_tictactoe(Adjudication(limit=5), [(cell, None) for cell in (0, 3, 1, 4, 2)])
     assert referee.result is not None
     assert referee.result.reason is EndReason.LINE

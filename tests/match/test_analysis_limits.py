@@ -100,7 +100,7 @@ def test_a_move_without_thinking_stays_as_it_is() -> None:
     assert AnalysisTrimmer(RISKLESS).trim_move(Player.MAXIE, recorded) is recorded
 
 
-def test_thinking_is_trimmed_alike_as_it_arrives_and_in_a_record() -> None:
+def test_analysis_is_trimmed_in_the_same_way_on_arrival_and_in_a_record() -> None:
     said, kept = Thinking(depth=1, line=[[0, 1], "no move"]), Thinking(depth=1, line=[[0, 1]])
     arrived = AnalysisTrimmer(RISKLESS).trim_move(Player.MAXIE, MoveReceived(Player.MAXIE, 0, [1, 2], said))
     assert arrived == MoveReceived(Player.MAXIE, 0, [1, 2], kept)

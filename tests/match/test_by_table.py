@@ -74,7 +74,7 @@ def test_a_record_without_its_table_names_the_missing_table() -> None:
         verify_record(replace(ended, setup=setup))
 
 
-def test_rules_that_could_end_nothing_are_told_of() -> None:
+def test_an_unusable_table_rule_is_reported() -> None:
     assert find_unusable_table_reason(RULES, ANY) is None
     assert find_unusable_table_reason(Adjudication(limit=9), OTHER) is None
     assert find_unusable_table_reason(None, OTHER) is None

@@ -68,7 +68,7 @@ def test_the_disconnection_of_a_ready_player_does_not_lengthen_the_wait() -> Non
     st.integers(1, 9),
     st.integers(0, 9),
 )
-def test_nobody_has_less_time_than_it_was_told_since_it_could_be_asked_last(
+def test_each_player_has_its_whole_time_after_it_could_last_get_ready(
     happens: list[tuple[str, Player, int]], ready: int, grace: int
 ) -> None:
     made = make_readiness(ready=ready, grace=grace)

@@ -37,7 +37,7 @@ from tests.match.refereed import MAXIE, MINNIE, messages_to, play, started_refer
 from tests.server.matches import terms
 
 
-def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> None:
+def test_both_get_start_and_the_turn_is_sent_when_both_are_ready() -> None:
     referee = Referee(terms())
     starts = referee.handle(MatchOpened(), 0)
     assert [messages_to(starts, player, Start)[0].seat for player in Player] == ["maxie", "minnie"]
@@ -47,7 +47,7 @@ def test_both_are_told_the_start_and_the_turn_comes_when_both_are_ready() -> Non
     assert effects == [NotifyPlayer(MAXIE, Turn("m" * 32, 0, [], referee._clock.to_clocks(), 100))]
 
 
-def test_with_time_odds_each_is_told_and_given_its_own_time() -> None:
+def test_with_time_odds_each_player_gets_its_own_time() -> None:
     referee = Referee(replace(terms(), time_odds=TimeOdds(minnie="3+0.5")))
     starts = referee.handle(MatchOpened(), 0)
     own = [messages_to(starts, player, Start)[0].time_control for player in Player]
@@ -185,7 +185,7 @@ def test_the_same_move_again_is_acknowledged_again_and_changes_nothing() -> None
         (MoveReceived(MINNIE, 7, 5), Code.OUT_OF_TURN),
     ],
 )
-def test_stale_and_early_moves_are_told_so_and_the_match_goes_on(event: MoveReceived, code: Code) -> None:
+def test_stale_and_early_moves_get_an_error_and_the_match_continues(event: MoveReceived, code: Code) -> None:
     referee = started_referee()
     play(referee, 4)
     (error,) = messages_to(referee.handle(event, 1), event.player, Error)
@@ -244,7 +244,7 @@ def test_resignation_and_protocol_error_and_server_fault() -> None:
         assert referee.result == FinishMatch(winner, reason, detail)
 
 
-def test_a_lost_connection_is_one_change_of_the_state_however_often_it_is_told() -> None:
+def test_a_lost_connection_changes_the_state_once_however_often_it_is_reported() -> None:
     referee = started_referee()
     before = referee.revision
     for _ in range(3):
@@ -263,7 +263,7 @@ def test_a_player_away_longer_than_the_grace_loses_by_disconnect() -> None:
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
 
 
-def test_the_clock_of_who_is_away_runs_on_and_its_fall_is_a_disconnect() -> None:
+def test_the_clock_of_an_absent_player_runs_on_and_its_end_is_a_disconnect() -> None:
     referee = started_referee(tc="1+0", margin=0, grace=5000)
     referee.handle(PlayerDisconnected(MAXIE), 10 * NS_PER_MS)
     assert referee.next_deadline == 1000 * NS_PER_MS
@@ -280,7 +280,7 @@ def test_a_flag_that_had_fallen_when_the_connection_was_lost_is_a_timeout() -> N
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.TIMEOUT)
 
 
-def test_a_returning_player_gets_the_whole_state_and_plays_on() -> None:
+def test_a_returning_player_gets_the_whole_state_and_continues() -> None:
     referee = started_referee()
     play(referee, 4, 0)
     referee.handle(PlayerDisconnected(MAXIE), 10 * NS_PER_MS)
@@ -304,7 +304,7 @@ def test_a_fresh_connection_takes_a_seat_before_the_match_and_loses_it_during() 
     assert (referee.result.winner, referee.result.reason) == (MINNIE, EndReason.DISCONNECT)
 
 
-def test_a_new_process_of_a_proved_bot_is_told_the_match_and_its_turn() -> None:
+def test_a_new_process_of_a_proved_bot_gets_the_match_and_its_turn() -> None:
     referee = Referee(terms())
     for event in (MatchOpened(), PlayerReady(MAXIE), SessionLost(MAXIE, proved=True)):
         effects = referee.handle(event, 0)
@@ -340,7 +340,7 @@ happenings = st.lists(
 
 
 @given(happenings)
-def test_whatever_happens_a_match_has_a_deadline_until_it_ends_once_and_both_are_told(
+def test_a_match_always_has_a_deadline_and_ends_once_for_both_players(
     script: list[tuple[RefereeEvent, int]],
 ) -> None:
     referee = Referee(terms())

@@ -23,7 +23,7 @@ from tests.match.refereed import BEGINNING, MAXIE, MINNIE, messages_to, play, st
 from tests.server.matches import terms
 
 
-def test_the_lag_of_the_turn_is_credited_and_told() -> None:
+def test_the_lag_of_the_turn_is_credited_and_sent() -> None:
     referee = Referee(terms(tc="1+0", margin=0))
     for event in (*BEGINNING, TurnStarted(0, lag_ns=80 * NS_PER_MS)):
         referee.handle(event, 0)
@@ -80,7 +80,7 @@ def test_an_absent_player_has_lost_however_late_the_server_was() -> None:
     assert (referee.result.winner, referee.result.reason) == (MAXIE, EndReason.DISCONNECT)
 
 
-def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back() -> None:
+def test_after_an_outage_the_turn_restarts_when_its_mover_is_back() -> None:
     referee = started_referee(tc="1+0.1", grace=500)
     play(referee, 4, at=100 * NS_PER_MS)
     now = 5 * NS_PER_MS  # after a restart of the machine, its monotonic clock may have any value
@@ -95,7 +95,7 @@ def test_after_the_server_was_away_the_turn_begins_anew_when_its_mover_is_back()
     assert accepted.spent_ms == 200
 
 
-def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_before() -> None:
+def test_the_last_move_sent_again_after_an_outage_is_acknowledged_as_before() -> None:
     referee = started_referee()
     first = messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 7 * NS_PER_MS), MAXIE, Accepted)
     referee.handle(ServerRecovered(), 0)
@@ -103,7 +103,7 @@ def test_the_last_move_sent_again_after_the_server_was_away_is_acknowledged_as_b
     assert messages_to(referee.handle(MoveReceived(MAXIE, 0, 4), 2), MAXIE, Accepted) == first
 
 
-def test_nobody_comes_back_after_the_server_was_away() -> None:
+def test_nobody_wins_if_both_players_stay_away_after_an_outage() -> None:
     referee = started_referee(grace=500)
     referee.handle(ServerRecovered(), 10 * NS_PER_MS)
     referee.handle(DeadlinePassed(), 510 * NS_PER_MS)
@@ -111,7 +111,7 @@ def test_nobody_comes_back_after_the_server_was_away() -> None:
     assert (referee.result.winner, referee.result.reason) == (None, EndReason.DISCONNECT)
 
 
-def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> None:
+def test_after_an_outage_the_time_to_get_ready_restarts() -> None:
     referee = Referee(terms(ready=1000))
     referee.handle(MatchOpened(), 0)
     referee.handle(PlayerReady(MAXIE), 900 * NS_PER_MS)
@@ -122,7 +122,7 @@ def test_getting_ready_has_all_its_time_again_after_the_server_was_away() -> Non
     assert messages_to(referee.handle(PlayerReady(MINNIE), 5200 * NS_PER_MS), MAXIE, Turn)
 
 
-def test_the_clock_of_who_is_not_back_since_the_server_was_away_does_not_start() -> None:
+def test_the_clock_of_a_player_who_is_away_since_an_outage_does_not_start() -> None:
     referee = started_referee(tc="1+0")
     referee.handle(ServerRecovered(), 0)
     referee.handle(PlayerReconnected(MAXIE), 10 * NS_PER_MS)

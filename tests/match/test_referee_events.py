@@ -34,7 +34,7 @@ every = st.one_of([special.get(kind, st.from_type(kind)) for kind in get_args(Re
 
 
 @given(every, ns)
-def test_an_event_comes_back_from_the_journal_as_it_was(event: RefereeEvent, at: int) -> None:
+def test_an_event_is_read_from_the_journal_unchanged(event: RefereeEvent, at: int) -> None:
     turn = (at, TurnStarted(3, 5))
     assert decode_from_journal(encode_for_journal(at, event)) == [(at, event)]
     assert decode_from_journal(encode_for_journal(at + 1, event, turn)) == [turn, (at + 1, event)]
@@ -45,7 +45,7 @@ def test_no_event_changes_after_it_was_made() -> None:
     assert all(kind.__struct_config__.frozen for kind in get_args(RefereeEvent))
 
 
-def test_every_kind_has_a_word_of_its_own() -> None:
+def test_every_kind_of_event_has_a_different_tag() -> None:
     kinds = get_args(RefereeEvent)
     assert len({kind.__struct_config__.tag for kind in kinds}) == len(kinds)
 
@@ -61,6 +61,6 @@ def test_every_kind_has_a_word_of_its_own() -> None:
         '[[{"type": "opened"}]]',
     ],
 )
-def test_what_is_no_event_is_refused(line: str) -> None:
+def test_text_that_is_not_an_event_is_refused(line: str) -> None:
     with pytest.raises(msgspec.DecodeError):
         decode_from_journal(line)

@@ -76,7 +76,7 @@ MAPS = st.just(SMALL) | riskless_maps(4).map(
 
 @examples(150)
 @given(map=MAPS, seed=st.integers(0, 2**32), times=st.integers(2, 4), opening=st.integers(0, 8))
-def test_a_match_ends_when_the_oracle_says_so_and_its_record_tells_nothing_else(
+def test_a_match_and_its_record_end_when_the_oracle_says_so(
     map: RisklessMap, seed: int, times: int, opening: int
 ) -> None:
     positions, moves = random_match(map, seed)
@@ -121,7 +121,7 @@ def circling(rules: Adjudication | None = DEFAULT_RULES, plies: int = 100) -> Re
     return refereed(agree_terms(SMALL, rules, []), moves)[0]
 
 
-def test_both_are_told_of_the_third_time() -> None:
+def test_both_players_get_the_end_at_the_third_occurrence() -> None:
     referee = circling()
     detail = "repetition: the same position came up 3 times, with the same player to move"
     assert referee.result == FinishMatch(None, EndReason.ADJUDICATED, detail)
@@ -138,7 +138,7 @@ def test_nothing_is_counted_without_the_rule() -> None:
         assert circling(rules).result is None
 
 
-def test_it_comes_before_the_ply_limit() -> None:
+def test_repetition_takes_precedence_over_the_ply_limit() -> None:
     position = circling().position
     every = Adjudication(repetition=3, limit=1)
     moves = [RecordedMove([0, 1], 0.0)] * 4

@@ -130,7 +130,7 @@ def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | No
     assert replay.plies == len(record.moves)
 
 
-def test_each_ply_is_told_with_its_figures() -> None:
+def test_each_ply_is_described_with_its_figures() -> None:
     record, _ = random_record(GAMES["tictactoe"], 1)
     replay = verify_record(record)
     first = replay.game.move_to_text(record.moves[0].move)

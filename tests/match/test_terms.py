@@ -58,14 +58,14 @@ def test_terms_that_are_older_than_engines_are_read() -> None:
     assert (read.engines, read.thread_limits, read.get_max_threads("maxie")) == (Engines(), ThreadLimits(), 1)
 
 
-def test_terms_of_a_game_that_is_not_known_here_are_refused_by_its_name() -> None:
+def test_terms_of_an_unknown_game_are_refused_with_its_name() -> None:
     data = json.decode(to_json(terms()))
     data["game"]["name"] = "no-such-game"
     with pytest.raises(GameError, match=r"^no game is called 'no-such-game': .*--game FILE.py:Class\)$"):
         from_json(json.encode(data).decode())
 
 
-def test_a_record_tells_the_terms_and_the_rules_of_a_game_of_ones_own() -> None:
+def test_a_record_has_the_terms_and_the_rules_digest_of_a_custom_game() -> None:
     own = Terms(
         match="m",
         event="e",

@@ -52,7 +52,7 @@ def test_a_move_has_its_times_and_its_credit() -> None:
     assert reason is None
 
 
-def test_an_illegal_move_stands_beside_the_legal_ones() -> None:
+def test_an_illegal_move_is_shown_with_the_legal_ones() -> None:
     steps, detail, reason = run_timeline(
         (30, TurnStarted(0)),
         (40, MoveReceived(Player.MAXIE, 0, 4)),
@@ -97,7 +97,7 @@ def test_a_refusal_says_why_and_the_match_continues() -> None:
     assert reason is None
 
 
-def test_a_turn_that_is_sent_again_goes_on_with_the_time_it_had_run() -> None:
+def test_the_clock_of_a_turn_that_is_sent_again_continues() -> None:
     (_, _, late), _, reason = run_timeline(
         (30, TurnStarted(0)),
         (900, PlayerDisconnected(Player.MAXIE)),
@@ -134,7 +134,7 @@ def test_coming_going_and_a_server_that_was_away() -> None:
     assert "resigned" in steps[6].wrong
 
 
-def test_a_broken_frame_is_told_with_its_bytes() -> None:
+def test_a_broken_frame_is_shown_with_its_bytes() -> None:
     (broke,), _, reason = run_timeline(
         (30, ProtocolViolated(Player.MAXIE, "not msgpack; its 3 bytes begin c1 00 ff"))
     )

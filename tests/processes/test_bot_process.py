@@ -105,7 +105,7 @@ async def test_the_pause_before_a_restart_doubles_up_to_its_limit() -> None:
 
 
 @virtual
-async def test_a_move_makes_the_pauses_begin_anew() -> None:
+async def test_after_a_move_the_pauses_begin_with_the_first_one() -> None:
     bot = make_process([], connects_after=0.5, lasts=10)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bot.run)
@@ -118,7 +118,7 @@ async def test_a_move_makes_the_pauses_begin_anew() -> None:
 
 
 @virtual
-async def test_a_bot_that_never_comes_is_given_up_after_its_time() -> None:
+async def test_a_bot_that_never_connects_is_lost_after_its_time() -> None:
     lines: list[str] = []
     bot = make_process(lines, connects_after=math.inf, lasts=math.inf)
     await bot.run()

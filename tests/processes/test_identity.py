@@ -35,7 +35,7 @@ def test_a_process_is_gone_as_soon_as_it_was_killed_and_not_before() -> None:
         assert has_ended(data)
 
 
-def test_the_process_that_asks_is_there() -> None:
+def test_the_current_process_has_not_ended() -> None:
     me = identify_this_process()
     assert me == identify_this_process()
     assert not has_ended(me)

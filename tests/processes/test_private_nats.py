@@ -15,7 +15,7 @@ from tests.processes.test_supervisor import is_alive
 
 
 @mark_requires("nats")
-async def test_it_lets_in_who_can_read_its_password_and_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_clients_with_the_password_can_connect(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_private_nats() as nats:
         with pytest.raises(BusError, match="rejects this user"):
             async with open_nats(nats.url.replace("arena@", "arena:guess@"), name="test"):
@@ -55,7 +55,7 @@ def find_server_id(folder: Path) -> int:
     return int(file.stem.rpartition("_")[2])
 
 
-async def test_without_the_program_it_says_what_to_do(
+async def test_without_nats_server_the_error_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

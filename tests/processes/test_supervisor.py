@@ -64,14 +64,14 @@ def test_output_and_environment_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sorted(process.stdout.read().split()) == ["True", "seen"]
 
 
-def test_a_command_that_is_not_there() -> None:
+def test_a_missing_command() -> None:
     with supervised("no-such-program") as process:
         assert process.stdout is not None
         assert process.stdout.read() == "cannot start 'no-such-program': No such file or directory\n"
         assert process.wait(150) == supervisor.CANNOT_START_EXIT_CODE
 
 
-def test_a_signal_that_comes_before_the_command_is_handed_on_when_it_is_there() -> None:
+def test_a_signal_that_arrives_before_the_command_starts_is_forwarded_to_it() -> None:
     """Without forwarding, the signal would end only the supervisor and leave the command running."""
     # A blocked signal stays pending, and stays blocked, when the process executes another program.
     early = (
@@ -110,7 +110,7 @@ def test_child_processes_of_the_command_end_with_it() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_polite_signal_is_handed_on(number: signal.Signals) -> None:
+def test_signals_that_ask_to_stop_are_forwarded(number: signal.Signals) -> None:
     # A Python handler runs between two bytecodes, so a signal just before a sleep would be handled only after the sleep.
     # `sigwait` accepts a signal at any time.
     code = (

@@ -31,7 +31,7 @@ async def test_tasks_end_with_the_block() -> None:
     assert sleeper.state == "ended"
 
 
-async def test_the_error_of_the_block_comes_out_as_it_is() -> None:
+async def test_an_exception_of_the_block_propagates_unchanged() -> None:
     sleeper = Sleeper()
     with pytest.raises(KeyError, match="here"):
         async with open_background_tasks() as tasks:

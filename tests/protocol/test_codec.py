@@ -52,12 +52,12 @@ def pack(data: object) -> bytes:
 
 
 @given(client_messages)
-def test_client_messages_come_back_the_same(message: ClientMessage) -> None:
+def test_client_messages_are_unchanged_by_a_round_trip(message: ClientMessage) -> None:
     assert decode_client_message(encode(message)) == message
 
 
 @given(server_messages)
-def test_server_messages_come_back_the_same(message: ServerMessage) -> None:
+def test_server_messages_are_unchanged_by_a_round_trip(message: ServerMessage) -> None:
     assert decode_server_message(encode(message)) == message
 
 
@@ -137,9 +137,7 @@ moves_of_numbers = st.builds(
 
 @examples(1000)
 @given(moves_of_numbers, st.randoms(use_true_random=False))
-def test_a_move_of_numbers_is_what_msgpack_itself_finds_in_its_frame(
-    frame: bytes, chance: random.Random
-) -> None:
+def test_a_move_of_numbers_is_decoded_as_by_msgpack_alone(frame: bytes, chance: random.Random) -> None:
     """The fast path for such frames must accept only frames that the general path accepts, with the same result."""
     frame = mutated(frame, chance)
     told = outcome(decode_client_message, frame)
@@ -171,9 +169,7 @@ told_of_numbers = st.builds(
 
 @examples(1000)
 @given(told_of_numbers, st.randoms(use_true_random=False))
-def test_a_turn_or_a_receipt_is_what_msgpack_itself_finds_in_its_frame(
-    frame: bytes, chance: random.Random
-) -> None:
+def test_a_turn_or_an_accepted_is_decoded_as_by_msgpack_alone(frame: bytes, chance: random.Random) -> None:
     frame = mutated(frame, chance)
     told = outcome(decode_server_message, frame)
     if not isinstance(told, Turn | Accepted):
@@ -307,7 +303,7 @@ def test_a_message_at_the_bounds_is_accepted(frame: bytes, message: ClientMessag
     assert decode_client_message(frame) == message
 
 
-def test_a_whole_number_serves_where_a_float_is_asked() -> None:
+def test_a_whole_number_is_accepted_as_a_float() -> None:
     decoded = decode_client_message(move(thinking={"value": 3}))
     assert isinstance(decoded, Move)
     assert not isinstance(decoded.thinking, msgspec.UnsetType)
@@ -387,7 +383,7 @@ def test_a_move_of_any_data_is_decoded_as_it_was_sent(move: object) -> None:
     assert repr(decoded.move) == repr(move)
 
 
-def test_readiness_is_decoded_and_what_does_not_belong_there_is_passed_over_as_in_other_messages() -> None:
+def test_ready_is_decoded_and_its_unknown_fields_are_ignored() -> None:
     assert decode_client_message(encode(Ready("m" * 32))) == Ready("m" * 32)
     more = msgpack.packb({"type": "ready", "match": "m", "more": 1})
     assert decode_client_message(more) == Ready("m")

@@ -14,7 +14,7 @@ from arena.protocol.values import Clocks
 
 
 @pytest.mark.parametrize("words", [Code, EndReason])
-def test_every_word_is_written_as_it_is_spelt_and_says_what_it_means(
+def test_every_code_is_encoded_as_its_word_and_has_a_meaning(
     words: type[Code | EndReason],
 ) -> None:
     for word in words:
@@ -50,7 +50,7 @@ def test_words_pass_through_json(words: type[Code | EndReason]) -> None:
 
 
 @pytest.mark.parametrize("kind", [Code, EndReason])
-def test_a_word_of_a_later_version_is_kept_as_it_is(kind: Any) -> None:
+def test_a_word_of_a_later_version_is_kept_unchanged(kind: Any) -> None:
     for word in ("boredom", "x", "x" * 64):
         later = kind(word)
         assert later == word

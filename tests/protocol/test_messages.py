@@ -24,7 +24,7 @@ def test_a_message_without_its_secrets_is_otherwise_the_same(message: Message) -
             assert getattr(shown, field) == getattr(message, field)
 
 
-def test_a_token_that_is_not_there_is_not_shown_as_a_secret() -> None:
+def test_a_missing_token_is_not_shown_as_a_secret() -> None:
     assert hide_secrets(Hello("ada")) == Hello("ada")
 
 

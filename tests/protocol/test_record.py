@@ -53,7 +53,7 @@ EXAMPLE = Record(
 
 
 @given(records)
-def test_a_line_comes_back_the_same(record: Record) -> None:
+def test_a_line_is_unchanged_by_a_round_trip(record: Record) -> None:
     line = to_line(record)
     assert "\n" not in line
     assert from_line(line) == record
@@ -106,7 +106,7 @@ def test_a_bad_line_is_named_by_its_file_and_number(tmp_path: Path, bad: bytes) 
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         next(read_records(tmp_path / "none.jsonl"))
 

@@ -36,7 +36,7 @@ def test_every_reference_leads_somewhere() -> None:
     assert found <= set(whole["$defs"])
 
 
-def test_it_ends_quietly_where_nobody_reads_on() -> None:
+def test_the_program_ends_silently_if_its_output_is_closed() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     try:

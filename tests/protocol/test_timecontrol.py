@@ -20,7 +20,7 @@ from tests.protocol.strategies import time_controls
 
 
 @given(time_controls)
-def test_text_comes_back_the_same(control: TimeControl) -> None:
+def test_text_is_unchanged_by_a_round_trip(control: TimeControl) -> None:
     assert TimeControl.parse(str(control)) == control
 
 

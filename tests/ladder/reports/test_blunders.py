@@ -54,7 +54,7 @@ def test_blunders_are_those_moves_that_made_the_value_worse() -> None:
     assert sum(each.moves for each in found) == 2 * len(record.moves)
 
 
-def test_openings_are_nobodys_blunders_and_other_maps_say_nothing() -> None:
+def test_openings_are_no_blunders_and_unsolved_maps_have_no_report() -> None:
     record = make_record("path4", 30, opening=30)
     assert count_blunders(["a", "b"], [record]) == [
         BlunderReport("a", 1, 0, 0, 0),

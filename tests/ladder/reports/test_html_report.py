@@ -55,7 +55,7 @@ def ladder() -> Ladder:
     return ladder
 
 
-def test_the_page_is_whole_and_needs_nothing_else() -> None:
+def test_the_page_is_valid_and_loads_no_other_file() -> None:
     text = render_report(ladder(), ())
     reader = Reader()
     reader.feed(text)

@@ -52,7 +52,7 @@ def test_a_game_without_maps_is_advised_to_take_openings() -> None:
     assert "--map" not in warning
 
 
-def test_half_is_not_too_much_and_what_was_stopped_is_not_judged() -> None:
+def test_half_of_the_matches_drawn_is_not_too_many_and_a_stopped_ladder_has_no_warning() -> None:
     assert make_draws_warning(ladder("m2", 2)) is None
     stopped = ladder("m2", 4)
     stopped.is_stopped = True
