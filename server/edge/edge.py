@@ -58,7 +58,7 @@ EdgeClient = Session | PageClient
 
 
 class Edge:
-    """Listening sockets, connections and clients of one process, as a context manager that closes them at its end."""
+    """Listening sockets, connections and clients of one process. A context manager, which closes them after its block."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """Fair queue for expensive requests: clients' addresses take turns, and a pause follows each response.
 
-Even within their work budgets, many addresses together could overload a machine that also serves matches. So few
-responses are made in parallel, and the pause after each is a multiple of its cost. All responses together use a limited
-share of the machine.
+Even within their work budgets, many addresses together could overload a machine that also serves matches. Therefore,
+only a few responses are made in parallel, and the pause after each is a multiple of its cost. So all responses together
+use a limited share of the machine.
 """
 
 from __future__ import annotations
