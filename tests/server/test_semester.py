@@ -208,7 +208,7 @@ def group_by_round(played: list[StoredMatch]) -> list[dict[frozenset[str], list[
     return rounds
 
 
-def add_points(played: Iterable[StoredMatch]) -> dict[str, float]:
+def sum_points(played: Iterable[StoredMatch]) -> dict[str, float]:
     points: defaultdict[str, float] = defaultdict(float)
     for each in played:
         for bot, more in each.points().items():
@@ -223,7 +223,7 @@ def compute_swiss_table(
 
     left  number of rounds before it left, for each bot that left
     """
-    points = add_points(played)
+    points = sum_points(played)
     opponents: defaultdict[str, list[str]] = defaultdict(list)
     for number, pairs in enumerate(group_by_round(played)):
         for one, other in map(sorted, pairs):
@@ -242,7 +242,7 @@ def find_champion(played: list[StoredMatch], seeds: list[str]) -> str:
     """Return the bot that lost no encounter of a knockout. The better seed wins a drawn encounter."""
     lost = set()
     for two in {each.pair for each in played}:
-        points = add_points(each for each in played if each.pair == two)
+        points = sum_points(each for each in played if each.pair == two)
         lost.add(max(two, key=lambda bot: (-points[bot], seeds.index(bot))))
     (found,) = set(seeds) - lost
     return found

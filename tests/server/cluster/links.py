@@ -68,7 +68,8 @@ class RecordingEdge:
             if isinstance(each, SendToClient) and each.client in self.pending:
                 self.connected[each.client] = self.pending.pop(each.client)
 
-    def request(self, name: str) -> int:
+    def send_hello(self, name: str) -> int:
+        """Send the hello of a new client, and return the client's number."""
         self.count += 1
         client = self.number << EDGE_SHIFT | self.count
         self.pending[client] = Hello(name)

@@ -29,7 +29,7 @@ def synced_pair(exchange: SimulatedExchange, number: int = 5) -> tuple[Recording
     """Return an edge and a core that are in sync, and the number of a connected client."""
     core, edge = RecordingCore(exchange, fencing_token=1), RecordingEdge(exchange, number)
     exchange.world.run_for(SECOND)
-    client = edge.request("anna")
+    client = edge.send_hello("anna")
     exchange.world.run_for(SECOND)
     assert edge.is_synced()
     assert client in core.clients
@@ -86,7 +86,7 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
         edge = dice.choice(edges)
         match dice.randrange(4):
             case 0:
-                edge.request(f"bot {step}")
+                edge.send_hello(f"bot {step}")
             case 1 if edge.connected:
                 edge.disconnect(dice.choice(list(edge.connected)))
             case _ if edge.connected:
@@ -154,7 +154,7 @@ def test_messages_held_for_a_core_are_limited_in_number_and_age(exchange: Simula
 def test_a_list_of_messages_larger_than_a_frame_is_split(exchange: SimulatedExchange) -> None:
     edge, core, _ = synced_pair(exchange)
     for number in range(12_000):
-        edge.request(f"a bot with a long name {number:>40}")
+        edge.send_hello(f"a bot with a long name {number:>40}")
     exchange.world.run_for(SECOND)
     assert len(edge.connected) == 12_001
     carried = exchange.carried

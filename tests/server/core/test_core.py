@@ -121,40 +121,40 @@ class Script:
 
     # messages
 
-    def match_of(self, peer: Peer, number: int) -> str:
+    def pick_own_match(self, peer: Peer, number: int) -> str:
         """Return the id of one of the last two matches of a bot."""
         return pick([start.match for start in peer.all(Start)][-2:] or ["none"], number)
 
-    def match(self, _peer: Peer, number: int) -> str:
+    def pick_match(self, _peer: Peer, number: int) -> str:
         """Return the id of a match in progress."""
         return pick([each.match for each in self.listing().matches] or ["none"], number)
 
-    def challenge(self, _peer: Peer, number: int) -> str:
+    def pick_challenge(self, _peer: Peer, number: int) -> str:
         """Return the id of an open challenge."""
         return pick([each.challenge for each in self.listing().challenges] or ["c1"], number)
 
     def listing(self) -> Listing:
         return self.arena.listing()
 
-    def move(self, peer: Peer, number: int) -> Move:
+    def make_move(self, peer: Peer, number: int) -> Move:
         turns = peer.all(Turn)
         if not turns or number > 7:
-            return Move(self.match_of(peer, number), number, number)
+            return Move(self.pick_own_match(peer, number), number, number)
         free = [cell for cell in range(9) if cell not in turns[-1].moves]
         return Move(turns[-1].match, turns[-1].ply, pick(free, number))
 
-    def ask(self, peer: Peer, number: int) -> Challenge:
+    def make_challenge(self, peer: Peer, number: int) -> Challenge:
         opponent = NAMES[number % 5] if number < 8 else ""
         game = "tictactoe" if number else "chess"
         return Challenge(opponent, game=game, time_control=FAST, rated=peer.name != "guest-1")
 
     # actions of hosts, edges and connections
 
-    def back(self, peer: Peer, number: int) -> None:
+    def reconnect(self, peer: Peer, number: int) -> None:
         if peer.received:
             self.peers.append(peer.reconnect(edge=number % 3))
 
-    def play(self, peer: Peer, number: int) -> None:
+    def request_match(self, peer: Peer, number: int) -> None:
         other = NAMES[number % 4]
         self.arena.request_match(peer.name, other if other != peer.name else "dora", "2+0.1")
 
@@ -168,20 +168,20 @@ class Script:
         """Let every bot answer its last turn."""
         for peer in [peer for peer in self.peers if peer.closed is None]:
             if peer.all(Turn):
-                peer.send(self.move(peer, number % 8), number * 10 * MS)
+                peer.send(self.make_move(peer, number % 8), number * 10 * MS)
 
-    def edge_here(self, _peer: Peer, number: int) -> None:
+    def resync_edge(self, _peer: Peer, number: int) -> None:
         edge = number % 3
-        here = [
+        connected = [
             each
             for each in self.peers
             if get_edge_number(each.client) == edge and each.received and not each.closed
         ]
-        facts = [
+        entries = [
             ClientAdmitted(each.client, replace(each.hello, session=each.session), "x", "x", "unused")
-            for each in here
+            for each in connected
         ]
-        self.arena.handle(EdgeResynced(edge, facts[number // 5 :]))
+        self.arena.handle(EdgeResynced(edge, entries[number // 5 :]))
 
     def reconfigure(self, _peer: Peer, number: int) -> None:
         pool = None if number < 2 else replace(POOL, pause_ms=number * 100)
@@ -193,15 +193,15 @@ def pick(choices: Sequence[T], number: int) -> T:
 
 
 MESSAGES: dict[str, Callable[[Script, Peer, int], ClientMessage]] = {
-    "move": Script.move,
-    "ready": lambda script, peer, number: Ready(script.match_of(peer, number)),
-    "resign": lambda script, peer, number: Resign(script.match_of(peer, number)),
-    "challenge": Script.ask,
-    "accept": lambda script, peer, number: Accept(script.challenge(peer, number)),
-    "decline": lambda script, peer, number: Decline(script.challenge(peer, number)),
-    "withdraw": lambda script, peer, number: Withdraw(script.challenge(peer, number)),
-    "watch": lambda script, peer, number: Watch(script.match(peer, number)),
-    "unwatch": lambda script, peer, number: Unwatch(script.match(peer, number)),
+    "move": Script.make_move,
+    "ready": lambda script, peer, number: Ready(script.pick_own_match(peer, number)),
+    "resign": lambda script, peer, number: Resign(script.pick_own_match(peer, number)),
+    "challenge": Script.make_challenge,
+    "accept": lambda script, peer, number: Accept(script.pick_challenge(peer, number)),
+    "decline": lambda script, peer, number: Decline(script.pick_challenge(peer, number)),
+    "withdraw": lambda script, peer, number: Withdraw(script.pick_challenge(peer, number)),
+    "watch": lambda script, peer, number: Watch(script.pick_match(peer, number)),
+    "unwatch": lambda script, peer, number: Unwatch(script.pick_match(peer, number)),
     "browse": lambda _script, _peer, _number: Browse(),
     "ping": lambda _script, _peer, _number: Ping(),
     "hello": lambda _script, _peer, _number: Hello("again"),
@@ -209,16 +209,16 @@ MESSAGES: dict[str, Callable[[Script, Peer, int], ClientMessage]] = {
 }
 WAITS = (1, 10, 50, 100, 500, 1_000, 2_000, 4_000, 30_000, 70_000)
 HOST: dict[str, Callable[[Script, Peer, int], object]] = {
-    "return": Script.back,
+    "return": Script.reconnect,
     "leave": lambda _script, peer, number: number > 2 or peer.disconnect(),
     "fault": lambda _script, peer, number: number or peer.disconnect("a text frame"),
     "wait": lambda script, _peer, number: script.arena.wait(WAITS[number]),
-    "play": Script.play,
+    "play": Script.request_match,
     "get ready": Script.get_ready,
     "answer turns": Script.answer_turns,
-    "edge gone": lambda script, _peer, number: number > 2 or script.arena.handle(EdgeDisconnected(number)),
-    "edge here": Script.edge_here,
-    "store back": lambda script, _peer, _number: script.arena.handle(StoreRecovered()),
+    "edge lost": lambda script, _peer, number: number > 2 or script.arena.handle(EdgeDisconnected(number)),
+    "edge resynced": Script.resync_edge,
+    "store recovered": lambda script, _peer, _number: script.arena.handle(StoreRecovered()),
     "reconfigure": Script.reconfigure,
     "house lost": lambda script, _peer, number: number or script.arena.handle(HouseEngineFailed(HOUSE)),
     "drain": lambda script, _peer, number: number or script.arena.handle(StartDraining()),

@@ -56,7 +56,7 @@ def history() -> PairingHistory:
 def choose(
     bots: Sequence[str], history: PairingHistory, turn_order: TurnOrder[str], **options: Any
 ) -> list[tuple[str, str]]:
-    """Return one pair of equally rated bots of one owner, who may all meet; `options` change these conditions."""
+    """Call `choose_pairs`, by default for one pair, with all bots of one owner, equally rated and free to meet."""
     defaults: dict[str, Any] = {
         "get_owner": lambda _name: "",
         "get_rating": lambda _name: DEFAULT_RATING,
@@ -239,7 +239,7 @@ def test_the_pool_offers_a_bot_only_the_games_it_plays() -> None:
     } == {(str(SLOW), frozenset(("anna", "bert")))}
 
 
-def begin_match(record: Record) -> tuple[str, tuple[object, ...]]:
+def get_time_control_and_opening(record: Record) -> tuple[str, tuple[object, ...]]:
     return record.time_control, tuple(each.move for each in record.moves if each.opening)
 
 
@@ -257,11 +257,11 @@ def test_each_game_and_opening_is_played_from_both_seats_in_pairs() -> None:
         by_name[start.players.maxie].send(Resign(start.match))
         arena.wait(40_000) if len(arena.records) % 3 == 0 else None
     records = arena.records[:8]
-    assert {begin_match(each) for each in records} == {
+    assert {get_time_control_and_opening(each) for each in records} == {
         (str(tc), opening) for tc in (FAST, SLOW) for opening in openings
     }
     for first, second in zip(records[::2], records[1::2], strict=True):
-        assert begin_match(first) == begin_match(second)
+        assert get_time_control_and_opening(first) == get_time_control_and_opening(second)
         assert first.players.maxie == second.players.minnie
 
 

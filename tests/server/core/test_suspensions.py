@@ -16,7 +16,10 @@ from arena.server.core.suspensions import (
 SECOND = 1_000_000_000
 
 
-def fail(suspensions: BotSuspensions, times: int, now: int = 0, reason: EndReason = EndReason.TIMEOUT) -> str:
+def record_failures(
+    suspensions: BotSuspensions, times: int, now: int = 0, reason: EndReason = EndReason.TIMEOUT
+) -> str:
+    """Record failures of the bot anna, and return the reason for its suspension; empty if it is not suspended."""
     why = ""
     for _ in range(times):
         why = suspensions.record_result("anna", reason, is_loss=True, ply_count=EARLY_LOSS_PLIES, now=now)
@@ -25,9 +28,9 @@ def fail(suspensions: BotSuspensions, times: int, now: int = 0, reason: EndReaso
 
 def test_failures_in_a_row_suspend_a_bot_for_a_time_with_a_reason() -> None:
     suspensions = BotSuspensions()
-    assert fail(suspensions, MAX_FAILURES - 1) == ""
+    assert record_failures(suspensions, MAX_FAILURES - 1) == ""
     assert suspensions.find_suspension_end("anna") == 0
-    assert "timeout" in fail(suspensions, 1)
+    assert "timeout" in record_failures(suspensions, 1)
     end = MIN_SUSPENSION_SECONDS * SECOND
     assert suspensions.find_suspension_end("anna") == end
     assert suspensions.find_suspension_reason("anna", end - 1) != ""
@@ -47,14 +50,14 @@ def test_failures_in_a_row_suspend_a_bot_for_a_time_with_a_reason() -> None:
 )
 def test_a_match_without_forfeit_resets_the_failure_count(*, lost: bool, reason: EndReason) -> None:
     suspensions = BotSuspensions()
-    fail(suspensions, MAX_FAILURES - 1)
+    record_failures(suspensions, MAX_FAILURES - 1)
     assert suspensions.record_result("anna", reason, is_loss=lost, ply_count=EARLY_LOSS_PLIES, now=0) == ""
-    assert fail(suspensions, MAX_FAILURES - 1) == ""
+    assert record_failures(suspensions, MAX_FAILURES - 1) == ""
 
 
 @pytest.mark.parametrize("reason", sorted(FORFEIT_REASONS))
 def test_every_forfeit_counts(reason: EndReason) -> None:
-    assert reason.value in fail(BotSuspensions(), MAX_FAILURES, reason=reason)
+    assert reason.value in record_failures(BotSuspensions(), MAX_FAILURES, reason=reason)
 
 
 def test_an_early_resignation_counts_as_a_failure() -> None:
@@ -73,9 +76,9 @@ def test_an_early_resignation_counts_as_a_failure() -> None:
 
 def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
     suspensions, now, lasted = BotSuspensions(), 0, []
-    fail(suspensions, MAX_FAILURES - 1)
+    record_failures(suspensions, MAX_FAILURES - 1)
     for _ in range(10):
-        fail(suspensions, 1, now)
+        record_failures(suspensions, 1, now)
         lasted.append((suspensions.find_suspension_end("anna") - now) // SECOND)
         now = suspensions.find_suspension_end("anna")
     assert lasted[:3] == [MIN_SUSPENSION_SECONDS, 2 * MIN_SUSPENSION_SECONDS, 4 * MIN_SUSPENSION_SECONDS]
@@ -84,7 +87,7 @@ def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
 
 def test_a_lifted_suspension_keeps_the_failure_count() -> None:
     suspensions = BotSuspensions()
-    fail(suspensions, MAX_FAILURES)
+    record_failures(suspensions, MAX_FAILURES)
     suspensions.lift_suspension("anna")
     assert suspensions.find_suspension_reason("anna", 0) == ""
-    assert fail(suspensions, 1) != "", "one more failure is enough"
+    assert record_failures(suspensions, 1) != "", "one more failure is enough"

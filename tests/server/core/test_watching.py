@@ -173,7 +173,7 @@ def test_the_analysis_of_the_newest_move_is_hidden_during_the_match(
     assert hidden in (0, ply - 1)
 
 
-def thought_of(ply: int) -> Thinking:
+def make_analysis(ply: int) -> Thinking:
     return Thinking(depth=ply + 1, value=float(ply), line=[LINE[ply]])
 
 
@@ -193,15 +193,15 @@ def test_a_spectator_sees_no_analysis_before_the_reply_to_its_move(
     for ply, cell in enumerate(LINE[:-1]):
         mover = (anna, bert)[ply % 2]
         mover.receive(Turn)
-        mover.send(Move(match, ply, cell, thought_of(ply)))
+        mover.send(Move(match, ply, cell, make_analysis(ply)))
         third.send(Watch(match))
         plies = [at for at, each in enumerate(third.all(View)[-1].moves) if each.thinking is not None]
         assert plies == (list(range(ply)) if visibility == "reply" else [])
         seen = [each.ply for each in second.all(Thought)]
         assert seen == plies
-    anna.send(Move(match, 4, LINE[4], thought_of(4)))
+    anna.send(Move(match, 4, LINE[4], make_analysis(4)))
     assert {each.ply: each.thinking for each in second.all(Thought)} == {
-        ply: thought_of(ply) for ply in range(5)
+        ply: make_analysis(ply) for ply in range(5)
     }, "all analysis is published at the end"
     assert isinstance(second.received[-1], End)
     assert not any(each.played.thinking for each in second.all(Update))

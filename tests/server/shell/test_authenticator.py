@@ -172,14 +172,14 @@ def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
 def test_names_of_guests(name: str, is_guest: bool) -> None:
     assert (
         make_authenticator(guests=True, anyone=False)
-        .complete_resync(EdgeResynced(1, [returning(name)]))
+        .complete_resync(EdgeResynced(1, [make_resync_entry(name)]))
         .clients[0]
         .guest
         is is_guest
     )
 
 
-def returning(name: str, address: str = ADDRESS) -> ClientAdmitted:
+def make_resync_entry(name: str, address: str = ADDRESS) -> ClientAdmitted:
     return ClientAdmitted(1, Hello(name, session="secret"), address, owner="", secret="")
 
 
@@ -194,9 +194,9 @@ def test_a_client_without_a_token_is_owned_by_its_address_and_loopback_is_local(
     for address, (owner, local) in addresses.items():
         entered = auth.authenticate(request("anna", address=address), StoredAccount())
         assert (entered.owner, entered.local) == (owner, local)
-        (vouched,) = auth.complete_resync(EdgeResynced(1, [returning("anna", address)])).clients
+        (vouched,) = auth.complete_resync(EdgeResynced(1, [make_resync_entry("anna", address)])).clients
         assert (vouched.owner, vouched.local) == (owner, local)
-    assert auth.complete_resync(EdgeResynced(1, [returning("house")])).clients[0].local
+    assert auth.complete_resync(EdgeResynced(1, [make_resync_entry("house")])).clients[0].local
 
 
 class RecordingShell:
@@ -405,6 +405,6 @@ async def test_a_new_core_gets_the_ratings_of_the_bots_that_an_edge_lists(
     accounts.gate.set()
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
-        auth.complete_resync(EdgeResynced(1, [returning("anna")]))
+        auth.complete_resync(EdgeResynced(1, [make_resync_entry("anna")]))
         await anyio.wait_all_tasks_blocked()
     assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]
