@@ -104,12 +104,15 @@ class LinkPreviews:
         if not MATCH_ID.fullmatch(match):
             return GENERAL_PREVIEW
         path, ply_text = f"/picture/match/{quote(match)}", ""
-        if PLY_PATTERN.fullmatch(ply):
+        if has_ply := PLY_PATTERN.fullmatch(ply):
             path, ply_text = f"{path}/{ply}", f" · move {ply}"
         summary = await load_summary(self._engine, match)
         if summary is not None:
             conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
-            description = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves{ply_text}"
+            if has_ply and int(ply) < summary.plies:  # a link to a position does not tell the result
+                description = f"{conditions}{ply_text} of {summary.plies}"
+            else:
+                description = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves"
             return LinkPreview(
                 " v ".join(titles.make_bot_titles(summary.players)), description, f"{path}.png"
             )

@@ -39,7 +39,7 @@ class MatchTexts(Struct, frozen=True):
     conditions: str
     """Game, map and time control."""
     result: str
-    """Result of the match; empty while it is in progress."""
+    """Result of the match, or that it is in progress; empty for a position before the end, which does not tell the result."""
 
 
 def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
@@ -155,7 +155,7 @@ def _render_side_elements(match: MatchTexts, progress_text: str) -> list[str]:
         render_text(SIDE_X, 175, 26, "against", SIDE_WIDTH, MUTED),
         *_render_name_elements(match.minnie, SIDE_X, 230, 40, SIDE_WIDTH - 20, MINNIE, is_square=True),
         render_text(SIDE_X, 310, 26, match.conditions, SIDE_WIDTH, MUTED),
-        render_text(SIDE_X, 355, 26, match.result or "in progress", SIDE_WIDTH),
+        render_text(SIDE_X, 355, 26, match.result, SIDE_WIDTH),
         render_text(SIDE_X, 395, 22, progress_text, SIDE_WIDTH, MUTED),
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import resvg_py
 from msgspec import Struct
+from msgspec.structs import replace
 from PIL import Image
 
 from arena.games.catalogue import make_game
@@ -79,7 +80,9 @@ def draw_view(view: View, ply: int | None = None) -> bytes:
 
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
-    texts = MatchTexts(*titles.make_bot_titles(view.players), titles.make_live_match_title(view), "")
+    texts = MatchTexts(
+        *titles.make_bot_titles(view.players), titles.make_live_match_title(view), "in progress"
+    )
     return _draw_match(DrawnMatch(texts, view.game, view.setup, [move.move for move in view.moves]), ply)
 
 
@@ -93,7 +96,8 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:shown_ply])[-1] if game is not None else None
     move = match.moves[shown_ply - 1] if shown_ply else None
-    return _render_png(cards.render_match_card(match.texts, game, position, move, shown_ply, ply_count))
+    texts = match.texts if shown_ply == ply_count else replace(match.texts, result="")
+    return _render_png(cards.render_match_card(texts, game, position, move, shown_ply, ply_count))
 
 
 def draw_arena(line: str) -> bytes:

@@ -38,7 +38,9 @@ async def test_the_preview_of_a_finished_match_has_its_players_and_result(host: 
     headers, og = await page_at(host, f"/match/{match}/2", Host="arena.example:8765")
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert og["title"] in ("anna v bert", "bert v anna")
-    assert re.match(r"Tic-tac-toe, 600\+1 · .* · \d moves · move 2$", og["description"])
+    assert re.fullmatch(r"Tic-tac-toe, 600\+1 · move 2 of \d", og["description"]), "the result is not told"
+    _, whole = await page_at(host, f"/match/{match}")
+    assert re.fullmatch(r"Tic-tac-toe, 600\+1 · .*(won|draw).* · \d moves", whole["description"])
     assert og["url"] == f"http://arena.example:8765/match/{match}/2"
     assert og["image"] == f"http://arena.example:8765/picture/match/{match}/2.png"
     _, headers, _ = await get(host, f"/match/{match}/2", Host="arena.example:8765")

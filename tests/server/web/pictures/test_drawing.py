@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from itertools import pairwise
 
 import pytest
@@ -32,6 +33,14 @@ def test_each_ply_of_a_match_has_a_picture_of_the_right_size() -> None:
     assert image(start).format == "PNG"
     assert image(start).size == (WIDTH, HEIGHT)
     assert start != last
+
+
+def test_only_the_picture_of_the_end_tells_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(drawing, "_render_png", lambda svg: told.append(svg))
+    for ply in (0, 1, None):
+        drawing.draw_record(line(most=3), ply)
+    assert [re.search("won|draw", svg) is not None for svg in told] == [False, False, True]
 
 
 def test_a_ply_beyond_the_end_has_no_picture() -> None:
