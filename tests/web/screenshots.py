@@ -81,6 +81,21 @@ OWN_MOVES = (
 """Moves on italy after which both sides are about even."""
 
 
+MARVIN = """
+import random
+import time
+
+from arena.bots.engines.simple import GreedyBot
+
+
+class Marvin(GreedyBot):
+    def choose(self, position, clock):
+        time.sleep(0.6)
+        return random.choice(self.game.moves(position)) if random.random() < 0.1 else super().choose(position, clock)
+"""
+"""Bot whose moves can be followed, and which plays about as well as the others."""
+
+
 def boards_are_drawn(page: Page) -> None:
     page.locator(".card.live .tug-bar:not([data-unknown])").first.wait_for()
     page.wait_for_function("""() => [...document.querySelectorAll('.small-board')].some((board) => (
@@ -210,7 +225,9 @@ def main() -> None:
             ) as running:
                 for engine in ("alphabeta:depth=4", "greedy"):
                     running.connect_bot(engine, max_matches=4)
-                running.connect_slow_bot("marvin", 0.6, max_matches=8)
+                file = folder / "marvin.py"
+                file.write_text(MARVIN)
+                running.connect_bot(str(file), "marvin", max_matches=8)
                 played(running, browser, given.folder, wanted)
         if given.all or wanted & {*QUIET}:
             (folder / "quiet").mkdir()

@@ -14,7 +14,7 @@ const MIN_AXIS_PLIES = 10; // plies on the axis of a match that goes on, at leas
 const MAX_TICKS = 6; // on the axis of moves, at most
 const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
 // As in the bar, the number at a height of the graph is that of the player who is ahead.
-const TICKS = [0.9, 0.7, 0.5, 0.3, 0.1].map((chance) => ({
+const TICKS = [0.9, 0.5, 0.1].map((chance) => ({
   share: 2 * chance - 1, text: percent(Math.max(chance, 1 - chance)), seat: chance === 0.5 ? null : chance > 0.5 ? "maxie" : "minnie",
 }));
 const FOLDED_SHARE = 1 / 3; // of the match: as long as less of it was seen, the curve is not worth its room
