@@ -31,6 +31,28 @@ def test_an_event_without_matches_is_no_error(empty: BrowserArena, page: Page) -
     expect(page.get_by_text("Cancelled: too few bots. 0 matches played.")).to_be_visible()
 
 
+def test_an_event_between_two_matches_names_the_boards_that_stay(empty: BrowserArena, page: Page) -> None:
+    told = {"event": OPEN_EVENT, "plan": None, "counted": 1, "finished": False, "cancel_reason": ""}
+    match = {
+        "match": "m",
+        "event": OPEN_EVENT,
+        "game": "tictactoe",
+        "map": None,
+        "players": {"maxie": "ada", "minnie": "bob"},
+        "finished": "2026-11-20T12:00:00Z",
+        "plies": 9,
+        "result": {"winner": None, "reason": "board_full"},
+    }
+    page.route("**/api/event?*", lambda route: route.fulfill(json=told))
+    page.route("**/api/records?*", lambda route: route.fulfill(json={"matches": [], "next": None}))
+    page.goto(f"{empty.url}event/{OPEN_EVENT}")
+    expect(page.get_by_role("heading", name="No match in progress")).to_be_visible()
+    page.route("**/api/records?*", lambda route: route.fulfill(json={"matches": [match], "next": None}))
+    page.reload()
+    expect(page.get_by_role("heading", name="Just finished")).to_be_visible()
+    expect(page.locator(".cards.now > li")).to_have_count(1)
+
+
 def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_path: Path, page: Page) -> None:
     options = ("--game", "tictactoe", "--tc", "600+0", "--set", "pool.concurrency=20")
     with run_arena(tmp_path, *options) as running, ExitStack() as stack:

@@ -205,7 +205,7 @@ def test_how_far_both_players_are_is_told(shown: Page) -> None:
     has, lead = {}, {}
     for seat in ("maxie", "minnie"):
         card = shown.locator(f".player[data-owner={seat}]")
-        told = " · ".join(card.locator(".total, .places-of").all_text_contents())
+        told = " · ".join(card.locator(".total, .facts-of").all_text_contents())
         found = re.match(rf"(\d+) / {goal} · \d+ territor(?:y|ies)(?: · (\d+) ahead)?$", told)
         assert found, told
         has[seat] = int(found[1])

@@ -7,7 +7,7 @@ export class LandBars {
   constructor() {
     this.parts = /** @type {any[]} */ ([]); // [name, territories] of each bar
     this.bars = /** @type {any[]} */ ([]);
-    this.list = h("ul");
+    this.list = h("div", { class: "bars" });
     this.element = h("section", { class: "land-bars", hidden: true, "aria-label": "Land" },
       h("p", { class: "quiet" }, "Each territory trains one army a move."), this.list);
   }
@@ -37,7 +37,7 @@ export class LandBars {
       const counts = SEATS.map((seat) => h("span", { "data-owner": seat }));
       const rects = SEATS.map((seat) => svg("rect", { class: seat, height: 1 }));
       const bar = svg("svg", { viewBox: `0 0 ${members.length} 1`, preserveAspectRatio: "none" }, rects);
-      return { item: h("li", { role: "img" }, h("span", { class: "line" }, name), counts[0], bar, counts[1]), counts, rects };
+      return { item: h("div", { role: "img" }, h("span", { class: "line" }, name), counts[0], bar, counts[1]), counts, rects };
     });
     this.list.replaceChildren(...this.bars.map(({ item }) => item));
   }
