@@ -307,7 +307,7 @@ def test_a_narrow_lead_of_bots_does_not_flood_who_listens(timed: Page) -> None:
 
 def test_bars_tell_who_holds_how_much_of_the_map_and_of_each_continent(timed: Page) -> None:
     timed.evaluate(LAND, path_of_four(("minnie", 3), ("maxie", 9), ("minnie", 2), ("minnie", 1)))
-    bars = timed.locator(".bars > *")
+    bars = timed.locator(".lands > *")
     labels = [bar.get_attribute("aria-label") for bar in bars.all()]
     assert labels == ["Territories: Blue 2, Orange 2 of 4", "North: Blue 2, Orange 1 of 3"]
     expect(bars.first).to_have_text("Territories22")
@@ -757,7 +757,7 @@ def test_the_board_has_most_of_a_laptops_window_with_whole_names_and_a_phone_on_
             if address:  # beside it are the curve and the moves
                 expect(page.locator(".tv .plot svg")).to_be_in_viewport(ratio=1)
                 expect(page.locator(".tv .moves [aria-current]")).to_be_in_viewport(ratio=1)
-                expect(page.locator(".bars > *").first).to_be_in_viewport(ratio=1)
+                expect(page.locator(".lands > *").first).to_be_in_viewport(ratio=1)
         for width, height in ((844, 390), (667, 375)):
             page.set_viewport_size({"width": width, "height": height})
             for part in (".stage-board", ".stage-title", ".scoreboard", ".stage-actions", ".story"):

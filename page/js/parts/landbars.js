@@ -7,7 +7,7 @@ export class LandBars {
   constructor() {
     this.parts = /** @type {any[]} */ ([]); // [name, territories] of each bar
     this.bars = /** @type {any[]} */ ([]);
-    this.list = h("div", { class: "bars" });
+    this.list = h("div", { class: "lands" });
     this.element = h("section", { class: "land-bars", hidden: true, "aria-label": "Land" },
       h("p", { class: "quiet" }, "Each territory trains one army a move."), this.list);
   }
