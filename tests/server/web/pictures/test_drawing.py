@@ -37,7 +37,7 @@ def test_each_ply_of_a_match_has_a_picture_of_the_right_size() -> None:
 
 def test_only_the_picture_of_the_end_tells_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(drawing, "_render_png", lambda svg: told.append(svg))
+    monkeypatch.setattr(drawing, "_render_png", told.append)
     for ply in (0, 1, None):
         drawing.draw_record(line(most=3), ply)
     assert [re.search("won|draw", svg) is not None for svg in told] == [False, False, True]
