@@ -39,12 +39,12 @@ MAX_ATTEMPTS = 8
 ANSWER_SECONDS = 10.0
 """Time limit of one attempt, in seconds."""
 RETRY_PAUSE_SECONDS = (1.0, 60.0)
-"""Shortest and longest pause between two attempts, in seconds. The pause doubles after each attempt."""
+"""Shortest and longest pause between two attempts to send a message, in seconds. It doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
 """Valid lengths of a signing key, in bytes."""
 MAX_STATUS_BYTES = 1024
-"""Maximum number of bytes read of an answer, which must include the whole status line."""
+"""Maximum length of the HTTP status line in a receiver's answer, in bytes. A longer line is an error."""
 
 PostFunction = Callable[[SplitResult, bytes, Mapping[str, str]], Awaitable[int]]
 """Function that posts a body with headers to a URL, and returns the HTTP status of the answer.
@@ -104,7 +104,7 @@ class _WebhookMessage:
 
 
 class WebhookSender:
-    """Sender of the event news of one server to one receiver. Messages are sent only while `run` is running."""
+    """Sender of a server's news of events to one webhook URL. Messages are sent only while `run` is running."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ class StoredAccount(Struct):
 
 
 async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-    """Return the account of each name. `server`: name of the server whose sessions are read."""
+    """Return what is stored for each name. `server`: name of the server whose sessions are read."""
     accounts: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:
         for chunk in database.split_into_chunks(sorted(set(names))):
@@ -59,9 +59,9 @@ def _build_account_query(
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
 ) -> sa.Select[Any]:
-    """Return the part of `_ACCOUNTS` for one kind of data.
+    """Return one part of the query `_ACCOUNTS`: the SELECT for the tokens, the sessions or the ratings.
 
-    kind: `token`, `session` or `rating`, which decides what the other columns mean in `load_accounts`
+    kind: `token`, `session` or `rating`, which is also the value of the column `kind`
     name, text, number, role, owner, deviation: expressions for the values of the columns with these names
     """
     names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)

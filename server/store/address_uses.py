@@ -21,7 +21,7 @@ from arena.server.store.schema import addresses, tokens
 RETENTION_DAYS = 30
 """Number of days for which an address use is kept."""
 MAX_OWNERS_PER_ADDRESS = 3
-"""Maximum number of owners whose use of one address on a day is suspicious. More owners suggest a school or a provider."""
+"""Maximum number of owners at one address on one day that is suspicious. More owners suggest a school or a provider."""
 
 
 class AddressUse(Struct, frozen=True):
@@ -62,10 +62,10 @@ def remove_old_rows(connection: sa.Connection) -> None:
 
 
 async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
-    """Return the days on which two bots of different owners used the same address, by the sorted names of the two bots.
+    """Return, for each pair of bots of different owners, the days on which both used the same address.
 
-    The days are texts such as `2026-01-31`, in ascending order. If bots of more than MAX_OWNERS_PER_ADDRESS owners used
-    an address on a day, the address is ignored on that day.
+    The key is the pair's names, sorted. The days are texts such as `2026-01-31`, in ascending order. If bots of more
+    than MAX_OWNERS_PER_ADDRESS owners used an address on a day, the address is ignored on that day.
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
@@ -75,7 +75,9 @@ async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
 
 
 def _group_days_by_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str], list[str]]:
-    """Return the days on which two bots of different owners used the same address, by the sorted names of the two bots.
+    """Return, for each pair of bots of different owners, the days on which both used the same address.
+
+    The key is the pair's names, sorted.
 
     rows: one tuple for each use: the day, the hash of the address, the name of the bot, and the bot's owner
     """

@@ -67,7 +67,7 @@ class ImportResult:
     unchanged: int = 0
     """Number of lines whose match was in the store already, with the same record."""
     rejected: dict[int, str] = field(default_factory=dict)
-    """Reason why each other line was not imported, by line number, counted from 1."""
+    """Reason why a line was not imported, for each rejected line, by line number (from 1)."""
 
 
 async def export_lines(

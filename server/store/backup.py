@@ -148,7 +148,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
 
 
 def _require_whole(path: Path) -> None:
-    """Raise StoreError if some data of an SQLite store are in a log beside its file."""
+    """Raise StoreError if some data of an SQLite store are not in its file, but in a write-ahead log beside it."""
     resolved_path = path.resolve()  # SQLite keeps the log beside the target of a link
     log_file = resolved_path.with_name(f"{resolved_path.name}-wal")
     if log_file.is_file() and log_file.stat().st_size:
@@ -181,7 +181,7 @@ async def _require_empty(target: AsyncConnection) -> None:
 
 
 async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy the rows of all tables except the servers' leases and the schema version."""
+    """Copy the rows of all tables of a store into another store, except the servers' leases and the schema version."""
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue

@@ -369,16 +369,16 @@ class WriteFunction(Protocol):
 
 
 _WRITER_OPTION = "writer"
-"""Execution option of an engine: the WriteFunction through which its process writes."""
+"""Key of the execution option of an engine that holds the WriteFunction through which its process writes."""
 
 
 def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
-    """Return an engine for the same database, for which `write` calls `writer`."""
+    """Return an engine for the same database, through which `database.write` writes by calling `writer`."""
     return engine.execution_options(**{_WRITER_OPTION: writer})
 
 
 def has_writer(engine: Engine) -> bool:
-    """Return True if the engine is from `set_writer`, as in a server, whose writes go through its journal."""
+    """Return True if `set_writer` made the engine, as in a server, whose writes go through its journal."""
     return _WRITER_OPTION in engine.get_execution_options()
 
 

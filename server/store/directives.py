@@ -28,7 +28,7 @@ KICK_SECONDS = 10.0
 MAX_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
 REVOKED_SECONDS = 60.0
-"""Time for which `load_directives_and_banned_names` returns a name whose token was revoked, in seconds.
+"""Time after the revocation of a token for which `load_directives_and_banned_names` returns its name, in seconds.
 
 Servers call it much more often, so each of them disconnects the bot.
 """

@@ -27,7 +27,7 @@ SQLITE_REASONS = {
     sqlite3.SQLITE_PERM: "this user may not write the file: run the command as the user of the server",
     sqlite3.SQLITE_READONLY: "this user may not write the file: run the command as the user of the server",
 }
-"""Reason and remedy for each primary error code of SQLite that does not result from a fault of this program."""
+"""Message with reason and remedy, by primary error code of SQLite, for errors that the user can mend."""
 POSTGRESQL_REMEDIES = {
     "28000": "check the user in the URL, and PostgreSQL's pg_hba.conf",
     "28P01": "check the password in the URL or in the file that ARENA_DB_PASSWORD_FILE names",
@@ -40,9 +40,9 @@ POSTGRESQL_REMEDIES = {
     "57P02": "try again when PostgreSQL runs",
     "57P03": "try again when PostgreSQL has started",
 }
-"""Remedy for each error code (SQLSTATE) of PostgreSQL that does not result from a fault of this program."""
+"""Advice at the end of an error message, by error code of PostgreSQL (SQLSTATE), for errors that the user can mend."""
 NO_ANSWER = "check that it runs, and the host and port in its URL"
-"""Remedy if PostgreSQL does not answer."""
+"""Advice at the end of the error message if PostgreSQL does not answer."""
 
 
 def describe_database_error(error: Exception) -> str | None:

@@ -1,4 +1,4 @@
-"""Files that appear only when they are complete."""
+"""Write a file so that it appears under its name only when it is complete."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ It limits the size of a list of matches, whatever their records contain.
 """
 
 DIGEST_BYTES = 16
-"""Length of a match's digest, in bytes."""
+"""Length of the digest by which repeated matches are recognised, in bytes."""
 OPENING_PLIES = 4
 """Number of plies (moves of one player) that count as the opening of a match that began without moves from a book."""
 
@@ -151,7 +151,7 @@ def make_finished_match_from_row(row: Any) -> FinishedMatch:
 IS_FINISHED = matches.c.finished.is_not(None)
 """SQL condition that a match is finished, which is also the condition of the partial indices of finished matches.
 
-All queries share this object, because `list_distinct_games` caches its queries by the conditions.
+All queries share this object, because condition objects are the keys of the cache in `list_distinct_games`.
 """
 
 

@@ -175,7 +175,7 @@ def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
 
 
 async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any] | None:
-    """Return the row of the ladder that `claim_ladder` resumes with these arguments; None if it begins a new one."""
+    """Return the row of the ladder that `claim_ladder` resumes with these arguments; None if it begins a new ladder."""
     table = schema.ladders
     if event is not None:
         is_wanted = table.c.event == event

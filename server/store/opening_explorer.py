@@ -33,11 +33,11 @@ class Continuation(Struct, frozen=True):
 
     move: str
     maxie: int
-    """Number of these matches that Maxie won."""
+    """Number of matches with this move that Maxie (the first player) won."""
     drawn: int
-    """Number of these matches that were drawn."""
+    """Number of matches with this move that were drawn."""
     minnie: int
-    """Number of these matches that Minnie won."""
+    """Number of matches with this move that Minnie (the second player) won."""
 
 
 class Continuations(Struct, frozen=True):

@@ -49,7 +49,7 @@ class OwnerSummary(Struct, frozen=True):
     until: str
     """End time of the open invitation, in the format of `database.format_current_time`; empty if none is open."""
     banned: str
-    """Reason of the ban that is in force against the owner; empty if the owner is not banned."""
+    """Reason for the ban that is in force against the owner; empty if the owner is not banned."""
 
 
 async def load_owner(engine: Engine, owner: str) -> OwnerAccount:

@@ -165,10 +165,10 @@ _decode_moves = msgspec.json.Decoder(_RecordedMoves).decode
 _decode_number = msgspec.json.Decoder(int).decode
 _encode_rows = msgspec.json.Encoder().encode_lines
 
-_MOVED, _TURN_LEFT = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
-"""Types of the events MoveReceived and TurnStarted of a referee, as JSON."""
+_MOVE_RECEIVED, _TURN_STARTED = msgspec.Raw(b'"moved"'), msgspec.Raw(b'"turn_left"')
+"""Values of the key `type` in a referee's events MoveReceived and TurnStarted, as JSON."""
 _NULL, _ABSENT = msgspec.Raw(b"null"), msgspec.Raw()
-"""The value null as JSON, and the mark of a value that is missing."""
+"""The JSON value null, and the empty text that stands for a missing value."""
 
 
 def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_RecordedMove]) -> str:
@@ -176,7 +176,8 @@ def _encode_rows_without_record(rows: Sequence[str], moves: Sequence[_RecordedMo
 
     moves: moves in the record
 
-    The time of each event is replaced by the time since the preceding event, as far as the record does not give it.
+    The time of each event is replaced by the time since the preceding event, less the duration of the turn if the
+    record contains that duration.
     """
     previous_ns, entries = 0, _decode_rows("\n".join(rows))
     for row in entries:
@@ -208,7 +209,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     event is a move in the record, and otherwise 0.
     """
     event_type = event["type"]
-    if event_type == _MOVED:
+    if event_type == _MOVE_RECEIVED:
         move = _find_move_of_event(event, moves)
         if move is not None and event.get("move") == move.move:
             del event["move"]
@@ -216,7 +217,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
             if thinking != move.thinking:
                 event["thinking"] = _NULL if thinking == _ABSENT else thinking
             return move.turn_duration_ns
-    elif event_type == _TURN_LEFT and "lag" in event:
+    elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
             event["lag"] = _encode_number(_decode_number(event["lag"]) - move.credited_ns)
@@ -226,7 +227,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
 def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     """Undo `_remove_recorded_data` on `event`, and return the same time in ns as that function did."""
     event_type = event["type"]
-    if event_type == _MOVED and "move" not in event:
+    if event_type == _MOVE_RECEIVED and "move" not in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
             thinking = event.pop("thinking", move.thinking)
@@ -234,7 +235,7 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int
             if thinking not in (_NULL, _ABSENT):
                 event["thinking"] = thinking
             return move.turn_duration_ns
-    elif event_type == _TURN_LEFT and "lag" in event:
+    elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
             event["lag"] = _encode_number(_decode_number(event["lag"]) + move.credited_ns)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class NameChange(Struct, frozen=True):
-    """Change of a bot's name."""
+    """Change of a bot's name from `name` to `new_name`."""
 
     name: str
     new_name: str

@@ -87,7 +87,7 @@ async def is_connected(engine: Engine, name: str) -> bool | None:
 async def make_entry_request(engine: Engine, event: str, bot: str) -> ControlEvent:
     """Return the request to enter a bot in an event.
 
-    The request contains the bot's stored ratings, because an event may admit only some ratings.
+    The request contains the bot's stored ratings, because an event may admit only bots in a range of ratings.
     """
     rated = await load_rating_rows_of_bot(engine, bot)
     return ControlEvent(event, "enter", bot, {row.game: row.rating for row in rated})

@@ -55,11 +55,11 @@ ENGINE_SECONDS = 240.0
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 LINE_FIELDS = ("depth", "value", "chance", "line")
-"""Fields of each best move in a response. `arena analyse --json -` prints more."""
+"""Fields of each best move in the analysis of a position. `arena analyse --json -` prints more."""
 PLAYER_FIELDS = ("moves", "marked", "accuracy")
-"""Fields of each player in a response. `arena replay --analyse ENGINE --json -` prints more."""
+"""Fields of each player in the review of a match. `arena replay --analyse ENGINE --json -` prints more."""
 MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
-"""Fields of each reviewed move in a response. `arena replay --analyse ENGINE --json -` prints more."""
+"""Fields of each move in the review of a match. `arena replay --analyse ENGINE --json -` prints more."""
 
 
 async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Response:

@@ -19,19 +19,22 @@ import re
 from collections.abc import Iterable, Mapping
 
 _STATIC_IMPORT = re.compile(r"""^import \{ (?P<names>[^{}]+) \} from "(?P<path>\.[^"]+)";$""", re.MULTILINE)
-"""Static import: the names, and the relative path of the module."""
+"""Pattern of a static import in JavaScript. The groups are the imported names and the module's relative path."""
 _EXPORT_DECLARATION = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
-"""Exported declaration: its kind, and its name."""
+"""Pattern of an exported JavaScript declaration. The groups are its keyword (such as `class`) and its name."""
 _EXPORT_LIST = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
-"""List of exported names at the end of a module."""
+"""Pattern of the list of exported names at the end of a JavaScript module. The group is the list."""
 _DYNAMIC_IMPORT = re.compile(r"""\bimport\("(?P<path>\.[^"]+)"\)""")
-"""Dynamic import: the relative path of the module."""
+"""Pattern of a dynamic import in JavaScript. The group `path` is the relative path of the imported module."""
 _OTHER_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
-"""Import or export in any other form, which cannot be bundled."""
+"""Pattern of a JavaScript import or export that is left after the supported forms are replaced. It cannot be bundled."""
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
-"""Indentation of a line, or a whole line with a comment; left out of bundles."""
+"""Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
 _CHARACTER_SET = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
-"""Character set at the end of a JavaScript regular expression. A backtick in it begins no template literal."""
+"""Pattern of a character set with a backtick, at the end of a JavaScript regular expression.
+
+Such a backtick begins no template literal.
+"""
 _OWN_ADDRESS = "import.meta.url"
 """JavaScript expression for the URL of a module. In a bundle, it would be the bundle's URL, so it is replaced."""
 

@@ -52,7 +52,7 @@ class EventProgress(Struct, frozen=True):
     """Number of rounds; None for an endless event."""
     time_control: str
     bots: dict[str, str]
-    """Description of each bot's program, by name of the bot; empty for a bot that was started elsewhere."""
+    """Description of each bot's program, by the bot's name; empty for a bot that the ladder's command did not start."""
     played: int
     """Number of matches played so far."""
     matches: int | None

@@ -30,7 +30,7 @@ PITCH = (
     "<p>Riskless is a war game without dice: take land, gather armies, and reach the goal first.</p>"
 )
 PITCH_ELEMENT = f'<div class="pitch">{PITCH}</div>'.encode()
-"""Pitch (introduction to the arena) without a match, for all pages but a start page whose match can be drawn."""
+"""HTML element with the pitch (introduction to the arena) alone, for all pages that have no picture of a match."""
 PITCH_WITH_BUTTON = (
     f'<div class="pitch">{PITCH}<a class="button big" href="/play">Play against a bot</a></div>'
 )

@@ -1,1 +1,1 @@
-"""Stored ratings, and stored tables of games and events, which are updated after each finished match."""
+"""Stored ratings, and stored tables of results for games and events. Each finished match updates them."""

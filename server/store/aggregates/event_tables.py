@@ -21,7 +21,7 @@ from arena.server.store.schema import event_bots, event_scores, event_totals, ma
 MAX_FULL_TABLE = 100
 """Largest number of bots that are all listed in the table of an event without a plan, such as the open pool."""
 MAX_PARTIAL_TABLE = 40
-"""Number of bots in the table of an event without a plan that has more than MAX_FULL_TABLE bots.
+"""Number of bots listed in the table of an event without a plan, if the event has more than MAX_FULL_TABLE bots.
 
 The bots with the most matches are listed.
 """
@@ -38,13 +38,13 @@ class EventScores(NamedTuple):
     """Results of an event, from which its table is made."""
 
     counted: int
-    """Number of all finished matches that have been counted for the event."""
+    """Number of finished matches of the event that its table counts, including those of bots that are not listed."""
     bots: list[str]
     """Names of the bots in the table, sorted: all bots, or in a large event those with the most matches."""
     scores: list[tuple[FinishedMatch, int]]
-    """Results between these bots, each with the number of matches with this result.
+    """Results of matches between the listed bots: pairs of a result and the number of matches with this result.
 
-    A result is a FinishedMatch with players and result, but without a match id and a game.
+    A result is a FinishedMatch with players and result, whose match id and game are empty.
     """
 
 
@@ -98,7 +98,7 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCoun
 
 
 async def count_finished_matches(engine: Engine, event: str) -> int | None:
-    """Return the number of finished matches in an event's table; None if there is none yet."""
+    """Return the number of finished matches in an event's table; None if the table has no match yet."""
     query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     return (await fetch(engine, query)).scalar_one_or_none()
 

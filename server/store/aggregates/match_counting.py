@@ -31,10 +31,10 @@ from arena.server.store.schema import matches, rating_steps
 MATCHES_PER_TRANSACTION = 8
 """Number of matches counted in one transaction of a running server.
 
-It is small, because on SQLite the journal waits some ms for each such transaction.
+It is small, because on SQLite the server's journal cannot store moves during such a transaction, which takes some ms.
 """
 MATCHES_PER_TRANSACTION_ALONE = 200
-"""Number of matches counted in one transaction of a process that has no open journal."""
+"""Number of matches counted in one transaction of a process that is not a server, and so has no journal to delay."""
 
 
 async def count_new_matches(

@@ -68,7 +68,7 @@ class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
 
 
 INACTIVE_AFTER = timedelta(days=30)
-"""Time without a rated match after which the shown tables leave out a bot until its next rated match."""
+"""Time without a rated match after which the tables that users see leave out a bot, until its next rated match."""
 
 
 def compute_activity_cutoff() -> str:
@@ -87,7 +87,7 @@ class CategorySummary(Struct, frozen=True):
     """Name of the map; empty for a game without maps."""
     time_control: str
     matches: int
-    """Sum of the numbers of rated matches of all bots. It counts each match twice, once for each of its bots."""
+    """Sum of the numbers of rated matches of all bots: twice the number of matches, as each match has two bots."""
 
 
 async def load_rating_rows(
@@ -298,7 +298,7 @@ def _make_column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnEleme
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return a subquery, for a query of `standings`, with the number of a season of the game in the row.
+    """Return a subquery for the season's number in a query of `standings`, where each row's game has its own seasons.
 
     season: name of a closed season; empty for the current one
     """

@@ -65,7 +65,7 @@ class RecomputedRatings:
 
     match_count: int = 0
     imported_count: int = 0
-    """Number of imported matches among them, which have no journal."""
+    """Number of the recomputed matches that were imported, and so have no journal."""
 
 
 async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUERY) -> RecomputedRatings:

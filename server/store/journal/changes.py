@@ -60,9 +60,9 @@ class JournalChanges:
     event_states: list[dict[str, Any]] = field(default_factory=list)
     """Rows of the table `ladders`, each with the state of an event (a tournament) that the server plays."""
     answers: list[dict[str, Any]] = field(default_factory=list)
-    """Answers to requests in the table `requests`, with their numbers."""
+    """Rows for the table `requests`: each has the number of a request, and the server's answer to it."""
     has_only_journal_events: bool = True
-    """True if all changes are in `events`; one statement is then enough."""
+    """True if there is nothing to write except the rows in `events`, for which one SQL statement is enough."""
 
     def list_statements(self, arrival: str, append_events: Sequence[Statement]) -> list[Statement]:
         """Return the statements that write all changes, in the order in which they must be executed.

@@ -75,12 +75,12 @@ class Journal:
         self._observe_seconds = observe_seconds
         """Function that is called with the duration of each commit, in seconds."""
         self._transaction_lock = asyncio.Lock()
-        """Lock that every transaction except a commit holds, so that a commit waits for at most one of them.
+        """Lock held by each transaction that is not a commit, so that at most one of these can delay a commit.
 
-        A transaction that has the lock uses the latest lease.
+        A transaction reads `lease` while it holds the lock, so it uses the latest one.
         """
         self._pending_since: dict[str, int] = {}
-        """Start times of the pending calls, in monotonic ns: keys are `commit` and, for the lease, `renewal`."""
+        """Start time of each pending database call, in monotonic ns: `commit` of effects, or `renewal` of the lease."""
         self._last_error = ""
         """Reason why the last commit or lease renewal failed; empty if it succeeded."""
         self._in_doubt = False

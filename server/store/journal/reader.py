@@ -17,7 +17,7 @@ from arena.server.store.schema import LAST_CHARACTER, events, matches, records
 
 
 class StartedMatch(NamedTuple):
-    """Match in progress or finished."""
+    """Match in the store, in progress or finished: its terms, and its packed data if it has any."""
 
     terms: Terms
     packed: bytes | None

@@ -57,7 +57,7 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
 async def _load_recent_match_ids(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
-    """Return the ids of a server's latest matches, by bot in `names`.
+    """Return the ids of the latest matches that each bot of `names` played on a server, by bot.
 
     These are the matches that ended at most RECENT_RESULT_NS before the end of the server's last match.
     """
