@@ -80,7 +80,7 @@ class Ready(Struct, frozen=True, tag="ready"):
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """A move at a ply. If the bot sends the same move again, the server only acknowledges it again."""
+    """The bot's move at `ply`, its number in the match. A repeated move is only acknowledged again."""
 
     match: MatchId
     ply: Ply
@@ -89,7 +89,7 @@ class Move(Struct, frozen=True, gc=False, tag="move"):
 
 
 class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
-    """The bot resigns the match, or has failed (`crash`). `detail` is a human-readable reason, kept in the record."""
+    """Resignation of a match by a bot, which gives up or has crashed. `detail`: readable reason, kept in the record."""
 
     match: MatchId
     reason: ResignReason = "resignation"
@@ -97,7 +97,7 @@ class Resign(Struct, frozen=True, tag="resign", omit_defaults=True):
 
 
 class Status(Struct, frozen=True, tag="status"):
-    """Ask for the bot's `standing`. `quota` sets the number of further matches that the bot accepts."""
+    """Bot's request for its `standing`. `quota` sets the number of further matches that the bot accepts."""
 
     quota: Quota | UnsetType = UNSET
 
@@ -111,7 +111,7 @@ class Challenge(Struct, frozen=True, tag="challenge"):
     """Name of a built-in or generated Riskless map. Ignored for other games."""
     time_control: TimeControl = TimeControl(10_000, 100)
     seat: Seat | None = None
-    """The challenger's seat; nil leaves it to the server, which swaps seats from match to match."""
+    """The challenger's seat; None leaves it to the server, which swaps seats from match to match."""
     rated: bool = True
 
 
@@ -129,7 +129,7 @@ class Decline(Struct, frozen=True, tag="decline"):
 
 
 class Withdraw(Struct, frozen=True, tag="withdraw"):
-    """Withdraw the bot's own challenge."""
+    """Withdraw a challenge that this bot has sent."""
 
     challenge: MatchId
 
@@ -163,7 +163,7 @@ class Browse(Struct, frozen=True, tag="browse"):
 
 
 class Ping(Struct, frozen=True, tag="ping"):
-    """Check that the server is there, for clients that cannot send websocket pings."""
+    """Check that the server responds, for clients that cannot send websocket pings. The answer is `pong`."""
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):
@@ -184,7 +184,7 @@ class Start(Struct, frozen=True, tag="start"):
     game: str
     setup: dict[str, Data]
     seat: Seat
-    """Seat of the receiver."""
+    """Side that the receiver plays: `maxie`, who moves first, or `minnie`."""
     players: Players
     time_control: TimeControl
     """Time control of the receiver, which may differ from the opponent's."""
@@ -267,7 +267,7 @@ idle       the host offers no matches of the kind that the bot plays
 
 
 class Standing(Struct, frozen=True, tag="standing"):
-    """Status of a bot with the matchmaker. `detail` says why the bot waits or gets no matches."""
+    """Status of a bot that wants matches. `detail` says why the bot waits or gets no matches."""
 
     state: StandingState
     detail: str
@@ -312,7 +312,7 @@ class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
 
 
 class Queued(Struct, frozen=True, tag="queued"):
-    """A challenge to one of the server's own bots is queued. `place` is its position in that bot's queue, from 1."""
+    """A challenge to one of the server's own bots waits in that bot's queue. `place` is its position there, from 1."""
 
     challenge: str
     place: int
@@ -351,7 +351,7 @@ class EventStatus(Struct, frozen=True, tag="event_state"):
 
 
 class ListedEvent(Struct, frozen=True):
-    """Entry of a listing for an event that is announced or in progress."""
+    """Event (tournament) in a listing, which is announced or in progress."""
 
     event: str
     state: EventPhase
@@ -368,7 +368,7 @@ class ListedEvent(Struct, frozen=True):
 
 
 class LiveMatch(Struct, frozen=True):
-    """A match in progress in a listing."""
+    """Entry of a listing for a match in progress."""
 
     match: str
     event: str
@@ -398,7 +398,7 @@ class ListedBot(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True, tag="listing"):
-    """State of the server: matches in progress, connected bots, open challenges."""
+    """Current matches, bots, open challenges and events of a server, for a client that sent `browse`."""
 
     matches: list[LiveMatch]
     bots: list[ListedBot]
@@ -408,7 +408,7 @@ class Listing(Struct, frozen=True, tag="listing"):
 
 
 class Played(Struct, frozen=True, omit_defaults=True):
-    """A played move, as sent to spectators."""
+    """A move of a match, as sent to spectators."""
 
     move: Data
     ms: float
@@ -418,7 +418,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
 
 
 class View(Struct, frozen=True, tag="view"):
-    """The whole match so far, for a spectator."""
+    """The whole match so far, sent to a spectator who begins to watch it."""
 
     match: str
     event: str
@@ -429,9 +429,9 @@ class View(Struct, frozen=True, tag="view"):
     moves: list[Played]
     clocks: Clocks
     mover: Seat | None
-    """Seat whose clock runs; nil before the first turn."""
+    """Player whose clock runs; None before the first turn."""
     engines: Engines = Engines()
-    """Engines of both players, as far as known."""
+    """Descriptions of the players' engines, as far as the bots sent them."""
     time_odds: TimeOdds | UnsetType = UNSET
     """Time controls of players that differ from `time_control`; omitted if none differs."""
     absent: dict[Seat, Milliseconds] | UnsetType = UNSET
@@ -447,18 +447,18 @@ class ConnectionStatus(Struct, frozen=True, tag="presence"):
 
 
 class Update(Struct, frozen=True, tag="update"):
-    """A move of a watched match. The plies come in order; after a gap, a `view` of the whole match comes first."""
+    """A new move of a watched match. Moves come in order; if some were left out, a `view` of the match comes first."""
 
     match: str
     ply: int
     played: Played
     clocks: Clocks
     watching: int | UnsetType = UNSET
-    """Number of clients that watch the match on this server."""
+    """Number of clients of the sending server process that watch the match."""
 
 
 class Thought(Struct, frozen=True, tag="thought"):
-    """Analysis of a move in a watched match, published once it can no longer help the opponent."""
+    """Mover's analysis of a move in a watched match, sent to spectators once it can no longer help the opponent."""
 
     match: str
     ply: int

@@ -21,7 +21,7 @@ class MoveList:
     def __init__(self, moves: Iterable[Data] = ()) -> None:
         self.moves: list[Data] = []
         self.encoded = bytearray()
-        """Moves in msgpack, one after another, without the header of an array."""
+        """The moves in msgpack, one after another, without the array header."""
         for move in moves:
             self.append(move)
 
@@ -46,7 +46,7 @@ class MovesSoFar(Sequence[Data]):
     def to_raw(moves: object) -> Raw:
         """Encode `moves`, which must be a MovesSoFar, as a msgpack array.
 
-        This is the `enc_hook` of encoders. Raises NotImplementedError for any other type.
+        Message encoders use it as their `enc_hook`. Raises NotImplementedError for any other type.
         """
         if type(moves) is not MovesSoFar:
             raise NotImplementedError(

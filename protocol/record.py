@@ -16,7 +16,7 @@ from arena.protocol.timecontrol import TimeOdds
 from arena.protocol.values import Data, Players, Seat, Thinking
 
 FORMAT: Final = "arena-record/1"
-"""Name and version of the format of a record, which is its field `format`."""
+"""Name and version of the record format, stored in the field `format` of each record."""
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
 """Maximum size of a record in bytes: enough for 100,000 moves with analysis on a map of 1,000 territories."""
@@ -73,7 +73,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     engines: Engines | None = None
     """Engines of both players; None if neither sent a description, or in records older than this field."""
     rules: str = ""
-    """Digest of the rules of a custom game (docs/games.md); empty for the project's games."""
+    """Digest of the rules of a custom game (docs/games.md); empty for a game that the project ships."""
 
 
 def to_line(record: Record) -> str:

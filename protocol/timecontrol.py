@@ -63,7 +63,7 @@ class TimeControl(Struct, frozen=True):
 
 
 class TimeOdds(Struct, frozen=True, omit_defaults=True):
-    """Own time control of each player as text; empty for a player who has the time control of the match."""
+    """Each player's own time control as text; empty for a player with the time control of the match."""
 
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
@@ -71,7 +71,8 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
     def get_time_control(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
         """Return the time control of the player in `seat`.
 
-        `control` is the time control of the match, which applies without odds. Raises BadTimeControl for invalid odds.
+        `control` is the time control of the match, returned for a player without a time control of its own.
+        Raises BadTimeControl if the player's own time control is invalid.
         """
         odds: str = getattr(self, seat)
         return TimeControl.parse(odds) if odds else control
@@ -79,7 +80,7 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
     def describe(self, control: str) -> str:
         """Return the time controls of both players as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
 
-        Without odds, return `control`, the time control of the match.
+        Return `control`, the time control of the match, if neither player has one of its own.
         """
         if not (self.maxie or self.minnie):
             return control

@@ -9,11 +9,11 @@ from msgspec import Meta, Struct
 from arena.protocol.timecontrol import Milliseconds
 
 Seat = Literal["maxie", "minnie"]
-"""Player as whom a bot plays in a match: `maxie`, who moves first, or `minnie`."""
+"""Side that a bot plays in a match: `maxie`, who moves first, or `minnie`."""
 Role = Literal["bot", "spectator", "admin"]
 """Role of a client on a connection."""
 Secret = Annotated[str, Meta(max_length=128)]
-"""Token, or secret of a session."""
+"""Token of a client, or secret of a bot's session."""
 MatchId = Annotated[str, Meta(min_length=1, max_length=64)]
 """Identifier of a match, as in its record, or of a challenge."""
 Ply = Annotated[int, Meta(ge=0, le=1_000_000)]

@@ -23,13 +23,13 @@ from arena.rating.elo import HeadToHead, compute_expected_score
 from arena.rating.standings import is_void, is_walkover, list_losers
 
 MAX_CHANCE = 0.01
-"""Significance level: a case is a finding if chance produces it in fewer than this share of audits."""
+"""Significance level: a case is reported if chance alone would produce it in less than this share of audits."""
 MIN_DIRECT_MATCHES = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_COMPARED_PLIES = 20
-"""Minimum number of moves after the opening in a match that is compared. Shorter matches can be identical by chance."""
+"""Minimum number of moves after the opening for comparing two matches. Shorter ones can be identical by chance."""
 MIN_IDENTICAL_MATCHES = 2
-"""Minimum number of identical matches of two bots for a finding."""
+"""Minimum number of matches with the same moves for which two bots are reported as playing identically."""
 
 BotPair = tuple[str, str]
 
@@ -70,7 +70,7 @@ class Audit:
         self._tallies: defaultdict[str, defaultdict[BotPair, Counter[str]]] = defaultdict(
             lambda: defaultdict(Counter)
         )
-        """Counts of `won`, `drawn` and `lost` of a bot against another, by game and by the names in alphabetical order."""
+        """By game and alphabetical pair of bots: numbers of matches that the first bot `won`, `drawn` and `lost`."""
         self._losses: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses, by game and by (loser, winner)."""
         self._resignations: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
@@ -200,7 +200,7 @@ class Audit:
                     )
 
     def _find_same_address(self) -> Iterator[AuditFinding]:
-        """Yield pairs of bots that played from the same address, if both played in the examined matches."""
+        """Yield the recorded pairs of bots with the same address, if both bots played in the examined matches."""
         all_matches = [match for logs in self._audited_matches.values() for match in logs]
         bots = {name for match in all_matches for name in (match.maxie, match.minnie)}
         match_counts = Counter(
@@ -219,7 +219,7 @@ class Audit:
 
 
 def _compute_score_tail(n: int, points: float, difference: float, error: float) -> float:
-    """Return the probability of a score at least as extreme as `points`: as far from the expected one, on the same side.
+    """Return the probability of a score at least as far from the expected score as `points`, on the same side of it.
 
     n           number of matches
     points      points scored in them

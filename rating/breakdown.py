@@ -1,4 +1,4 @@
-"""Results of a ladder by seat, map and opponent, the advantage of the first move, and the share of draws."""
+"""Results of a ladder (local tournament) by seat, map and opponent, first-move advantage, and share of draws."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Duel(Struct, frozen=True):
 
 
 class Breakdown(Struct, frozen=True):
-    """Results of a ladder by seat, map and opponent, with the advantage of the first move."""
+    """Results of a ladder (local tournament) by seat, map and opponent, with the advantage of the first move."""
 
     by_seat: list[GroupScore]
     by_map: list[GroupScore]
@@ -69,7 +69,7 @@ class Breakdown(Struct, frozen=True):
 
 
 def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> Breakdown:
-    """Return the breakdown of the results of `bots`.
+    """Return the results of `bots` by seat, map and opponent.
 
     Void matches, and matches for which neither bot appeared, do not count.
     """

@@ -22,20 +22,20 @@ from arena.rating.standings import StandingsRow, rank_rows
 from arena.rating.swiss import pair_round
 
 MAX_TIE_BREAKS = 4
-"""Maximum number of extra pairs for a drawn encounter of a knockout. If these are drawn too, the better seed advances."""
+"""Maximum number of extra pairs of matches after a tie in a knockout. If all are drawn, the better seed advances."""
 
 MAX_ABSENCES = 2
-"""Number of encounters missed in a row after which a bot is withdrawn. It stays withdrawn until it joins again."""
+"""Number of meetings with an opponent, missed in a row, after which a bot is withdrawn until it joins again."""
 
 CHAMPION = "champion"
 """Value of `FormatRank.reached` for the winner of a knockout."""
 
 KNOCKOUT = "knockout"
 FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
-"""Names of the formats of a ladder. An event of a server can also have the format ARENA."""
+"""Names of the formats of a ladder (local tournament). An event of a server can also have the format ARENA."""
 
 FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT)
-"""Formats that rank the bots of a ladder by points or rounds. Ladders of the other formats are ranked by Elo."""
+"""Formats in which a ladder (local tournament) ranks bots by points or rounds. In the others, it ranks them by Elo."""
 
 ARENA = "arena"
 """Name of the format in which a server pairs whichever bots are free."""
@@ -58,7 +58,7 @@ class FormatRank(NamedTuple):
     order: tuple[float, ...]
     """Sort key of the rank: the smallest key is the best rank."""
     byes: float = 0
-    """Points scored without an opponent."""
+    """Points from byes, which are rounds without an opponent."""
     buchholz: float | None = None
     """Sum of the points of all opponents, without byes; None if the format does not use it."""
     reached: str = ""
@@ -105,7 +105,7 @@ class Absences:
     def __init__(self) -> None:
         self._missed_encounters: defaultdict[str, set[tuple[int, str]]] = defaultdict(set)
         self._latest_encounters: dict[str, tuple[int, str]] = {}
-        """Latest encounter in which each bot appeared."""
+        """Latest encounter in which each bot appeared: the number of its round, and the opponent."""
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -162,7 +162,7 @@ class Format(Protocol):
         """
 
     def get_rank(self, bot: str, points: float) -> FormatRank:
-        """Return the rank of a bot. `points`: points that the bot has scored in matches."""
+        """Return the rank of a bot in the event. `points`: points that the bot has scored in matches."""
 
 
 @dataclass
@@ -180,7 +180,7 @@ class RoundRobinFormat:
     is_gauntlet: bool = False
     _rounds_started: int = 0
     _pairs_finished: Counter[str] = field(default_factory=Counter)
-    """Number of finished pairs of each bot."""
+    """Number of finished pairs of matches of each bot."""
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
@@ -245,13 +245,13 @@ class SwissFormat:
     rounds: int | None
     start_count: int
     rounds_started: int = 0
-    """Number of rounds whose pairs were scheduled."""
+    """Number of rounds that are paired so far."""
     _next_number: int = 0
     _open_pairs: set[int] = field(default_factory=set)
     _absent_bots: set[str] = field(default_factory=set)
     """Bots that have left or were withdrawn."""
     _changes: defaultdict[int, list[tuple[str, bool]]] = field(default_factory=lambda: defaultdict(list))
-    """Changes by round: bots that join from that round on (True) or leave (False), in order."""
+    """Roster changes by round: each has a bot, and True if it joins from that round on or False if it leaves."""
     _points: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _byes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -368,7 +368,7 @@ class _EncounterNode:
     winner: str | None = None
 
     def start_pair(self) -> None:
-        """Count one more scheduled pair of this encounter, which is still to be played."""
+        """Count one more pair of matches of this encounter as scheduled."""
         self.pairs_started += 1
         self.pairs_to_play += 1
 
@@ -396,7 +396,7 @@ class KnockoutFormat:
     """Indices in `_nodes` of the encounters whose bots are known, but whose pairs are not scheduled yet."""
     _tie_breaks: int = 0
     _lost_depths: dict[str, int] = field(default_factory=dict)
-    """Depth of the encounter that each eliminated bot lost."""
+    """Depth of the encounter that each eliminated bot lost: 0 for the final, 1 for a semifinal, and so on."""
     winner: str | None = None
     withdrawn: frozenset[str] = frozenset()
 

@@ -35,7 +35,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One of the two matches of a pair, by the bots in its seats."""
+    """Match of a pair: the names of the two bots, by seat."""
 
     pair: Pair
     leg: int
@@ -45,7 +45,7 @@ class Pairing:
 
 
 def check_entrants(bots: Sequence[str], start_count: int) -> None:
-    """Raise ValueError unless there are at least two bots, all names differ, and there is a start position."""
+    """Raise ValueError unless an event has at least two bots, all with different names, and a start position."""
     if len(bots) < 2 or len(set(bots)) != len(bots):
         raise ValueError("an event needs at least two bots, with different names")
     if start_count < 1:

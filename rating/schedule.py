@@ -1,7 +1,7 @@
 """Schedule of an event: the matches that remain to be played, by the rules of the event's format.
 
-The id of a match is derived from its event, pair, leg and attempt. A resumed event therefore finds its played matches
-in the store by their ids.
+The id of a match is derived from its event, its pair, its index in the pair (leg) and its attempt. A resumed event
+therefore finds its played matches in the store by their ids.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def make_match_id(event_uid: str, pairing: Pairing, attempt: int) -> str:
     """Return the id of a match: 32 hexadecimal digits.
 
     event_uid  unique id of the event
-    attempt    number of earlier matches for this pairing, which were void
+    attempt    number of earlier, void matches of this pairing
     """
     key = f"{event_uid} pair {pairing.pair.number} leg {pairing.leg} try {attempt}"
     return sha256(key.encode()).hexdigest()[:32]
@@ -46,10 +46,10 @@ class Schedule:
         self.format = format
         self._queues: dict[frozenset[str], deque[Pairing]] = {}
         self._scheduled_bots: set[frozenset[str]] = set()
-        """Every two bots for which a match was scheduled so far."""
+        """Pairs of bots for which a match was scheduled so far."""
         self._attempts: dict[Pairing, int] = {}
-        self._legs: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
-        """Results of pairs with a match still to play, by number: points by bot, and absent bots, of each played match."""
+        self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
+        """Played matches of unfinished pairs, by pair number: the points by bot, and the absent bots, of each match."""
         self._queued_count = 0
         self._add_pairs(is_queue_empty=True)
 
@@ -63,7 +63,7 @@ class Schedule:
         return self.format.total_matches
 
     def resume(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
-        """Remove the matches that were already played from the schedule.
+        """Remove the matches that were played before a restart from the schedule.
 
         Return the records that count, each with its pairing, and the records of matches that must be played again.
 
@@ -122,10 +122,10 @@ class Schedule:
 
     def _tally_result(self, pairing: Pairing, record: AnyFinishedMatch) -> None:
         pair = pairing.pair
-        legs = self._legs.setdefault(pair.number, [])
+        legs = self._unfinished_pair_results.setdefault(pair.number, [])
         legs.append((compute_points_by_bot(pairing, record.result), find_absent_bots(pairing, record.result)))
         if len(legs) == 2:
-            del self._legs[pair.number]
+            del self._unfinished_pair_results[pair.number]
             bots = pair.first, pair.second
             first_points, second_points = (sum(points[bot] for points, _ in legs) for bot in bots)
             self.format.record_pair(pair, first_points, second_points, legs[0][1] & legs[1][1])

@@ -20,11 +20,11 @@ from arena.rating.elo import ELO_SCALE, compute_expected_score
 _MIN_COUNT = 1e-3
 """Number of occurrences assumed for a score that did not occur, because 0 has no logarithm."""
 
-_KEYS = ("elo0", "elo1", "alpha", "beta")
-"""Parameters of a test that are numbers."""
+_NUMERIC_PARAMETERS = ("elo0", "elo1", "alpha", "beta")
+"""Names of the numeric parameters in the text of a test."""
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
-MODELS = (LOGISTIC, NORMALIZED)
+ELO_MODELS = (LOGISTIC, NORMALIZED)
 """Values of the parameter `model`: the scale on which `elo0` and `elo1` are given."""
 
 _MAX_ITERATIONS = 50
@@ -76,10 +76,10 @@ class Sprt:
         model = LOGISTIC
         for part in text.split(","):
             key, equals, value = part.strip().partition("=")
-            if key == "model" and value in MODELS:
+            if key == "model" and value in ELO_MODELS:
                 model = value
                 continue
-            if not equals or key not in _KEYS or key in values:
+            if not equals or key not in _NUMERIC_PARAMETERS or key in values:
                 raise BadSprt(
                     f"{part.strip()!r:.40} is not a parameter of a test: write elo0=0,elo1=10,alpha=0.05,beta=0.05 or elo0=0,elo1=10,model=normalized"
                 )
@@ -102,7 +102,7 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def compute_llr(self, counts: Sequence[int]) -> float:
-        """Return the log-likelihood ratio of H1 to H0 for `counts` (`pentanomial.PairCounts`); 0 if there are none."""
+        """Return the log-likelihood ratio of H1 to H0; 0 without results. `counts`: as for `decide`."""
         if not sum(counts):
             return 0.0
         smoothed = [n or _MIN_COUNT for n in counts]
@@ -125,7 +125,7 @@ class Sprt:
         )
 
     def decide(self, counts: Sequence[int]) -> Verdict:
-        """Return the state of the test after pairs of matches with these `counts` (`pentanomial.PairCounts`).
+        """Return the state of the test. `counts`: number of pairs of matches with each score, from 0 to 2 points.
 
         Call this after each pair: the test ends once the state is not OPEN.
         """

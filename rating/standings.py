@@ -46,7 +46,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     draws: int
     losses: int
     elo: float
-    """Elo rating relative to the average of the bots (rating.bradley_terry)."""
+    """Elo rating relative to the average of the bots in the event."""
     elo_error: float
     """Half the width of the 95 % interval of `elo`."""
     crashes: int
@@ -59,9 +59,9 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
     byes: float = 0
     """Points from byes, included in the bot's points."""
     buchholz: float | None = None
-    """Sum of the points of all opponents, the tie-break of a Swiss; None in other formats."""
+    """Sum of the points of all opponents, the tie-break of a Swiss event; None in other formats."""
     reached: str = ""
-    """Stage reached in a knockout (rating.formats.FormatRank); empty in other formats."""
+    """Stage reached in a knockout, such as `semifinal`; empty in other formats."""
     rank: int = 0
     """Rank in the table, from 1. Bots with equal results share a rank."""
 
@@ -77,7 +77,7 @@ _FORFEIT_COLUMNS = {
     EndReason.NO_SHOW: "other_forfeits",
 }
 FORFEIT_FIELDS = tuple(dict.fromkeys(_FORFEIT_COLUMNS.values()))
-"""Fields of a row with the numbers of matches that the bot forfeited, by the kind of forfeit."""
+"""Names of the fields of StandingsRow that count forfeited matches, one for each kind of forfeit."""
 
 
 def is_void(record: AnyFinishedMatch) -> bool:

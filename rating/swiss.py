@@ -16,7 +16,7 @@ from typing import NamedTuple
 from arena.rating.matching import find_maximum_matching
 
 MAX_FLOATER_CHOICES = 500
-"""Maximum number of choices of bots to move down to the next group. After that, the whole group joins the next one."""
+"""Maximum number of sets of bots tried for moving to the next group. If none fits, the whole group moves there."""
 
 
 class SwissRound(NamedTuple):

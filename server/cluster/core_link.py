@@ -112,16 +112,16 @@ class CoreLink:
 
         bus: connection to the message bus
         shard: name of the shard
-        fencing_token: fencing token of the core
+        fencing_token: fencing token of the core, which grows with each takeover
         shell: shell that gets the messages of the edges
         """
         self.edges: dict[int, RemoteEdge] = {}
-        """Edges that have sent a frame and are not lost, by number."""
+        """Edges in contact with this core, by number."""
         self.loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
         self.subject = make_core_subject(shard)
-        """Subject on which the core receives frames."""
+        """Bus subject on which the core receives frames."""
         self._shard = shard
         self._fencing_token = fencing_token
         self._shell = shell

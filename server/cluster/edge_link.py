@@ -29,9 +29,9 @@ from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestRe
 log = logging.getLogger("arena.link")
 
 MAX_RESEND_AGE_NS = 30_000_000_000
-"""Maximum time for which a message waits for a core, in ns."""
+"""Maximum time for which a client's message waits for a core, in ns."""
 MAX_RESENT_MESSAGES = 10_000
-"""Maximum number of messages that are kept for sending again."""
+"""Maximum number of clients' messages that an edge keeps for sending again."""
 RESEND_WINDOW_NS = 1_000_000_000
 """Resend window after a loss, in ns: the edge resends all messages since this long before the core's last frame."""
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
@@ -40,7 +40,7 @@ TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
 It is longer than RESEND_WINDOW_NS, because the old core may have sent frames after it lost its lease.
 """
 SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
-"""Interval between heartbeats while no core is heard, in ns."""
+"""Interval between the heartbeats of an edge while it hears no core, in ns."""
 
 
 class EdgeLink:
@@ -67,13 +67,13 @@ class EdgeLink:
         """
         self.number = edge
         self.subject = make_edge_subject(shard, edge)
-        """Subject on which the edge receives frames."""
+        """Bus subject on which the edge receives frames."""
         self.port: EdgePort | None = None
         """Edge of this link; None before the caller sets it. The edge must answer `RequestResync` at once with `EdgeResynced`."""
         self.fencing_token = 0
         """Fencing token of the core that leads; 0 before the first frame of a core."""
         self.is_synced = False
-        """True while the core is heard and knows the clients of this edge."""
+        """True while frames from the core arrive and the core knows the clients of this edge."""
         self._bus = bus
         self._clock = clock
         self._now_ns = clock.now_ns
@@ -81,7 +81,7 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard)
         self._stream = 0
         self._resend_ns: int | None = None
-        """RESEND_WINDOW_NS or TAKEOVER_RESEND_WINDOW_NS for the next stream; None to resend no message."""
+        """Resend window for the next stream, in ns; None to resend no messages."""
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []
@@ -91,7 +91,7 @@ class EdgeLink:
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
     def compute_silent_ns(self) -> int:
-        """Return the time for which no core has been heard, in ns; 0 while frames from a core arrive regularly."""
+        """Return the time since the last frame from a core, in ns; 0 while frames from a core arrive regularly."""
         return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 
     # from the edge
@@ -99,8 +99,8 @@ class EdgeLink:
     def submit(self, message: MessageToCore) -> None:
         """Send a message to the core. `EdgeResynced` begins a new stream.
 
-        While no core is heard, hold a client's message to send it later, unless it is a move. Drop moves and all other
-        messages, because the edge repeats them itself.
+        While no frames from a core arrive, keep a client's message to send it later. Drop moves and all other messages,
+        because the edge repeats them itself.
         """
         message_type = type(message)
         if message_type is MessageReceived:

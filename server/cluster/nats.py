@@ -43,7 +43,7 @@ A single missing answer may be due to a pause of this process.
 RETRY_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
 CLOSE_SECONDS = 1
-"""Seconds allowed at the end for sending the queued messages, and as many again for closing the client."""
+"""Seconds allowed, when the bus closes, for sending the queued messages, and as many again for closing the client."""
 MAX_QUEUED_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_MESSAGES = 65_536
@@ -82,13 +82,13 @@ class _NatsConnection:
             self.disconnected.set()
 
     async def record_error(self, error: Exception) -> None:
-        """Record an error of the client, and log it while the client is connected."""
+        """Record an error of the NATS client, and log it if the client is connected."""
         if self.client.is_connected:
             log.warning("NATS: %s", describe_error(error))
         self.errors = [*self.errors[-9:], error]
 
     async def record_close(self) -> None:
-        """Mark the connection as lost, because the client has closed it."""
+        """Mark the connection as lost, because the NATS client has closed it."""
         self.mark_lost(describe_error(self.errors[-1]) if self.errors else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:

@@ -149,7 +149,7 @@ def export_command(
 
 
 class _WriteFailed(Exception):
-    """Raised when the output cannot be written. An OSError would count as an error of the database.
+    """Raised instead of OSError when the output cannot be written: an OSError would be taken for a database error.
 
     reason: error of the operating system
     """

@@ -184,7 +184,7 @@ def new(
         format=format,
         rounds=rounds,
         minutes=_parse_minutes(duration) if format == ARENA else 0,
-        starts=starts,
+        games=starts,
         margin_ms=margin_ms,
         rated=rated,
         hold_pool=hold_pool,

@@ -66,7 +66,7 @@ class HostPlan:
 
     loaded_settings: LoadedSettings
     pool: Pool | None
-    """Matches that the matchmaker arranges; None without a matchmaker."""
+    """Games, maps and time controls for which the matchmaker pairs bots; None without a matchmaker."""
     house: HousePlan
     """Engines (bots) that the server runs itself."""
     tls: ssl.SSLContext | None
@@ -119,7 +119,7 @@ class ReloadableHost:
         self._tls = plan.tls
         self._host: Host | None = None
         self._failed_outputs: frozenset[str] = frozenset()
-        """Names of the outputs to which the last result could not be written."""
+        """Names of the outputs, such as the record file, to which the last match result could not be written."""
 
     async def serve(self, stop: StopSignals) -> None:
         """Serve until stopped.
@@ -235,7 +235,7 @@ class ReloadableHost:
         return key.startswith("tls.") and (self._tls is None or plan.tls is None)
 
     async def write_result(self, record: Record) -> None:
-        """Print the result of a match, and append its record to the file of `store.record`, if one is set.
+        """Print the result of a match, and append its record to the file named by the setting `store.record`, if any.
 
         If an output fails, for example because the disk is full, log it once: the store has the record.
         """

@@ -41,7 +41,7 @@ class Mark(Struct, frozen=True):
     error: float
     """Half the width of the 95 % confidence interval of `elo`, in Elo."""
     above: float
-    """Probability, 0 to 1, that the bot is stronger than the anchor."""
+    """Probability, 0 to 1, that the bot is stronger than the anchor, the bot that all others are compared with."""
     forfeits: int
     """Number of matches lost by a crash, on time, by an illegal move, or by absence."""
 

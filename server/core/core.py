@@ -115,7 +115,7 @@ class Core:
         self.next_deadline: int | None = None
         """Time at which `Tick` is due if no other input comes first, in ns; None if nothing is due."""
         self._handled_change_count = 0
-        """Value of `lobby.change_count` when `_react_to_changes` was last called."""
+        """Number of changes of the lobby (`lobby.change_count`) to which the core has reacted."""
         self._input_handlers: dict[type, Callable[[Any], None]] = {
             MessageReceived: self._handle_message,
             TurnSent: self._handle_turn_sent,
@@ -224,7 +224,7 @@ class Core:
                     self._events.begin_due_matches()
 
     def _recheck_bot(self, name: str) -> None:
-        """Let the matchmaker check a bot again. Forget a bot that has been disconnected longer than the grace period."""
+        """Make the matchmaker check again whether a bot can be paired. Forget a bot disconnected longer than `grace_ms`."""
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)
@@ -274,7 +274,7 @@ class Core:
         pool = self._lobby.settings.pool
         return [
             *(pool.games if pool else ()),
-            *(start for event in self.events for start in event.plan.starts),
+            *(start for event in self.events for start in event.plan.games),
         ]
 
     def _handle_disconnection(self, disconnection: ClientDisconnected) -> None:

@@ -1,4 +1,4 @@
-"""Deadlines of all parts of an arena, in one heap."""
+"""Deadlines of an arena's matches, challenges, bots and other parts, in one heap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ The name is empty for the matchmaker, the listing and the events, each of which 
 """
 
 MAX_EXTRA_CANCELLED = 64
-"""The heap is rebuilt when its cancelled entries outnumber its valid ones by more than this."""
+"""Maximum excess of cancelled entries over valid ones; beyond it, the heap is rebuilt without cancelled entries."""
 
 
 class Deadlines:

@@ -1,4 +1,4 @@
-"""Effects of the core, which the shell carries out in order.
+"""Effects of the core: requests and messages that the shell (the core's I/O) carries out in order.
 
 The shell commits durable effects (`DURABLE_EFFECTS`) to the store before it releases any other effect of the same
 batch.
@@ -23,7 +23,7 @@ LISTING_TOPIC = "listing"
 
 
 class SendToClient(Struct, frozen=True, gc=False, tag="send"):
-    """Message to a client."""
+    """Message from the server to one client."""
 
     client: int
     message: ServerMessage
@@ -81,9 +81,9 @@ class AppendEvent(Struct, frozen=True, gc=False):
     """Time of the event, in monotonic ns."""
     event: RefereeEvent
     turn: tuple[int, TurnStarted] | None
-    """Time in ns and start of the current turn, to be appended before `event`, as event number `seq` - 1.
+    """Start of the current turn, with its time in ns, to append before `event`, as event number `seq` - 1.
 
-    None if the journal already has the start of the turn, or if no clock is running.
+    None if the journal already has it, or if no clock is running.
     """
 
 
@@ -107,7 +107,7 @@ class SaveSession(Struct, frozen=True):
 
 
 class DeleteSession(Struct, frozen=True):
-    """Request to delete a bot's session from the store."""
+    """Request to delete the hash of the secret of a bot's session from the store."""
 
     name: str
 
@@ -122,14 +122,14 @@ class CommandAnswered(Struct, frozen=True):
     """One-line answer to a command of the host. It is stored, and then sent to the sender of the command."""
 
     number: int
-    """Number of the `HostCommand`."""
+    """Number of the command (`HostCommand`) that this answers."""
     answer: str
     done: bool
     """False if the command was refused."""
 
 
 class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
-    """Start of an event. `bots` are the players of the event, highest rating first."""
+    """News that an event has begun. `bots` are its players, highest rating first."""
 
     format: str
     game: str
@@ -137,18 +137,18 @@ class EventStarted(Struct, frozen=True, tag_field="type", tag="event_begins"):
 
 
 class RoundPaired(Struct, frozen=True, tag_field="type", tag="round_paired"):
-    """Pairings of a new round of an event."""
+    """News that a round of an event has been paired."""
 
     round: int
     """Number of the round, from 1."""
     rounds: int
     """Number of rounds of the event."""
     pairs: tuple[tuple[str, str], ...]
-    """Names of the bots that meet in this round."""
+    """Pairs of bots that meet in this round, by name."""
 
 
 class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"):
-    """End of a match of an event."""
+    """News that a match of an event has finished."""
 
     match: str
     players: Players
@@ -165,7 +165,7 @@ class EventPlace(Struct, frozen=True):
 
 
 class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
-    """End or cancellation of an event."""
+    """News that an event has ended or was cancelled."""
 
     state: EventPhase
     places: tuple[EventPlace, ...]
@@ -203,7 +203,7 @@ class AnalysisMovesCut(Struct, frozen=True):
 DurableEffect = (
     OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
 )
-"""Effects that the shell commits before it releases all other effects."""
+"""Effects that the shell commits to the store before it releases any other effect."""
 Effect = (
     DurableEffect
     | SendToClient

@@ -247,7 +247,7 @@ class Event:
     def _make_schedule(self) -> None:
         plan = self.plan
         if not plan.is_arena:
-            rounds, starts = plan.rounds, len(plan.starts)
+            rounds, starts = plan.rounds, len(plan.games)
             format = make_format(plan.format, self.state.bots, rounds, starts, plan.seed, self.state.changes)
             self.schedule = Schedule(plan.uid, format)
 
@@ -296,7 +296,7 @@ class Event:
             max_pairs=max_pairs,
         )
         started_count = self._match_count + len(self.matches_in_progress)
-        start_count = len(self.plan.starts)
+        start_count = len(self.plan.games)
         chosen_matches = []
         for number, (maxie, minnie) in enumerate(chosen_pairs, started_count):
             self._record_meeting(maxie, minnie)

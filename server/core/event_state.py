@@ -42,8 +42,8 @@ class EventPlan(Struct, frozen=True, kw_only=True):
     """Number of rounds; in a knockout, number of pairs of matches per game when two bots meet. Unused by `arena`."""
     minutes: int = 0
     """Length of an event of the format `arena`, in minutes."""
-    starts: tuple[PoolGame, ...]
-    """Games with their openings. Two bots that meet play a pair of matches of each game; in `arena`, one match."""
+    games: tuple[PoolGame, ...] = field(name="starts")
+    """Games to play, with maps and openings. Bots that meet play a pair of matches of each; in `arena`, one match."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
@@ -66,7 +66,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def game(self) -> str:
-        return self.starts[0].game.name
+        return self.games[0].game.name
 
 
 class EventState(Struct, frozen=True):

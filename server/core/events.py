@@ -518,7 +518,7 @@ class Events:
 
     def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
         plan, pair = event.plan, pairing.pair
-        start = plan.starts[pair.start]
+        start = plan.games[pair.start]
         return Terms(
             match=match,
             event=event.name,

@@ -43,7 +43,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
     The plan in the row is JSON, with the keys of a plan of `arena ladder`, and the whole event under the key `state`.
     """
     plan = state.plan
-    setups = [start.game.setup() for start in plan.starts]
+    setups = [start.game.setup() for start in plan.games]
     columns = {
         "game": plan.game,
         "maps": [str(setup["map"]) for setup in setups if "map" in setup],
@@ -51,7 +51,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
         "bots": dict.fromkeys(state.bots, ""),
         "format": plan.format,
         "rounds": plan.rounds,
-        "time control": str(plan.starts[0].time_control),
+        "time control": str(plan.games[0].time_control),
         "seed": plan.seed,
         "changes": state.changes,
         "state": state,

@@ -109,9 +109,9 @@ def _describe_event(plan: EventPlan) -> str:
     rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
     maps = dict.fromkeys(
         titles.make_match_title(start.game.name, str(start.game.setup().get("map", "")), "")
-        for start in plan.starts
+        for start in plan.games
     )
-    parts = [f"{plan.format}, {rounds}", ", ".join(maps), str(plan.starts[0].time_control)]
+    parts = [f"{plan.format}, {rounds}", ", ".join(maps), str(plan.games[0].time_control)]
     if plan.closing_time < plan.start_time:
         parts.append(f"entries close {(plan.start_time - plan.closing_time) // 60} minutes before")
     return "\n".join(parts)

@@ -165,7 +165,7 @@ class Semester(SimulatedArena):
             closing_time=begins,
             format=format,
             rounds=rounds,
-            starts=(PoolGame(game_of(), TimeControl.parse("15/move")),),
+            games=(PoolGame(game_of(), TimeControl.parse("15/move")),),
             **changes,
         )
         self.send_request(AnnounceEvent(plan))

@@ -58,7 +58,7 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
         start_time=begins,
         closing_time=closes,
         format="swiss",
-        starts=(PoolGame(game_of(), TimeControl.parse("1+0")),),
+        games=(PoolGame(game_of(), TimeControl.parse("1+0")),),
         recurrence=again,
     )
 

@@ -36,7 +36,7 @@ def plan(format: str, **changes: object) -> EventPlan:
         format=format,
         rounds=3,
         minutes=10,
-        starts=(START,),
+        games=(START,),
     )
     return replace(made, **changes)
 
@@ -201,7 +201,7 @@ def test_only_the_host_can_enter_a_bot_again_that_the_host_withdrew() -> None:
 def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
     """Events of a server and ladders share this rule of the formats (`rating.formats.Absences`)."""
     for format in ("swiss", "round-robin"):
-        event = begin_event(format, 2, rounds=4, starts=(START, START))
+        event = begin_event(format, 2, rounds=4, games=(START, START))
         while not event.is_finished:
             for each in event.list_due_matches():
                 match = event.start_match(each)

@@ -59,7 +59,7 @@ WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
 
 def plan(format: str = "swiss", **changes: Any) -> EventPlan:
     made = EventPlan(
-        event="cup", uid="7", start_time=60, closing_time=50, format=format, rounds=3, starts=(START,)
+        event="cup", uid="7", start_time=60, closing_time=50, format=format, rounds=3, games=(START,)
     )
     return replace(made, **changes)
 
@@ -307,7 +307,7 @@ def test_a_forfeit_states_why_the_bot_was_absent() -> None:
 
 
 def test_an_absent_bot_forfeits_all_matches_of_a_round_after_one_wait() -> None:
-    arena, (_, bert) = begin_event(plan("round-robin", rounds=1, starts=(START, START)), "anna", "bert")
+    arena, (_, bert) = begin_event(plan("round-robin", rounds=1, games=(START, START)), "anna", "bert")
     play_until_quiet(arena)
     bert.disconnect()
     arena.wait(PATIENCE_MS + 10_000)

@@ -31,7 +31,7 @@ CUP_PLAN = EventPlan(
     closing_time=START_TIME - 300,
     format="swiss",
     rounds=7,
-    starts=(
+    games=(
         PoolGame(game_of("riskless"), TimeControl.parse("10+0.1")),
         PoolGame(game_of(), TimeControl.parse("10+0.1")),
     ),
