@@ -48,7 +48,10 @@ def make_table_file_name(map: RisklessMap) -> str:
 
 
 def find_table(boards: Boards) -> Path | None:
-    """Return the file that has the table of `boards` according to its name, or None. The file is not read."""
+    """Return the path of the file whose name says that it has the table of `boards`; None if there is none.
+
+    The file is not read.
+    """
     pattern = f"*-{compute_boards_digest(boards)}{TABLE_SUFFIX}"
     for folder in (SHIPPED_FOLDER, *list_cache_folders()):
         for path in sorted(folder.glob(pattern)):

@@ -16,7 +16,10 @@ from arena.solved.solved_value import DRAW, SolvedResult, SolvedValue
 
 @dataclass(frozen=True)
 class Solution:
-    """Riskless on a solved map, with the solved table. Values take the map's ply limit into account."""
+    """Exact values of positions and moves of a Riskless game on a solved map, looked up in the map's table.
+
+    The values take the map's ply limit into account.
+    """
 
     game: Riskless
     table: SolvedTable

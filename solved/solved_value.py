@@ -13,7 +13,7 @@ from typing import NamedTuple
 DRAWN_CODE = 0
 """Code of a drawn board."""
 FIRST_CODE = 2
-"""Lowest code of a board that is not drawn: of a finished board, lost for the player to move. Code 1 is not used."""
+"""Code of a finished board, which is lost for the player to move. It is the lowest code except DRAWN_CODE."""
 
 
 class SolvedResult(StrEnum):

@@ -79,7 +79,7 @@ class Dawdler(Bot):
 PATIENCE_SECONDS = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
 STANDSTILL_SECONDS = 50.0
-"""Seconds for which a bot sleeps before each move to make its match stand still: a little less than its limit of 60 s."""
+"""Seconds for which a bot sleeps before each move, so that its match stands still. The time limit of a move is 60 s."""
 LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
 
@@ -354,9 +354,9 @@ CUT_TEXTS_SCRIPT = """(elements) => elements.flatMap((element) => [element, ...e
 
 
 def find_cut_texts(elements: Locator) -> list[str]:
-    """Return the texts in `elements` of which only a part is shown, such as those that end with an ellipsis.
+    """Return the texts, of `elements` and the elements in them, that the page shows cut off, for example with an ellipsis.
 
-    A part of a line that is left out whole is no cut text. Raises AssertionError if there are no such elements.
+    A text that is hidden as a whole does not count. Raises AssertionError if `elements` matches no element.
     """
     assert elements.count(), f"nothing to look at: {elements}"
     texts: list[str] = elements.evaluate_all(CUT_TEXTS_SCRIPT)

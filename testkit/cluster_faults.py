@@ -266,10 +266,14 @@ async def _measure_recovery(
         for match_id in match_ids:
             if match_id in seconds:
                 continue
-            turns_of_match = [player.turns[match_id] for player in players if match_id in player.turns]
+            message_times = [
+                player.last_message_times[match_id]
+                for player in players
+                if match_id in player.last_message_times
+            ]
             is_over = any(match_id in player.ends for player in players)
-            if is_over or (turns_of_match and max(turns_of_match) > fault_time + POLL_SECONDS):
-                seconds[match_id] = max(max(turns_of_match, default=time.monotonic()) - fault_time, 0.0)
+            if is_over or (message_times and max(message_times) > fault_time + POLL_SECONDS):
+                seconds[match_id] = max(max(message_times, default=time.monotonic()) - fault_time, 0.0)
         await asyncio.sleep(POLL_SECONDS)
     return list(seconds.values())
 
@@ -282,10 +286,10 @@ async def wait_until_playing(
     After MAX_CONNECT_SECONDS, add a fault to the report and return.
     """
     end_time = time.monotonic() + MAX_CONNECT_SECONDS
-    while sum(bool(player.turns) for player in players) < len(players) * 8 // 10:
+    while sum(bool(player.last_message_times) for player in players) < len(players) * 8 // 10:
         if time.monotonic() > end_time:
             report.result.faults.append(
-                f"{sum(bool(player.turns) for player in players)} of {len(players)} bots play:\n"
+                f"{sum(bool(player.last_message_times) for player in players)} of {len(players)} bots play:\n"
                 + "\n".join(log.read_text()[-1000:] for log in cluster.list_logs())
             )
             return

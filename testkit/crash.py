@@ -120,7 +120,7 @@ async def _wait_until_back(players: list[RandomPlayer], connection_count: int) -
 
     def are_back() -> bool:
         return sum(player.connections >= connection_count for player in players) >= needed and any(
-            player.turns for player in players
+            player.last_message_times for player in players
         )
 
     while not are_back() and time.monotonic() < end_time:  # noqa: ASYNC110  the players are not told that they are waited for

@@ -33,7 +33,7 @@ DRIP_SECONDS = 0.1
 RECONNECT_SECONDS = 0.02
 """Seconds from the end of a client's connection to its next one, as long as a realistic network latency."""
 attack_numbers = itertools.count()
-"""Numbers that make names and tokens of attackers unique, and alternate between two forms of an attack."""
+"""Counter that numbers the attackers' names and tokens. Odd and even numbers choose between two forms of an attack."""
 
 
 @dataclass

@@ -139,7 +139,7 @@ def mark_requires(part: str) -> pytest.MarkDecorator:
 def skip_without(part: str, why: str | None = None) -> None:
     """Skip the current test, or the tests of the current fixture or module, if the machine lacks a part.
 
-    why: problem that a trial of the part has shown; None to check whether the machine has the part
+    why: problem that the caller had with the part; None to check whether the machine has the part
     """
     reason = f"needs {part}: {why}" if why else missing_reason(part)
     if reason:

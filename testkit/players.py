@@ -67,7 +67,7 @@ class RandomPlayer:
     """Further URLs, such as those of other edges. The bot tries `url` and then these in turn."""
     keepalive_seconds: float = 20.0
     """Seconds between two pings, and maximum wait for the answer to a ping and for a new connection."""
-    turns: dict[str, float] = field(default_factory=dict)
+    last_message_times: dict[str, float] = field(default_factory=dict)
     """Time of the last message about each match in progress, in monotonic seconds."""
     _session: str = ""
     _games: dict[str, AnyGame] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class RandomPlayer:
 
     def clear_received(self) -> None:
         """Forget everything received so far. Matches in progress continue."""
-        for collection in (self.acknowledged, self.ends, self.started, self.refused, self.turns):
+        for collection in (self.acknowledged, self.ends, self.started, self.refused, self.last_message_times):
             collection.clear()
 
     async def run(self, quota: int | None = None) -> None:
@@ -113,15 +113,15 @@ class RandomPlayer:
                     for match_id in self._games:  # the server answers with the end of a match that is over
                         await self._send(connection, Ready(match_id))
                 case Start(match=match, game=game, setup=setup):
-                    self.turns[match] = time.monotonic()
+                    self.last_message_times[match] = time.monotonic()
                     self.started.add(match)
                     self._games[match] = make_game(game, setup)
                     await self._send(connection, Ready(match))
                 case Turn() as turn:
-                    self.turns[turn.match] = time.monotonic()
+                    self.last_message_times[turn.match] = time.monotonic()
                     await self._answer_turn(connection, turn)
                 case Accepted(match=match, ply=ply):
-                    self.turns[match] = time.monotonic()
+                    self.last_message_times[match] = time.monotonic()
                     sent = self._sent.get(match)
                     # A repeated message may be about an earlier move.
                     if sent is not None and sent.ply == ply:
@@ -129,7 +129,7 @@ class RandomPlayer:
                 case End() as end:
                     self.ends.setdefault(end.match, []).append(end)
                     self._games.pop(end.match, None)
-                    self.turns.pop(end.match, None)
+                    self.last_message_times.pop(end.match, None)
                     self._sent.pop(end.match, None)
                 case Error() as error:
                     self.refused.append(error)

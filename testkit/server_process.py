@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[1]
 START_TIMEOUT_SECONDS = 200
 """Maximum time for a process to become ready, in seconds."""
 DRAIN_SECONDS = 200
-"""Longest drain of a server, in seconds."""
+"""Maximum time for which a stopped server waits for its matches in progress to end, in seconds."""
 STOP_SECONDS = DRAIN_SECONDS + 30
 """Maximum time from the signal to stop to the end of the process, in seconds."""
 POLL_SECONDS = 0.02
 """Seconds between two checks whether a process is ready."""
 SHARD = "shard"
-"""Name of the server of a cluster, which its edges and cores have in common."""
+"""Server name that all edges and cores of a test cluster share."""
 Role = Literal["all", "edge", "core"]
 
 
@@ -56,7 +56,7 @@ class ServerProcess:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         self.process: ForkedCommand | None = None
-        self._last_exit_report = 0
+        self._log_size_at_start = 0
         """Size of the process's log before its last start, in bytes."""
         name_options = () if role == "all" else (f"--set=server.name={SHARD}",)
         listens = f"--set=server.metrics_port={self.port}" if role == "core" else f"--port={self.port}"
@@ -102,7 +102,7 @@ class ServerProcess:
     def start(self) -> None:
         """Start the process; `wait_ready` waits until it is ready."""
         self.log.touch()
-        self._last_exit_report = self.log.stat().st_size
+        self._log_size_at_start = self.log.stat().st_size
         self.process = ForkedCommand(*self._arguments, cwd=ROOT, stderr=self.log)
 
     def kill(self) -> None:
@@ -149,7 +149,7 @@ class ServerProcess:
         """Return True if this process can serve: an edge is connected to a core, or a core leads or waits to take over."""
         if self.role != "core":
             return self.get("/readyz")[0] == 200
-        response = self.log.read_bytes()[self._last_exit_report :]
+        response = self.log.read_bytes()[self._log_size_at_start :]
         return b" leads, " in response or b"waiting to take over" in response
 
     async def wait_ready(self, seconds: float = START_TIMEOUT_SECONDS) -> None:

@@ -26,7 +26,10 @@ async def load_records(engine: AsyncEngine, event: str) -> list[Record]:
 async def import_lines(
     engine: AsyncEngine, lines: Iterable[bytes], *, counts_rated_matches: bool = False
 ) -> ImportResult:
-    """Import the matches in `lines` into a store, as `arena import` does; with `counts_rated_matches`, as `--trust` does."""
+    """Import the matches in `lines`, match records in JSON, into a store, as `arena import` does.
+
+    counts_rated_matches: True to rate the rated matches, as with the option `--trust`
+    """
     counts = ImportResult()
     await add_matches(engine, parse_lines(lines, counts), counts, counts_rated_matches=counts_rated_matches)
     return counts

@@ -188,7 +188,10 @@ class LinkPreviews:
         raise NotFound("no picture has this path")
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and a bot's ratings as rows for `draw_table`; None if the bot has no rating."""
+        """Return a summary line and the rows of a bot's ratings for `draw_table`; None if the bot has no rating.
+
+        Each row is (title of a game, rating as text, length of its bar from 0 to 1).
+        """
         standings = await load_rating_rows_of_bot(self._engine, name)
         if not standings:
             return None
@@ -200,7 +203,10 @@ class LinkPreviews:
         return f"{sum(row.matches for row in standings)} rated matches", rows
 
     async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
-        """Return a summary line and an event's table as rows for `draw_table`; None if there is no such event."""
+        """Return a summary line and the rows of an event's table for `draw_table`; None if there is no such event.
+
+        Each row is (title of a bot, Elo with its error as text, length of its bar from 0 to 1).
+        """
         table = await load_event_table(self._engine, event)
         if table is None:
             return None
@@ -234,7 +240,10 @@ def find_match_id(path: str, query: str) -> str:
 
 
 def _split_address(path: str, query: str) -> tuple[str, list[str]]:
-    """Return the first part of a URL path, and a list of its further parts, followed by the query parameters `name`."""
+    """Return the first part of a URL path, and a list of the other parts and the values of the query parameter `name`.
+
+    The first part is empty for the path `/`. The parts are percent-decoded.
+    """
     view, *parts = [unquote(part) for part in path.split("/") if part] or [""]
     return view, parts + parse_qs(query).get("name", [])
 

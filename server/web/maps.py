@@ -20,7 +20,7 @@ from arena.server.edge.responses import Response
 from arena.server.web.routes import NotFound
 
 MAPS_README = Path(maps.__file__).with_name("README.md")
-"""File with the tables of measurements and solutions."""
+"""File with the tables of measurements and solutions of the built-in maps."""
 
 
 class MapMeasurements(Struct, frozen=True):
@@ -33,7 +33,7 @@ class MapMeasurements(Struct, frozen=True):
     plies: str
     """Length of a match, in plies."""
     maxie: str
-    """Maxie's share of the points, in percent."""
+    """Share of the points that Maxie (the player who moves first) won, in percent."""
 
 
 class MapSolution(Struct, frozen=True):
@@ -44,7 +44,7 @@ class MapSolution(Struct, frozen=True):
     longest: str
     """Length of the longest forced win, as in `17 plies`."""
     fair: str
-    """Answer to the question whether Minnie's extra army is fair, with the reason."""
+    """Answer to the question whether the extra army of Minnie (who moves second) is fair, with the reason."""
 
 
 class MapInfo(Struct, frozen=True):
@@ -62,7 +62,7 @@ class MapInfo(Struct, frozen=True):
     ply_limit: int
     """Number of plies after which a match is drawn."""
     measured: list[MapMeasurements]
-    """Results by number of nodes; empty if the map has not been measured."""
+    """Results of matches between equal engines, one entry for each strength of the engines; empty if not measured."""
     solved: MapSolution | None
     """Solution; None if the map is not solved."""
     default: bool

@@ -117,7 +117,7 @@ class MatchLogs:
     def __init__(self, engine: Engine, *, admits_anyone: bool) -> None:
         """Prepare to answer from the store.
 
-        admits_anyone: True if a client with a name that has no token needs no secret
+        admits_anyone: True if a client needs no secret for a name that has no token
         """
         self._engine = engine
         self._admits_anyone = admits_anyone

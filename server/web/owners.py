@@ -81,7 +81,7 @@ class OwnerPages:
         self._send_request = send_request
 
     async def handle_request(self, route_match: RouteMatch, authorization: str) -> Response:
-        """Make the change, if any, that a POST asks for, and return the response to it.
+        """Answer an owner's POST request: make the change that it asks for, if any, and return the response.
 
         The status is 401 for an invalid secret, and 403 for a banned owner. Raises OperationRefused for a change that is
         not possible, and TimeoutError if the event is played by another server and that server does not answer.

@@ -20,9 +20,9 @@ from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates
 
 TITLE_TIME_SHARE = 0.15
-"""Share, from 0 to 1, of the time left for an HTML page that each of two steps to find its title may take.
+"""Share, from 0 to 1, of the time left for an HTML page that each of two steps to find the page's title may take.
 
-The steps are the request for live data and the query of the store. If a step takes longer, the title is a general one.
+The steps are the request for live data and the query of the store. If a step takes longer, the page has a general title.
 """
 
 
@@ -41,7 +41,7 @@ class PageSetup(Struct, frozen=True, tag="setup"):
 
 
 class LiveData(Struct, frozen=True):
-    """Data that a response needs besides those in the store.
+    """Data on matches and events in progress that a response needs besides the data in the store.
 
     Fields that the response does not need have their defaults.
     """

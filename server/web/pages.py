@@ -56,7 +56,7 @@ MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
 MAX_POSTS_PER_ADDRESS = 64
 """Maximum number of waiting POSTs per address. It is high, because the students of a course may share an address."""
 MAX_CACHED_RESPONSE_COST_US = 200
-"""Maximum cost of a cached response, in µs of the work budget of the client's address."""
+"""Maximum cost, in µs, that a response from the cache takes from the work budget of the client's address."""
 HOST_PATTERN = re.compile(r"[A-Za-z0-9.:\[\]_-]{1,255}")
 """Pattern of a Host header that is safe to insert into a page."""
 ABANDONED_RESPONSE = responses.make_text_response(
@@ -107,7 +107,7 @@ class Pages:
         metrics: metrics to render for `/metrics`
         work_budget: budget of each client address, from which the costs of its requests are taken
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
-        send_request: function that sends a request to a server, and returns the answer
+        send_request: function that sends an owner's request to the server that plays an event, and returns the answer
         find_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
@@ -122,7 +122,7 @@ class Pages:
         self._clock = clock
         self._files = load_page_files()
         self.renames = RenameQueue(self._store)
-        """Renames that hosts have requested. The caller must run `renames.run`."""
+        """Queue of the bots' renames that hosts have requested. The caller must run `renames.run`."""
         self._owners = OwnerPages(store, send_request)
         self._host = HostPage(store, page_client, self.renames)
         self.process = PageProcess(self._make_setup, page_client, find_progress, clock)
@@ -371,7 +371,7 @@ class _PendingResponse:
     def __init__(self) -> None:
         self.task: asyncio.Task[Response]
         self.abandonment_checks: list[Callable[[], bool]] = []
-        """Function of each waiting client that returns True if the client has left."""
+        """One function for each waiting client, which returns True if the client has left."""
 
     def is_abandoned(self) -> bool:
         """Return True if no client waits for the response any more."""

@@ -17,7 +17,7 @@ from arena.clock import TimeSource
 from arena.server.failed_logins import make_address_key
 
 MAX_CORE_SHARE = 0.2
-"""Share of one CPU core, from 0 to 1, that all responses together may use if each takes its full cost."""
+"""Maximum share of one CPU core, from 0 to 1, for all responses together. It determines the pause after each response."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
 TOO_MANY_REQUESTS = "too many requests: try again in a few seconds"

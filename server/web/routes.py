@@ -18,7 +18,8 @@ MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists."""
 MAX_CACHED_TARGETS = 256
-"""Maximum number of entries in the cache of parsed targets, and in that of parsed Accept-Encoding headers."""
+"""Maximum number of entries in each of two caches: of parsed targets (URL paths with queries) and of parsed
+Accept-Encoding headers."""
 
 
 class BadRequest(Exception):
@@ -59,7 +60,7 @@ class Route(NamedTuple):
     is_post: bool = False
     """True if the route accepts only POST, because its requests have a secret or change the store."""
     has_absolute_urls: bool = False
-    """True if the response contains absolute URLs, so that it depends on the Host header. Not needed for HTML pages."""
+    """True if the response contains absolute URLs, so that it depends on the Host header. Not set for HTML pages, which always do."""
 
 
 def _make_post_route(parameters: str) -> Route:

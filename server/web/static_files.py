@@ -64,7 +64,7 @@ DIGEST_PLACEHOLDER = b"{{digest}}"
 HEAD_PLACEHOLDER = b"<!-- head -->"
 """Placeholder in HTML pages for the title and the link preview."""
 VIEWS_PLACEHOLDER = b"<!-- further -->"
-"""Placeholder in HTML pages for VIEWS_PRELOAD; empty on the start page."""
+"""Placeholder in HTML pages for VIEWS_PRELOAD; on the start page, nothing takes its place."""
 INITIAL_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
 PAGES = {
@@ -84,7 +84,7 @@ class Templates(Struct, frozen=True):
     """HTML pages, with placeholders for the parts that depend on the request."""
 
     digest: str
-    """Digest of all files."""
+    """Digest of all files of the web page, which is a part of their URL paths."""
     styles: str
     """Directive `style-src` of the content security policy, with the digest of the inlined styles."""
     pages: dict[str, bytes]

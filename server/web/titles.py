@@ -32,7 +32,7 @@ _WON = {
     EndReason.PROTOCOL_ERROR: "because {loser} broke the protocol",
     EndReason.NO_SHOW: "because {loser} did not show up",
 }
-"""Texts that follow the winner, by end reason. After a colon, any other reason follows, such as that of a custom game."""
+"""Texts that follow the words `NAME won`, by end reason. Any other reason, as of a custom game, follows after a colon."""
 _DRAWN = {
     EndReason.BOTH_ARMIES: "as both reached the goal",
     EndReason.PLY_LIMIT: "at the move limit",

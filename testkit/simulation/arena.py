@@ -103,7 +103,7 @@ class SimulatedArena:
         self.store = SimulatedStore(world)
         self.exchange = SimulatedExchange(world)
         self.monitor = InvariantMonitor(self)
-        self.store.committed, self.store.wrote = self.monitor.record_commit, self.monitor.record_write
+        self.store.on_commit, self.store.on_write = self.monitor.record_commit, self.monitor.record_write
         self.journals: dict[SimulatedProcess, Journal] = {}
         self.cores: dict[SimulatedProcess, WatchedCore] = {}
         self.edges: dict[SimulatedProcess, list[Edge]] = {}

@@ -27,7 +27,7 @@ KINDS = (
 FAULT_PROBABILITY = 0.02
 """Probability that a faulty bus loses a message (`lossy`), or that it repeats or delays one (`unordered`)."""
 PAUSE_SECONDS = (1.0, 20.0)
-"""Range of the time between two faults, in seconds. One time in five is then divided by 20, for faults that overlap."""
+"""Shortest and longest time between two faults, in seconds. A fifth of these times are divided by 20, so faults overlap."""
 
 
 @dataclass(frozen=True)

@@ -98,9 +98,9 @@ class InvariantMonitor:
         self.counted: dict[str, set[str]] = {}
         self.fault_counts: Counter[str] = Counter()
         self.acknowledged = 0
-        self._allowed: dict[str, int] = {}
+        self._remaining_quotas: dict[str, int] = {}
         """Number of matches that each bot still accepts, its quota. Bots without a limit are absent."""
-        self._hello: dict[str, int | None] = {}
+        self._hello_quotas: dict[str, int | None] = {}
         """Quota in the last hello of each bot; None if the hello set no limit."""
         self._welcomed: dict[str, int] = {}
         """Virtual time of the last welcome of each bot, in ns.
@@ -157,9 +157,9 @@ class InvariantMonitor:
         self._tables.compare_new_matches()
 
     def _check_fencing_token(self, process: SimulatedProcess, token_increase: int) -> None:
-        """Check by how much the store's fencing token exceeds that of the process's lease.
+        """Check that the store's fencing token is the one of the process's lease plus `token_increase`.
 
-        token_increase: expected difference; 0 while the process holds the lease
+        token_increase: 0 while the process holds the lease; 1 if it has just taken the lease again
         """
         journal = self.arena.journals.get(process)
         if journal is None:
@@ -316,7 +316,7 @@ class InvariantMonitor:
             elif type(effect) is CloseMatch:
                 suspensions.record_result(effect.record, now)
             elif type(effect) is SaveSession:
-                suspensions.pardon(effect.name)
+                suspensions.end_suspension(effect.name)
 
     def check_pairing(self, core: WatchedCore, now: int) -> None:
         """Check that a core pairs its free bots: no two bots that may play each other stay free. `now`: time by the core's clock, in ns."""
@@ -342,9 +342,9 @@ class InvariantMonitor:
         elif isinstance(message, Resign):
             self._resigned.add((name, message.match))
         elif isinstance(message, Hello):
-            self._hello[name] = None if message.quota is UNSET else message.quota
-        elif isinstance(message, Status) and message.quota is not UNSET and name in self._allowed:
-            self._allowed[name] = max(self._allowed[name], message.quota)
+            self._hello_quotas[name] = None if message.quota is UNSET else message.quota
+        elif isinstance(message, Status) and message.quota is not UNSET and name in self._remaining_quotas:
+            self._remaining_quotas[name] = max(self._remaining_quotas[name], message.quota)
 
     def check_received(self, name: str, message: Any) -> None:
         """Check that a message to the bot `name` reveals nothing that is not yet durably stored."""
@@ -353,11 +353,11 @@ class InvariantMonitor:
                 self._check_accepted(name, match, ply)
             case Welcome():
                 self._welcomed[name] = self.arena.world.now
-                self._set_allowance(name, self._hello.get(name))
+                self._set_remaining_quota(name, self._hello_quotas.get(name))
             case Start(match=match):
                 self._check_start(name, match)
             case Standing(quota=quota):
-                self._set_allowance(name, quota)
+                self._set_remaining_quota(name, quota)
             case End():
                 self._check_received_end(name, message)
             case Error() if (
@@ -365,11 +365,11 @@ class InvariantMonitor:
             ):
                 self.raise_failure(f"{name} got the unexpected error {message.code.value}: {message.detail}")
 
-    def _set_allowance(self, name: str, quota: int | None) -> None:
+    def _set_remaining_quota(self, name: str, quota: int | None) -> None:
         if quota is None:
-            self._allowed.pop(name, None)
+            self._remaining_quotas.pop(name, None)
         else:
-            self._allowed[name] = quota
+            self._remaining_quotas[name] = quota
 
     def _check_start(self, name: str, match: str) -> None:
         self.require_true(
@@ -379,12 +379,12 @@ class InvariantMonitor:
         if match in started or (name, match) in self._ends:
             return
         started[match] = None
-        remaining_quota = self._allowed.get(name)
+        remaining_quota = self._remaining_quotas.get(name)
         if remaining_quota is not None and self.matches[match].opened > self._welcomed[name]:
             self.require_true(
                 remaining_quota > 0, f"{name} got match {match:.8}, although it accepts no more"
             )
-            self._allowed[name] = remaining_quota - 1
+            self._remaining_quotas[name] = remaining_quota - 1
 
     def _check_accepted(self, name: str, match: str, ply: int) -> None:
         sent_moves = self._answers.get((name, match, ply))
@@ -426,7 +426,7 @@ class InvariantMonitor:
         self._started.pop(name, None)
 
     def check_client_line(self, name: str, line: str) -> None:
-        """Count a problem that the real client reports to its owner, by the text before its first colon."""
+        """Count a line in which the real client reports a problem. Lines with the same text up to a colon count together."""
         self.fault_counts[line.partition(":")[0][:60]] += 1
         del name
 

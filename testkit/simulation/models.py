@@ -63,7 +63,7 @@ class SuspensionModel:
                     MAX_SUSPENSION_NS, FIRST_SUSPENSION_NS * 2**further_forfeits
                 )
 
-    def pardon(self, name: str) -> None:
+    def end_suspension(self, name: str) -> None:
         """End the suspension of a bot, which starts a new session. Its forfeits still count."""
         self._suspended_until.pop(name, None)
 
@@ -104,7 +104,7 @@ class TableRow:
     """Row of a bot in a rating table.
 
     `mu`, `phi` and `sigma` are rating, rating deviation and volatility on the internal scale of Glicko-2. `last` is the
-    end of the bot's last rated match.
+    time at which the bot's last rated match ended; None if it has none.
     """
 
     mu: float = 0.0

@@ -150,13 +150,13 @@ class ConnectionEnd(asyncio.Transport):
         self._world = network.world
         self._rng = rng
         self._latency_ns = latency_ns
-        self._last = 0
+        self._last_arrival = 0
         """Virtual time at which the latest data from this end arrives at the peer, in ns."""
         self._piece: bytearray | None = None
         """Data sent at virtual time `_piece_at`. Data written at the same time is added to it."""
         self._piece_at = -1
         self._outgoing = bytearray()
-        """Data that waits until the window has room for it."""
+        """Data written at this end that waits until the window (of WINDOW_BYTES) has room for it."""
         self._under_way = 0
         """Number of bytes that were sent but not yet read by the peer."""
         self._unread = bytearray()
@@ -267,8 +267,8 @@ class ConnectionEnd(asyncio.Transport):
     def _next_arrival(self) -> int:
         """Return the virtual time at which data sent now arrives, in ns: always after the data sent before."""
         delay_ns = self._rng.randrange(MS) if self._rng.random() > 0.01 else self._rng.randrange(200 * MS)
-        arrival = max(self._world.now + self._latency_ns + delay_ns, self.held_until, self._last + 1)
-        self._last = arrival
+        arrival = max(self._world.now + self._latency_ns + delay_ns, self.held_until, self._last_arrival + 1)
+        self._last_arrival = arrival
         return arrival  # type: ignore[no-any-return]
 
     def create_server_end(self, factory: Callable[[], Any]) -> None:

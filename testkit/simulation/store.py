@@ -43,9 +43,9 @@ class SimulatedStore:
         self.stalled_until = 0
         self.is_doubtful = False
         """True while writes succeed but are reported as failed."""
-        self.committed: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
+        self.on_commit: Callable[[SimulatedProcess, Any, Any], None] = lambda _process, _changes, _lease: None
         """Function that is called after each successful commit, with the process, its changes and its lease."""
-        self.wrote: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
+        self.on_write: Callable[[SimulatedProcess, int], None] = lambda _process, _number: None
         """Function that is called with the process and a number after each transaction other than a commit.
 
         The number is 1 if the transaction has taken the lease again, which raises the fencing token by 1; otherwise 0.
@@ -98,7 +98,7 @@ class SimulatedStore:
     def format_wall_time(self) -> str:
         """Return the wall-clock time of the running process as text, in place of `database.format_current_time`.
 
-        It runs as fast as the process's clock.
+        This time runs as fast as the process's monotonic clock.
         """
         process = self.world.process
         now = (
@@ -111,7 +111,7 @@ class SimulatedStore:
     # latency and failures
 
     def draw_latency_ns(self) -> int:
-        """Return a random duration of one call to the database, in virtual ns, without waiting for other calls."""
+        """Return a random duration, in virtual ns, of a call to the database that need not wait for other calls."""
         return self._rng.randrange(MS // 5, 3 * MS)
 
     def require_reachable(self, process: SimulatedProcess) -> None:
@@ -180,10 +180,10 @@ class SimulatedWriterThread:
     def _notify_observer(self, method: object, operation: Any) -> None:
         store, process = self._store, self._process
         if method is SqliteWriter._commit:
-            store.committed(process, *operation.args)
+            store.on_commit(process, *operation.args)
         else:
             [inner] = operation.args
-            store.wrote(process, int(getattr(inner, "func", None) is reacquire_lease))
+            store.on_write(process, int(getattr(inner, "func", None) is reacquire_lease))
 
     def _deliver_result(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
         self.undelivered_count -= 1
@@ -199,7 +199,7 @@ class SimulatedWriterThread:
 
 
 def _unwrap_call(call: Any) -> Any:
-    """Return the operation in a call to the writer's thread, without the wrappers that wait for a lock."""
+    """Return the operation that a call to the writer's thread runs, without the functions around it that wait for a lock."""
     while getattr(getattr(call, "func", None), "__func__", None) is SqliteWriter._run_with_wait:
         [call] = call.args
     return call

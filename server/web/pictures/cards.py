@@ -26,7 +26,7 @@ MAX_TABLE_ROWS = 8
 SIDE_X, SIDE_WIDTH = 780, 400
 """Left end and width of the texts beside the board of a match, in pixels."""
 FILM_BOX = Rectangle(8, 56, FILM_WIDTH - 16, FILM_HEIGHT - 68)
-"""Rectangle of the board in each frame of a film."""
+"""Rectangle of the board in each frame of a film (animated picture of a match)."""
 
 
 class MatchTexts(Struct, frozen=True):

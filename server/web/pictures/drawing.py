@@ -29,9 +29,9 @@ from arena.server.web.pictures.text_elements import FONT, FONT_FILE
 from arena.server.web.routes import NotFound
 
 MAX_FRAMES = 40
-"""Maximum number of frames of a film, which take ten seconds to show.
+"""Maximum number of frames of a film, one for each ply shown. Together they last ten seconds.
 
-Of a longer match, the film shows the part with the greatest change, and the end.
+Of a match with more plies, the film shows the part with the greatest change, and the end.
 """
 FRAME_MS, LAST_FRAME_MS = 250, 3_000
 """Time for which a film shows each frame, and the last frame, in ms."""

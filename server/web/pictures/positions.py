@@ -13,7 +13,7 @@ from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE, STYLE, make_map_picture
 
 MIN_MARK_SCALE = 1.1
-"""Minimum scale of the armies and arrows on a map, in pixels per unit of the map. On a small map, they are enlarged."""
+"""Minimum scale of armies and arrows, in pixels per unit of the map. On a map of a smaller scale, they are enlarged."""
 
 
 class Rectangle(NamedTuple):
@@ -30,9 +30,9 @@ class DrawnPosition:
     """SVG of a position in two layers: a background, which is the same for all positions of a match, and the rest."""
 
     background: str
-    """Layer that is equal for all positions of a match, such as the board."""
+    """SVG of the lower layer, which is the same for all positions of a match: the board or the map."""
     foreground: str
-    """Layer above it, with the pieces or armies."""
+    """SVG of the upper layer, with the pieces or armies."""
 
     @property
     def full_svg(self) -> str:

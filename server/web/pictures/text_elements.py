@@ -16,7 +16,7 @@ INK, MUTED = "#16202b", "#566373"
 MIN_TEXT_SCALE = 0.6
 """Smallest factor by which a text is scaled down to fit. A text that is still too wide is cut."""
 MAX_CHARACTERS = 200
-"""Maximum number of characters of a text. The rest is cut off."""
+"""Maximum number of characters of a text in a picture. The rest is cut off."""
 
 
 def render_text(x: float, y: float, font_size: float, text: str, max_width: float, colour: str = INK) -> str:
