@@ -36,7 +36,7 @@ class StatusReporter:
         """State of the bot, and the line that describes it, in the last status; both empty before the first status."""
 
     def report_status(self, status: ReportStatus) -> None:
-        """Report the bot's ratings and state, as far as they are new. The states of a bot in play are not reported."""
+        """Report the bot's changed ratings, and its state if that has changed and is not `playing` or `finishing`."""
         self._report_ratings(status)
         table_text = f"; its table: {make_page_url(self._settings.url)}{status.table}" if status.table else ""
         state = status.state, f"{status.detail}{table_text}"
@@ -138,7 +138,7 @@ def make_page_url(url: str) -> str:
 def format_result(match: Match, ending: Ending, url: str = "") -> str:
     """Return a finished match as one line. For a lost match, the line includes the URL of the match's page.
 
-    url   websocket URL of the server; empty to leave out the page
+    url   websocket URL of the server; empty to leave out the page's URL
     """
     game = f"{match.game.name} as {match.seat} against {match.opponent}"
     outcome = ending.outcome_for(match.seat)

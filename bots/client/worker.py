@@ -105,7 +105,7 @@ class Worker:
         self._requests.put((request, self._stop))
 
     def cancel_move(self) -> None:
-        """Tell the bot that its last requested move is no longer needed."""
+        """Tell the bot that the move it was last asked for is no longer needed."""
         self._stop.set()
 
     def finish(self, ending: Ending | None) -> None:

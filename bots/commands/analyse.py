@@ -43,7 +43,7 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
 DEFAULT_COMPARED_DEPTH = 4
-"""Default of --depth with --compare, in plies."""
+"""Default of the option --depth, in plies, if --compare is given."""
 
 MaxNodesOption = Annotated[
     int | None,
@@ -128,11 +128,11 @@ def analyse(
 ) -> None:
     """Rank the moves of a position with an engine.
 
-    Shows the best lines, their values and the chance of winning. The engine searches as it plays, compiled, until its
-    limit of nodes, time or depth is reached. --lines 3 also searches the second and the third best move, each with
-    the same budget.
+    Shows the best lines, their values and the chance of winning. The engine searches as in a match, with compiled code
+    if possible, until its limit of nodes, time or depth is reached. --lines 3 also searches the second and the third
+    best move, each with the same budget.
 
-    On a solved map (`arena solve`) a line shows the true value of each move for the player.
+    On a map that `arena solve` has solved, a line shows the true value of each move for the player to move.
 
     With --compare, count instead the leaves that each algorithm visits at each depth p, next to q^p, q^(3p/4) and
     q^(p/2), where q is the branching factor. Also show the depth that each algorithm reaches with as

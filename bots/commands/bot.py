@@ -240,7 +240,7 @@ def bot(
 
 
 def _merge_settings(options: BotSettings, given_options: set[str]) -> BotSettings:
-    """Return the settings that the options contain. If `options.engine` is a bot.toml, they override the file's settings.
+    """Return `options`; if `options.engine` names a bot.toml, return its settings, overridden by the given options.
 
     given_options   names of the options that the user gave: only these override the file
 

@@ -35,9 +35,9 @@ from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import Code
 
 MAX_NUMBERED_NAMES = 1000
-"""Number of names that `--unique` tries."""
+"""Number of names that `--unique` tries: NAME, NAME-2, NAME-3 and so on."""
 MAX_HELLO_GAMES = 32
-"""Maximum number of games that a `hello` message may name."""
+"""Maximum number of games that a bot may name in `hello`, its first message to a server."""
 PrintNote = Callable[[str], None]
 """Function that shows the bot's owner a message other than a result."""
 
@@ -98,7 +98,7 @@ def _open_session(settings: BotSettings, name: str, console: OwnerConsole) -> Se
 async def _play_matches(
     engine: Engine, settings: BotSettings, name: str, console: OwnerConsole, session_file: SessionFile | None
 ) -> str:
-    """Play until the client stops. Return the numbers of matches won, drawn, lost and left in play, as text.
+    """Play until the client stops. Return the numbers of matches won, drawn, lost and unfinished, as text.
 
     Raises ClientError if the client cannot continue.
     """
@@ -234,7 +234,7 @@ class OwnerConsole:
             self._report_failure("standard output", error)
 
     def print_note(self, text: str) -> None:
-        """Print anything but a result, as one line or a traceback, with a timestamp."""
+        """Print a message other than a match's result, with a timestamp. `text` is one line or a traceback."""
         self._write_log(text)
         now = datetime.now().astimezone()
         try:
@@ -252,7 +252,7 @@ class OwnerConsole:
             self._report_failure(self._log.name, error)
 
     def _report_failure(self, name: str, error: OSError) -> None:
-        """Report that lines are lost, once for each output `name`, on the outputs that still work."""
+        """Report once, on the outputs that still work, that lines of the output called `name` are lost."""
         if name not in self._failed_outputs:
             self._failed_outputs.add(name)
             self.print_note(f"lines are lost, because {name} cannot be written: {error.strerror}")

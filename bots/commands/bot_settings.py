@@ -23,11 +23,11 @@ DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
 DEFAULT_TIME_CONTROL = "10+0.1"
 SESSIONS_FOLDER = Path("riskless-arena") / "bots"
-"""Folder of the session files, relative to the user's state folder, such as `~/.local/state`."""
+"""Folder of the files from which restarted bots resume, inside the user's state folder, such as `~/.local/state`."""
 
 
 class BadBotSettings(ValueError):
-    """Raised when an option or a file is invalid; the message is one line with the valid forms."""
+    """Raised when an option of `arena bot` or its bot.toml is invalid; the message is one line with the valid forms."""
 
 
 class BotFile(Struct, frozen=True, rename="kebab"):
@@ -38,7 +38,7 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     program: str = field(name="exec", default="")
     """Command line of a program that speaks JSON Lines; empty if `engine` is given."""
     logs: Path | None = None
-    """Folder for the standard error of separate processes, with one file for each match."""
+    """Folder for the standard error of bots that run in their own processes, one file per match; None for no files."""
     url: str = DEFAULT_URL
     name: str = ""
     """Name of the bot; empty for the engine's name."""
@@ -57,7 +57,7 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     map: tuple[str, ...] = ()
     """Riskless maps to play on; empty for all."""
     tc: tuple[str, ...] = ()
-    """Time controls to play at; empty for all."""
+    """Time controls to play at; empty for all that the server offers."""
     challenge: str = ""
     """Name of the bot to challenge repeatedly; empty for none."""
     casual: bool = False
@@ -83,14 +83,14 @@ class BotFile(Struct, frozen=True, rename="kebab"):
 
 
 LIST_KEYS = frozenset({"game", "map", "tc"})
-"""Keys whose value is a list. A single string is accepted as a list of one."""
+"""Keys of a bot.toml whose value is a list. A single string is accepted as a list of one."""
 
 
 class BotSettings(BotFile, frozen=True):
     """Settings of one bot on one server, from a bot.toml, from the options of `arena bot`, or from both."""
 
     token: str = ""
-    """Token of the bot's name; empty for none."""
+    """Token that proves the bot's right to its name; empty for none."""
 
     @property
     def play_seconds(self) -> float:

@@ -47,7 +47,7 @@ def load_game(game: str, map: str) -> AnyGame:
 
 
 def load_tree_game(name: str) -> Game[Any, Any]:
-    """Return the game whose tree `name` is: an explicit tree, otherwise Riskless on the map `name`, otherwise the game `name`.
+    """Return the explicit tree called `name`, otherwise Riskless on the map `name`, otherwise the game `name`.
 
     Raises UsageError if `name` is none of these, or the file of the tree or game is invalid.
     """

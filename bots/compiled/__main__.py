@@ -29,7 +29,7 @@ def make_two_territory_game(cap: int) -> Riskless:
 
 
 def main() -> None:
-    """Compile the kernels of all games by a first search of each."""
+    """Compile the kernel of each game by running a first search in it."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

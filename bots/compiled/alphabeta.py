@@ -53,9 +53,9 @@ from arena.bots.compiled.table import (
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
 ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(10)
-"""Steps of the loop. DONE and STOPPED end it: the kernel returns them."""
+"""Numbers of the steps of the search loop. At DONE and STOPPED, the loop ends and the kernel returns the number."""
 _POLL_MASK = 31
-"""A thread checks whether it must stop when the number of nodes that it has entered has none of these bits."""
+"""Mask for a thread's count of entered nodes: when the masked bits are 0, the thread checks whether it must stop."""
 
 
 @cache
@@ -116,9 +116,9 @@ def make_search(kernel: Kernel) -> Any:
     def may_decide(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
         """Return True if the search may use a table entry of depth `entry_depth` and value `value` for a node.
 
-        Only the first node of a ProbCut search uses a deeper entry, and only an entry whose search ended before the ply
-        limit. From deeper entries, other entries may get wins that are further away than their own depth, so no win beyond
-        the ply limit is used.
+        The entry must have the node's depth. The first node of a ProbCut search also uses a deeper entry, if its search
+        ended before the ply limit (the ply at which a match is a draw). A win or loss beyond the ply limit is never
+        used: a deeper entry can pass one on to shallower entries.
         """
         depth = get(mem, node + Frame.DEPTH)
         is_probcut = get(mem, node - frame_words + Frame.WINDOW) == SearchWindow.PROBCUT
@@ -138,7 +138,7 @@ def make_search(kernel: Kernel) -> Any:
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
-        """Count the node at register AT, and leave it if a bound or the transposition table already gives its value.
+        """Count the current node (register AT), and leave it if a bound or a table entry already gives its value.
 
         Return the next step of the loop.
         """
@@ -190,7 +190,7 @@ def make_search(kernel: Kernel) -> Any:
 
     @inlined
     def list_node(mem: Any, rules: Any) -> Any:
-        """List the moves of the node at register AT, the table's move first. Return the next step of the loop."""
+        """List the moves of the current node (register AT), the table's move first. Return the next step of the loop."""
         frame = get(mem, Register.AT)
         node = frame + words
         distance = get(mem, node + Frame.DISTANCE)
@@ -232,7 +232,7 @@ def make_search(kernel: Kernel) -> Any:
 
     @inlined
     def next_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Choose the next move of the node at register AT, or share its remaining moves if other threads are idle.
+        """Choose the next move of the current node (register AT), or share its other moves if other threads are idle.
 
         Return the next step of the loop.
         """
@@ -281,7 +281,7 @@ def make_search(kernel: Kernel) -> Any:
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin to search the frame's MOVE (number RANK in the search order), to find whether its value exceeds THRESHOLD.
+        """Begin to search the move in the frame's field MOVE, to find whether its value exceeds the field THRESHOLD.
 
         Return the next step of the loop.
         """
@@ -323,7 +323,7 @@ def make_search(kernel: Kernel) -> Any:
 
     @inlined
     def receive_probcut(mem: Any, shared: Any, table: Any) -> Any:
-        """Leave the node if its ProbCut search settles it. Otherwise go on to list its moves, the best of that search first.
+        """Leave the node if its ProbCut search settles it. Otherwise list its moves, that search's best move first.
 
         Return the next step of the loop.
         """
@@ -375,7 +375,7 @@ def make_search(kernel: Kernel) -> Any:
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
         """Make the frame's MOVE, whose value exceeds THRESHOLD, the node's best move.
 
-        In the course's form of Jamboree, THRESHOLD may be out of date: a better move stays the best one.
+        In the course's form of Jamboree, THRESHOLD may be out of date: a best move that is better than MOVE is kept.
 
         Return the next step of the loop.
         """

@@ -14,7 +14,7 @@ MAX_TERRITORIES = 64
 MAX_CAP = 255
 """Greatest cap (maximum number of armies on a territory) of a map with a compiled search."""
 
-EXTRA = ("llvmlite", "numba", "numpy")
+EXTRA_PACKAGES = ("llvmlite", "numba", "numpy")
 """Packages that the `engine` extra installs."""
 
 
@@ -29,10 +29,10 @@ def has_compiled_search(game: Game[Any, Any]) -> bool:
 
 
 def has_own_kernel(game: Game[Any, Any]) -> bool:
-    """Return True if a user-defined game provides a kernel, without compiling it."""
+    """Return True if a user-defined game provides a kernel. The kernel is not compiled for this."""
     return type(game).compiled is not Game.compiled
 
 
 def has_engine_extra() -> bool:
     """Return True if the `engine` extra is installed, which compiled searches need."""
-    return all(find_spec(name) is not None for name in EXTRA)
+    return all(find_spec(name) is not None for name in EXTRA_PACKAGES)

@@ -105,7 +105,7 @@ class Batch:
         return self.rewards, self.done
 
     def _run(self, actions: npt.NDArray[np.int32]) -> None:
-        """Play an action in each match; -1 restarts the match."""
+        """Play an action in each match. The action -1 restarts the match."""
         self._step(
             self._rules,
             self._memory,
@@ -132,7 +132,7 @@ def _make_step_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def draw_number(random_states: Any, row: Any, count: Any) -> Any:
-        """Return a random number below `count`, by xorshift."""
+        """Return a random number below `count`, by the xorshift generator of match `row`."""
         state = random_states[row]
         state ^= state << 13
         state ^= (state >> 7) & 0x1FFFFFFFFFFFFFF

@@ -59,13 +59,13 @@ def compute_sources_digest(folder: Path) -> str:
 
 
 # Computed at import: a process that runs during an upgrade must not store old code under the new digest.
-DIGEST = compute_sources_digest(Path(__file__).parent)
-"""Digest of the sources that this process runs."""
+SOURCES_DIGEST = compute_sources_digest(Path(__file__).parent)
+"""Digest of this package's sources, as this process loaded them."""
 
 
 def get_kernel_folder(cache: Path) -> Path:
     """Return the folder in the cache folder `cache` for kernels compiled from this version of the sources."""
-    return cache / "riskless-arena" / f"kernels-{DIGEST}"
+    return cache / "riskless-arena" / f"kernels-{SOURCES_DIGEST}"
 
 
 def list_precompiled_folders() -> list[Path]:

@@ -26,7 +26,7 @@ from arena.games.tictactoe import TicTacToe
 MAX_MOVES = 1 << 16
 """Maximum number of different moves of a game with a user-defined kernel."""
 MAX_WORDS = 64
-"""Maximum size of a position of a user-defined kernel, in words."""
+"""Maximum size of a position of a user-defined kernel, in 64-bit words."""
 
 
 def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGame | None:

@@ -8,8 +8,8 @@ alpha, the move is done. If the value reaches beta, the node is cut: all threads
 next poll, and return. A value in between is only a bound, so the move is searched a second time, with the whole window. At
 one split point, second searches run one at a time, each after all earlier moves are done.
 
-In the course's form (source 001, section 6) every move gets the window that the sequential part left, and the threads
-share no bounds.
+In the course's form (source 001 in docs/search.md, section 6) every move gets the window that the sequential part left,
+and the threads share no bounds.
 
 A thread that has opened a split point and waits for its helpers takes work only from split points below it, so it is
 free again soon after the helpers are done. A split point's fields change only under its lock.
@@ -121,7 +121,7 @@ class SplitPoints:
 
         @inlined
         def open_split(mem: Any, shared: Any, frame: Any) -> Any:
-            """Open a split point for the node's moves from NEXT on. Return False if this thread has no free split point."""
+            """Open a split point for the node's moves not yet begun. Return False if the thread has none free."""
             node = frame + words
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS_PER_THREAD * split_words
@@ -221,7 +221,7 @@ class SplitPoints:
 
         @inlined
         def take_move(mem: Any, shared: Any, frame: Any) -> Any:
-            """Write the next move to search to the frame's MOVE, INDEX, THRESHOLD and CLAIMED. Return False if there is none."""
+            """Write the next move to the fields MOVE, INDEX, THRESHOLD and CLAIMED. Return False if there is none."""
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             has_move = False
@@ -318,7 +318,7 @@ class SplitPoints:
 
         @inlined
         def find_work(mem: Any, shared: Any, frame: Any, ancestor: Any) -> Any:
-            """Join the split point below `ancestor` with the deepest remaining search. Return False if none was joined."""
+            """Join the split point below `ancestor` whose remaining search is deepest. Return False if there is none."""
             chosen_split = -1
             max_depth = 0
             split_words = get(shared, Option.SPLIT_WORDS)
@@ -347,7 +347,7 @@ class SplitPoints:
 
         @inlined
         def wait_for_helpers(mem: Any, shared: Any, frame: Any) -> None:
-            """Join a split point below the one at `frame`, or else wait briefly until no helper is left at the latter."""
+            """Join a split point below the one of `frame`, or else wait briefly for the helpers of the one of `frame`."""
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):

@@ -38,9 +38,9 @@ import numpy.typing as npt
 Words = npt.NDArray[np.int64]
 
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
-"""Results of `status`."""
+"""Results of the kernel function `status`: the state of a match, as seen by the player to move."""
 UNSEEN = -3_000_000
-"""Marker of an unknown estimate, returned by `foresee`; lower than every value."""
+"""Marker of an unknown estimate, returned by the kernel function `foresee`; lower than every value."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Kernel:
     name: str
     """Name in the cache of compiled code: different kernels must have different names."""
     words: int
-    """Size of a position, in words."""
+    """Size of a position, in 64-bit words."""
     key_words: int
     """Number of words at the beginning of a position that identify it."""
     moves: Callable[..., Any]

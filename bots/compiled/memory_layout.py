@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 FRAME_COUNT = 256
-"""Number of frames. It is more than twice the maximum depth, because work taken while waiting uses the same stack."""
+"""Number of frames of a thread's search stack.
+
+The number is more than twice the maximum search depth, because a thread that waits for its helpers helps at other split
+points meanwhile, on the same stack.
+"""
 SPLITS_PER_THREAD = 16
 CACHE_LINE_WORDS = 8
 """Number of words in a cache line. Data written by different threads are at least this far apart."""
@@ -42,7 +46,7 @@ class Register(IntEnum):
 
 
 FIRST_FRAME = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
-"""Offset of frame 0. It is a multiple of CACHE_LINE_WORDS, because each frame begins a cache line."""
+"""Offset of frame 0 in a thread's memory. It is a multiple of CACHE_LINE_WORDS, because each frame begins a cache line."""
 
 
 class Frame(IntEnum):
@@ -79,7 +83,7 @@ class Frame(IntEnum):
 
 
 class ListState(IntEnum):
-    """Order of a move list."""
+    """Progress of sorting a node's move list."""
 
     RAW = 0  # moves in move order
     SCORED = 1  # from NEXT on, words with score and move
@@ -95,7 +99,7 @@ class SplitPointRole(IntEnum):
 
 
 class SearchWindow(IntEnum):
-    """Window of the search whose value a frame receives next."""
+    """Kind of search, by its window and depth, whose value a stack frame receives next."""
 
     FULL = 0
     NULL = 1  # null window, to find whether the move is better than the best so far
@@ -185,9 +189,9 @@ class Sizes:
     """Sizes and offsets of the parts of a thread's memory in the search of one game, in words."""
 
     words: int
-    """Size of a position."""
+    """Size of a position, in words."""
     moves: int
-    """Size of a move list: the number of different moves of the game."""
+    """Size of a move list, in words: the number of different moves of the game."""
 
     @property
     def frame_words(self) -> int:
@@ -195,12 +199,12 @@ class Sizes:
 
     @property
     def move_lists(self) -> int:
-        """Return the start of the move lists in a thread's memory."""
+        """Return the offset of the move lists in a thread's memory."""
         return FIRST_FRAME + FRAME_COUNT * self.frame_words
 
     @property
     def root_order(self) -> int:
-        """Return the start of the order of the root's moves in a thread's memory."""
+        """Return the offset, in a thread's memory, of the list with the order of the root's moves."""
         return self.move_lists + FRAME_COUNT * self.moves
 
     @property
@@ -216,4 +220,4 @@ class Sizes:
 
 
 UNFIXED = -3_000_000
-"""Value of FIXED_ALPHA while the window is not yet fixed; lower than every search value."""
+"""Value of `Frame.FIXED_ALPHA` while the window is not yet fixed; lower than every search value."""

@@ -26,7 +26,7 @@ class MoveOrdering:
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
-            """Replace each move in the node's move list, from place NEXT on, by a word of its score and itself."""
+            """Replace each move of the node that is not yet begun by a word that packs the move with its score."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):

@@ -17,7 +17,7 @@ from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNFORESEEN = ("attacks", "exposed")
-"""Features that need the leaf's own position, because a move changes the possible attacks all around it."""
+"""Features that only the leaf's own position shows, because a move changes the possible attacks all around it."""
 
 _LOWER_HALF = 0xFFFFFFFF
 

@@ -35,14 +35,14 @@ MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 
 SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
-KIND_OF = ROAD_ROWS + KIND_COUNT * KIND_COUNT * WORDS_PER_ROW
-"""Offsets in the words of a network, the same for all maps. The rows of territories and of totals follow."""
+TERRITORY_ROWS = ROAD_ROWS + KIND_COUNT * KIND_COUNT * WORDS_PER_ROW
+"""Offset of the territories' rows in the words of a network, the same for all maps. The rows of totals follow them."""
 
 
 def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:
     """Return the network as words to append to the rules array, for the function that `make_network` returns."""
     roads = list_roads(map)
-    head = np.zeros(KIND_OF, np.int64)
+    head = np.zeros(TERRITORY_ROWS, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
     head[OUTPUT : OUTPUT + UNIT_COUNT] = tables.output
     for road, (territory, neighbour) in enumerate(roads):
@@ -69,7 +69,7 @@ def make_network(layout: Any) -> Any:
     planes, foe_at, totals_at = layout.planes, layout.foe, layout.totals
     goal_at, end_of_rules, kinds_at = layout.goal, layout.nearness + 1, layout.words
     cell_words = 1 + WORDS_PER_ROW
-    totals_row = KIND_OF + (2 << planes) * cell_words
+    totals_row = TERRITORY_ROWS + (2 << planes) * cell_words
 
     @inlined
     def weighted_sum(rules: Any, output: Any, word: Any) -> Any:
@@ -91,7 +91,7 @@ def make_network(layout: Any) -> Any:
         d = ZERO_UNITS + get(rules, own_row + 3) + get(rules, other_row + 3)
         for territory in range(get(rules, network + SIZE)):
             cell_index = bit_column(mem, pos, territory, planes) | (((foe >> territory) & 1) << planes)
-            row = network + KIND_OF + cell_words * cell_index
+            row = network + TERRITORY_ROWS + cell_words * cell_index
             put(mem, pos + kinds_at + territory, get(rules, row))
             a += get(rules, row + 1)
             b += get(rules, row + 2)

@@ -26,18 +26,18 @@ from arena.bots.compiled.memory_layout import Frame, Option, Register, SearchWin
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
 UNSETTLED = -3_000_000
-"""Marker of a node that is not settled, lower than every value."""
+"""Result of a pruning test if the node must be searched; lower than every value."""
 MAX_SHALLOW_DEPTH = 3
-"""Maximum depth of a node that its estimate may settle, or whose late moves may be skipped."""
+"""Maximum depth of a node that may be pruned by its estimate alone, or whose late moves may be skipped."""
 MARGIN_PERCENT = 125
-"""Maximum change in value that is assumed per ply of a search, in hundredths of SPREAD."""
+"""Assumed maximum change in value per ply of a search, in percent of SPREAD (the measured standard deviation)."""
 
 MIN_PROBCUT_DEPTH = 5
-"""Minimum depth of a node that a shallower search of its position may settle."""
+"""Minimum depth of a node that may be pruned by ProbCut, a shallower search of the same position."""
 PROBCUT_REDUCTION = 4
 """Number of plies by which ProbCut's search is shallower than the search of the node."""
 PROBCUT_MARGIN_PERCENT = 300
-"""Maximum difference that is assumed between the values of a node's search and ProbCut's search, in hundredths of SPREAD."""
+"""Assumed maximum difference in value between a node's full search and its ProbCut search, in percent of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
 """Minimum depth of a node whose late moves are searched to a smaller depth first."""
@@ -59,7 +59,7 @@ class SelectivePruning:
 
         @inlined
         def is_uncertain(mem: Any, shared: Any, node: Any, low: Any, high: Any) -> Any:
-            """Return True if a window is not near wins or losses, and the node's search ends before the ply limit."""
+            """Return True if the window is not near wins or losses, and the node's search ends before the ply limit."""
             plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             return (
                 high < ESTIMATE_LIMIT and low > -ESTIMATE_LIMIT and get(mem, node + Frame.DEPTH) < plies_left
@@ -82,7 +82,7 @@ class SelectivePruning:
 
         @inlined
         def find_settled_bound(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
-            """Return a bound computed from the node's estimate, if it lies outside the window; otherwise UNSETTLED."""
+            """Return a bound computed from the node's estimate if it lies outside the window; otherwise UNSETTLED."""
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (

@@ -92,8 +92,8 @@ def store_entry(
 ) -> None:
     """Store an entry in its bucket, in the place of the least useful one.
 
-    That is the entry of the same position, or else an empty one, or else the shallowest of earlier root searches, or else
-    the shallowest of this one.
+    The least useful entry is the one of the same position, or else an empty one, or else the shallowest of earlier root
+    searches, or else the shallowest of this root search.
     """
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     chosen_entry = bucket_start

@@ -1,1 +1,1 @@
-"""Built-in engines, and engines from files, selected by their specs."""
+"""Built-in engines, and engines from files, each selected by a spec such as `alphabeta:depth=4` or `my_bot.py`."""

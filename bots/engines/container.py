@@ -169,7 +169,7 @@ class ContainerBot(ProgramBot):
         self._reaper: subprocess.Popen[bytes] | None = None
         """Process that runs REMOVE_SCRIPT; None before `prepare`."""
         self._main_process = ContainerProcess("", 0)
-        """First process of the container, once the container is running."""
+        """First process of the container; a placeholder until the container is running."""
         self._cpu_ms: float | None = None
         """CPU time of the container in ms when it was ready or gave its last answer; None if it cannot be measured."""
 

@@ -20,9 +20,9 @@ from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, check_suppo
 from arena.games.core import Game
 
 ENGINES_WITH_FORMS = ("alphabeta", "jamboree")
-"""Engines that search in several forms."""
+"""Engines whose search has more than one form, such as compiled and in Python."""
 COURSE_OPTIONS = ("prune", "split_depth")
-"""Options of Jamboree that only its form `course` knows."""
+"""Options of Jamboree that only its form `course` supports."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class SearchForm:
     """Form of an engine's search in one game: compiled, or in Python."""
 
     spec: Spec
-    """Spec with only the options that the form knows."""
+    """Spec of the engine, with only the options that this form supports."""
     is_compiled: bool
     """True if the search is compiled."""
     python_reason: str = ""
@@ -58,7 +58,7 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
 
 
 def to_python_spec(spec: Spec, reason: str) -> Spec:
-    """Return the spec of an engine that searches in Python.
+    """Return the engine's spec for its search in Python, without the options that only the compiled search has.
 
     reason  why the engine does not use its compiled search, as part of an error message
 

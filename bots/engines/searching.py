@@ -57,7 +57,7 @@ def make_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
 def _make_compiled_searcher(spec: Spec, match: Match) -> DeepeningSearcher:
     """Return the compiled searcher: `alphabeta` on one thread, or `jamboree` on several.
 
-    The engine's option `threads` sets the number of threads; if it is 0, the match does.
+    The engine's option `threads` sets the number of threads; if the option is 0, the match's number is used.
     """
     from arena.bots.compiled.catalogue import weights_for  # noqa: PLC0415 - an extra, and slow to load
     from arena.bots.compiled.searcher import Searcher, Settings  # noqa: PLC0415

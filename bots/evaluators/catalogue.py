@@ -25,7 +25,7 @@ from arena.games.tictactoe import TicTacToe
 OUTCOMES = "outcomes"
 """Name of the evaluator that uses the project's own outcomes file."""
 EVALUATORS = ("plain", "features", OUTCOMES)
-"""Names of the evaluators that need no file of the user's."""
+"""Names of the evaluators that need no file from the user."""
 OUTCOMES_FILE = "outcomes.toml"
 """Suffix of an outcomes file's name (`evaluators.outcomes`). Any other TOML file contains weights."""
 NETWORK_FILE = ".npz"
@@ -66,9 +66,9 @@ def _get_family_name(game: Game[Any, Any]) -> str:
 
 
 def make_dynamic_predicate(game: Game[Any, Any]) -> Callable[[Any], bool] | None:
-    """Return a predicate that is True for dynamic positions, which are too unstable to estimate (source 000).
+    """Return a predicate that is True for dynamic positions, which are too unstable to estimate.
 
-    Return None if the game has no such predicate.
+    Source 000 in docs/search.md introduces dynamic positions. Return None if the game has no such predicate.
     """
     return riskless.make_attack_predicate(game) if isinstance(game, Riskless) else None
 

@@ -1,4 +1,4 @@
-"""Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (source 003, the evaluation function).
+"""Weighted linear evaluation: w₁·f₁ + … + wₙ·fₙ (source 003 in docs/search.md).
 
 Each fᵢ is a feature of the position, a whole number, and wᵢ its weight. One function computes all features of a game,
 because they share work. Every feature is seen from Maxie's side: positive numbers are good for her. If the players

@@ -40,9 +40,9 @@ from arena.games.riskless_map import RisklessMap, list_roads
 LEVEL_COUNT = 12
 """Number of steps into which the armies of a territory are divided, up to the map's cap."""
 KIND_COUNT = 2 * LEVEL_COUNT + 1
-"""Number of kinds of a territory, by owner and step."""
+"""Number of kinds of a territory: each player's armies in LEVEL_COUNT steps, or empty."""
 STEP_COUNT = 24
-"""Number of steps into which a player's total armies are divided, up to the map's goal."""
+"""Number of steps into which a player's total armies are divided, up to the number that wins a match."""
 OWN_TOTALS_START = KIND_COUNT + KIND_COUNT * KIND_COUNT
 """Index of the first input for the mover's total armies."""
 OTHER_TOTALS_START = OWN_TOTALS_START + STEP_COUNT + 1
@@ -54,7 +54,7 @@ UNIT_COUNT = 16
 SHAPES = {"hidden": (INPUT_COUNT, UNIT_COUNT), "output": (UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 LOG_ODDS_GOAL_SHARE = 1 / 16
-"""Lead in armies that makes the odds of winning e to 1 (log-odds 1), as a share of the goal."""
+"""Lead in armies that makes the odds of winning e to 1 (log-odds 1), as a share of the armies that win a match."""
 MAX_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
 FRACTION_BITS = 20

@@ -1,4 +1,4 @@
-"""Evaluator that values a position by the results of matches with similar positions (source 003, the evaluation function).
+"""Evaluator that values a position by the results of matches with similar positions (source 003 in docs/search.md).
 
 Positions that look alike to the player to move form a category. The results of all matches with a position of the
 category give the category's expected outcome: the share of wins minus the share of losses. For example, 50 % wins, 10 %
@@ -33,7 +33,7 @@ CERTAIN_WIN_VALUE = 10_000
 RACE_STEPS = 8
 """Number of steps into which a category of Riskless divides a lead in the race to the goal."""
 MAX_CATEGORY_COUNT = 2
-"""Largest count that a category distinguishes; larger counts are treated as equal to it."""
+"""Largest count of territories or lines that a category distinguishes; larger counts are treated as equal to it."""
 
 
 def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
@@ -100,10 +100,10 @@ def make_category_evaluator(
 
 
 class OutcomesFile(Struct, frozen=True):
-    """Keys of an outcomes file."""
+    """Keys of an outcomes file, which holds the results of matches by category of positions."""
 
     outcomes: dict[str, Any]
-    """Counts of each category, such as `[5, 4, 1]`, by the category's numbers, such as `3 1 0`."""
+    """Counts of wins, draws and losses, such as `[5, 4, 1]`, for each category, such as `3 1 0`."""
 
 
 def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:

@@ -1,4 +1,4 @@
-"""Features of Riskless positions for an evaluator (source 001, sections 4.1.2 and 4.1.3).
+"""Features of Riskless positions for an evaluator (source 001 in docs/search.md, sections 4.1.2 and 4.1.3).
 
 Before training, a move never changes the difference between the players' armies, so the feature `armies` alone sees
 only training and the cap. The other features see the effects of training and of the next moves.
@@ -47,7 +47,7 @@ attacks      enemy territories that the player could take now; 0 for the player 
 exposed      own territories that the opponent could take; 0 for the player who is not to move
 """
 TERRITORY_FEATURES = FEATURE_NAMES[FEATURE_NAMES.index("territories") :]
-"""Features that count territories."""
+"""Names of the features that count territories; the other features count armies."""
 
 
 def compute_feature_units(map: RisklessMap) -> Sequence[float]:

@@ -1,4 +1,7 @@
-"""Features of tic-tac-toe positions for an evaluator: the open lines by their number of marks, and the middle (source 003)."""
+"""Features of tic-tac-toe positions: open lines, by their number of marks, and the middle cell.
+
+The features are from source 003 in docs/search.md.
+"""
 
 from __future__ import annotations
 

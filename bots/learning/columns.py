@@ -1,4 +1,4 @@
-"""Records as a table, in the format that pandas, Polars and PyArrow accept: one list for each column."""
+"""Match records as a table, in the format that pandas, Polars and PyArrow accept: one list for each column."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS: Mapping[str, Callable[[Record], Any]] = {
     "moves": lambda record: [move.move for move in record.moves],
     "ms": lambda record: [move.ms for move in record.moves],
 }
-"""Functions that return the value of a record in each column, by the column's name."""
+"""Function that returns the value of a match record in a column, by the column's name."""
 
 
 def records(path: str | Path) -> dict[str, list[Any]]:

@@ -43,7 +43,7 @@ class Environment:
         self.game = game
         self._opening = opening
         self._moves = _list_all_moves(game)
-        """Move of each action."""
+        """All moves of the game, each at the index that is its action; empty if the game has no actions."""
         self._actions_by_move = {move: action for action, move in enumerate(self._moves)}
 
     @property

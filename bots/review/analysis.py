@@ -190,7 +190,7 @@ class Analyst:
         return self._last_analysis[1]
 
     def analyse_move(self, position: Any, move: Any) -> list[Report[Any]]:
-        """Return the reports of the position after `move`. Their distances to a win are counted from `position`.
+        """Return a report for each depth of a search after `move`. Distances to a win are counted from `position`.
 
         The list is empty if the move ends the match.
         """

@@ -42,11 +42,11 @@ class ReviewedMove(Struct, frozen=True):
     better: str
     """The engine's move; the same as `move` if the engine found none better."""
     value: int
-    """Value of the position if the better move is played."""
+    """Value for Maxie if the better move is played, in hundredths of an army."""
     after: int
-    """Value after the played move."""
+    """Value for Maxie after the played move, in hundredths of an army."""
     lost: int
-    """Loss of value for the mover, 0 or more."""
+    """Loss of value for the mover, in hundredths of an army; 0 or more."""
     reported_value: float | None
     """Value that the bot itself reported, in its own unit; None if it reported none."""
     chance: float
@@ -180,9 +180,9 @@ class SolvedMove(Struct, frozen=True):
     move: str
     kind: MoveQuality
     before: str
-    """Value of the position before the move."""
+    """Result with best play before the move, for its player, such as `win in 5 plies`."""
     after: str
-    """Value after the move."""
+    """Result with best play after the move, for its player, such as `win in 4 plies`."""
     best: str
     """The best move; the played move if no other is better."""
 

@@ -1,7 +1,7 @@
 """Alpha-beta in three forms, which visit the same nodes: the course's, Holden's clamping form, and the fail-soft form.
 
-The course's form (source 001, section 5) has a function F for Maxie and a function G for Minnie. They return a Step, which
-is a value with a move, or a Leaf, a value without one (`bots.search.move_values`).
+The course's form (source 001 in docs/search.md, section 5) has a function F for Maxie and a function G for Minnie. They
+return a Step, which is a value with a move, or a Leaf, a value without one (`bots.search.move_values`).
 
 Contract of the course's form. For a node with the window (α, β), α < β, with minimax value MM and result AB:
 

@@ -1,4 +1,4 @@
-"""Iterative deepening: searches to depth 1, 2, 3 … until stopped (source 003).
+"""Iterative deepening: searches to depth 1, 2, 3 … until stopped (source 003 in docs/search.md).
 
 An anytime algorithm: the last report always has a move to play. The results of one iteration determine the move order of
 the next: at the root, each move that became the best goes to the front, and at every inner node the searches try the best

@@ -1,4 +1,4 @@
-"""The course's Jamboree: alpha-beta for some children, then the rest in parallel (source 001, section 6).
+"""The course's Jamboree: alpha-beta for some children, then the rest in parallel (source 001 in docs/search.md).
 
 Of a node's n children the first floor(prune_percentage × n) are searched in sequence, each with the
 bounds that its predecessors left. The other children are searched in parallel, all with the bounds at that time, and

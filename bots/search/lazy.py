@@ -1,4 +1,4 @@
-"""Lazy alpha-beta of source 000: maximize and minimize as compositions over a lazy tree.
+"""Lazy alpha-beta of Hughes (source 000 in docs/search.md): maximize and minimize as compositions over a lazy tree.
 
 `maximize` is max . maximize0, in which the dot means that max is applied to the result of maximize0. The function maximize0
 lists the minima that minimize would give for the subtrees, but leaves out (`omit`) every list of numbers whose minimum

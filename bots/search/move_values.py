@@ -1,4 +1,4 @@
-"""Bounds and results of the course's alpha-beta (source 001, section 5.4).
+"""Bounds and results of the course's alpha-beta (source 001 in docs/search.md, section 5.4).
 
 The course's datatype `value` is either a Step, with the move that leads to the value, or a Leaf, without
 a move. Here both are a MoveValue; a Leaf's move is None.

@@ -1,4 +1,4 @@
-"""Minimax and alpha-beta without recursion: a loop over an explicit stack (source 004).
+"""Minimax and alpha-beta without recursion: a loop over an explicit stack (source 004 in docs/search.md).
 
 Source 004 keeps a node's parent, children, depth, type, score and bounds in a record, and calls itself only in tail
 position. So the frontier, the work that is left, is data instead of a call stack. Here the frontier is a list of frames, and

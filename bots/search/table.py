@@ -1,4 +1,4 @@
-"""Transposition table: positions that were searched before, on any path (source 003).
+"""Transposition table: positions that were searched before, on any path (source 003 in docs/search.md).
 
 An entry holds the value of one position searched to one depth. The entry is used only for that depth: a deeper
 search gives a different value, and a fixed-depth search promises the value of its own depth. The key is the whole

@@ -1,4 +1,4 @@
-"""The course's sequences, viewed as lists (source 001, section 2.1).
+"""The course's sequences, viewed as lists (source 001 in docs/search.md, section 2.1).
 
 A sequence is examined one element at a time through its view: `showl` converts it to a Nil or a Cons, which a
 `match` takes apart.

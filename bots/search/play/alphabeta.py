@@ -1,4 +1,4 @@
-"""Alpha-beta for play: fail-soft, ordered, with an optional transposition table (source 003)."""
+"""Alpha-beta for play: fail-soft, ordered, with an optional transposition table (source 003 in docs/search.md)."""
 
 from __future__ import annotations
 

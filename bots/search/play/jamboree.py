@@ -1,4 +1,4 @@
-"""Jamboree for play: the course's parallel form of `alphabeta` (source 001, section 6)."""
+"""Jamboree for play: the course's parallel form of `alphabeta` (source 001 in docs/search.md)."""
 
 from __future__ import annotations
 

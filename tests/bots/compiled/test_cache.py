@@ -92,7 +92,7 @@ def test_the_folder_is_named_by_the_sources(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert (
         cache.choose_folder(cache.list_cache_folders())
-        == tmp_path / "riskless-arena" / f"kernels-{cache.DIGEST}"
+        == tmp_path / "riskless-arena" / f"kernels-{cache.SOURCES_DIGEST}"
     )
 
 
