@@ -19,7 +19,7 @@ SHIPPED_FOLDER = Path(__file__).parent / "tables"
 TABLE_SUFFIX = ".solved"
 """Suffix of the file name of a table."""
 CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
-"""Path of the tables within a cache folder."""
+"""Path, within a cache folder, of the folder with the solved tables."""
 
 
 def list_cache_folders() -> Iterator[Path]:

@@ -45,7 +45,7 @@ CHECKSUM_BYTES = 32
 """Size of the SHA-256 checksum, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
-"""Number of boards, number of plies, or number of a board (`solved.board_numbers`)."""
+"""Type of a count of boards or plies, or of the number that stands for a board (`solved.board_numbers`)."""
 
 
 class BadTable(ValueError):
@@ -79,7 +79,7 @@ class Header(Struct, frozen=True, kw_only=True):
     armies_to_win: Annotated[int, Meta(ge=2, le=MAX_CAP * MAX_TERRITORIES)]
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
-    """Size of the code of each board, in bytes."""
+    """Size of the code (encoded value) of each board, in bytes."""
     totals: Totals
     longest: Count
     """Number of plies that the longest win takes; 0 if no unfinished board is won."""

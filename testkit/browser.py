@@ -56,8 +56,8 @@ MEASURE_SHIFT_SCRIPT = """(() => {
 })()"""
 """JavaScript that keeps the cumulative layout shift of a page (CLS of Web Vitals) in `window.shifted`.
 
-That is the largest sum of shifts within a window of at most 5 s, without a pause of more than 1 s. It does not grow with
-the time for which a test looks at the page. The script must run before the page's own scripts.
+That is the largest sum of shifts within a window of at most 5 s, without a pause of more than 1 s. The sum does
+not grow with the duration of a test. The script must run before the page's own scripts.
 """
 SLOW_BOT = """
 import random

@@ -33,7 +33,7 @@ class Cluster:
     ) -> None:
         self.members: list[ServerProcess] = []
         self.database = f"postgresql://arena@/{database}?host={postgresql}"
-        """URL of the database for a direct connection, which no cut of a line affects."""
+        """URL for a direct connection to the database, not over a line, so that no test cuts it."""
         self._folder = folder
         self._nats = nats
         self._postgresql = postgresql

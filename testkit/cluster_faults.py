@@ -108,7 +108,7 @@ class FaultInjector:
     cluster: Cluster
     nats: NatsServer
     postgresql: Callable[[], list[int]]
-    """Function that returns the process ids of PostgreSQL, whose set changes with its connections."""
+    """Function that returns the current process ids of PostgreSQL, which runs one process for each connection."""
     rng: random.Random
 
     async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:

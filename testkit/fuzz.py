@@ -47,7 +47,7 @@ GOLDEN_FOLDER = Path(__file__).parents[1] / "tests" / "protocol" / "golden"
 WARM_UP_SHARE = 0.1
 """Share of the frames, 0 to 1, after which the memory use of the process should no longer grow."""
 MAX_GROWTH_KIB = 8 * 1024
-"""Growth of memory use, in KiB, that the memory allocator may cause.
+"""Maximum growth of memory use, in KiB, that does not count as a leak: the memory allocator may cause it.
 
 With a million frames, a leak of 9 bytes per frame exceeds it.
 """

@@ -1,4 +1,4 @@
-"""Ladder (`arena ladder`) that is killed with SIGKILL and started again."""
+"""Ladder: an event that `arena ladder` plays in a process, which tests kill with SIGKILL and start again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 POLL_SECONDS = 0.005
-"""Seconds between two looks at the store, while the next finished match is awaited."""
+"""Seconds between two queries of the store while this module waits for the next finished match."""
 START_TIMEOUT_SECONDS = 200
 """Maximum time for the ladder to start or to finish a match, in seconds."""
 

@@ -66,7 +66,7 @@ _VIEW_PREVIEWS = {
 
 
 class LinkPreviews:
-    """Source of the link previews of the server's pages, and of the pictures in the previews."""
+    """Link previews (title, description and picture) of the server's pages, and the pictures themselves."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -65,11 +65,11 @@ class PageRequest(Struct, frozen=True, tag="question"):
     authorization: str = ""
     """Authorization header; empty if the response does not depend on it."""
     live: LiveData = LiveData()
-    """Data on the match or the event of the request. The sender sets them."""
+    """Live data on the match or the event of the request; set by `PageProcess` when it sends the request."""
     number: int = 0
-    """Number of the request, which its response also has. The sender sets it."""
+    """Number of the request, which its response also has; set by `PageProcess` when it sends the request."""
     seconds_left: float = 0.0
-    """Time left for the response, in seconds. The sender sets it."""
+    """Time left for the response, in seconds; set by `PageProcess` when it sends the request."""
 
 
 class PageResponse(Struct, frozen=True, tag="reply"):

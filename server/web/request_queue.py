@@ -42,14 +42,14 @@ class RequestQueue:
         self._free_slots = max_parallel
         self._clock = clock
         self._queue: OrderedDict[str, deque[anyio.Event]] = OrderedDict()
-        """Events of the waiting requests, by address. The first address has the next turn."""
+        """Events that wake the waiting requests, by client address. The first address has the next turn."""
         self._waiting_count = 0
 
     @asynccontextmanager
     async def wait_for_turn(self, address: str, cost: int, seconds: float) -> AsyncIterator[None]:
-        """Wait until the response to a request may be made, in the block.
+        """Wait for the turn of a request, which lasts until the end of the block: the caller makes the response in it.
 
-        After the block, the next request waits for a pause in proportion to `cost`.
+        After the block, a pause in proportion to `cost` precedes the turn of the next request.
 
         address: address of the client; an IPv6 address counts as its /64 network
         cost: maximum cost of the response, in µs

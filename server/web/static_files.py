@@ -102,7 +102,7 @@ class Templates(Struct, frozen=True):
 
         head: HTML elements with the title and the link preview
         initial_html: HTML elements to show before the scripts are loaded; not used in the embedded page
-        is_start_page: True for the start page, which needs no module of another view
+        is_start_page: True for the start page, which does not preload the scripts of other views
         is_embedded: True for the page that other sites may embed
         """
         views_preload = (
@@ -131,7 +131,7 @@ class Templates(Struct, frozen=True):
 
 
 class StaticFiles:
-    """Files and templates of the web page. Making one raises OSError if the folder `page/` cannot be read."""
+    """Files and templates of the web page. The constructor raises OSError if the folder `page/` cannot be read."""
 
     def __init__(self) -> None:
         files = {

@@ -59,7 +59,10 @@ from arena.solved.move_quality import MoveQuality, classify_moves
 
 RESULTS_WITHOUT_BOT = ("maxie", "minnie", DRAWN)
 RESULTS_WITH_BOT = (WON, LOST, *RESULTS_WITHOUT_BOT)
-"""Results that a search for a bot's matches accepts, besides end reasons. Other searches accept RESULTS_WITHOUT_BOT."""
+"""Values, besides end reasons, of the parameter `result` in a search for the matches of a bot.
+
+In a search that names no bot, they are RESULTS_WITHOUT_BOT.
+"""
 _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 """Pattern of the time in a cursor, which marks a position in a list of matches."""
 MAX_LISTED_MATCHES = 50

@@ -94,7 +94,7 @@ class SimulatedBus:
     def __init__(self, exchange: SimulatedExchange, process: SimulatedProcess) -> None:
         self.process = process
         self.room: int | None = None
-        """Number of messages that this connection still accepts for sending; None for no limit."""
+        """Number of further messages that this connection accepts for sending; None for no limit."""
         self._exchange = exchange
 
     @property

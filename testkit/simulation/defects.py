@@ -117,7 +117,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
-    """Defect: the first of several matches that are counted together stays uncounted, so it is rated twice."""
+    """Defect: the first match of a batch that is rated is not marked as counted, so the match is rated twice."""
     count = match_counting.count_batch
 
     def replacement(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:

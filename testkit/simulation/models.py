@@ -21,7 +21,10 @@ FIRST_SUSPENSION_NS = 30_000_000_000
 MAX_SUSPENSION_NS = 1_800_000_000_000
 """Maximum length of a suspension, in ns."""
 MAX_UNPAIRED_NS = 1_000_000_000
-"""Time, in ns, in which one of two free bots must get a match. The matchmaker needs 20 ms."""
+"""Time, in ns, within which at least one of two free bots that may play each other must get a match.
+
+The matchmaker needs 20 ms.
+"""
 SEATS = ("maxie", "minnie")
 COUNTS = ("wins", "draws", "losses", "forfeits")
 """Columns of a rating table that count matches."""

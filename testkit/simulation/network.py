@@ -17,7 +17,7 @@ PUBLIC_PORT = 80
 WINDOW_BYTES = 32 * 1024
 """Maximum number of bytes in one direction of a connection that are in transit or unread."""
 FIRST_CLIENT_PORT = 40_000
-"""First port number that a server sees as the port of a client."""
+"""Lowest port number of a client's end of a connection, as servers see it."""
 
 
 class SimulatedNetwork:

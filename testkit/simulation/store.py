@@ -129,7 +129,7 @@ class SimulatedStore:
         return SimulatedWriterThread(self)
 
     def close(self) -> None:
-        """Close the observer's connection. The in-memory database is deleted with its last connection."""
+        """Close the connection `raw`. The end of the last connection deletes the in-memory database."""
         self.raw.close()
 
 

@@ -67,7 +67,7 @@ class World:
         self.failure = ""
         """Description of the first failure of the run; empty if there was none."""
         self._heap: list[tuple[int, int, SimulatedProcess | None, Callable[[], object]]] = []
-        """Heap of scheduled calls, as (virtual time in ns, number that keeps the order, process or None, call)."""
+        """Heap of scheduled calls, as (virtual time in ns, number in the order of scheduling, process or None, call)."""
         self._count = 0
         self._digest = hashlib.blake2b(digest_size=16)
 
