@@ -38,7 +38,7 @@ FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT)
 """Formats in which a ladder (local tournament) ranks bots by points or rounds. In the others, it ranks them by Elo."""
 
 ARENA = "arena"
-"""Name of the format in which a server pairs whichever bots are free."""
+"""Name of the event format in which the server pairs bots as soon as they are free."""
 
 
 class RosterChange(NamedTuple):
@@ -256,7 +256,7 @@ class SwissFormat:
     _opponents: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _byes: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     _idle_rounds: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
-    """Number of rounds that each bot did not play, because of a bye or an absence."""
+    """Number of rounds in which each bot did not play, because of a bye or an absence."""
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:

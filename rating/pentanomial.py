@@ -21,13 +21,13 @@ PairCounts = tuple[int, ...]
 Five numbers for pairs of matches (0, ½, 1, 1½ and 2 points), or three for single matches (0, ½ and 1).
 """
 
-SCORE_CLASSES = 5
+PAIR_SCORE_COUNT = 5
 """Number of possible scores of a pair of matches: 0, ½, 1, 1½ and 2 points."""
 
 
 def count_pair_scores(scores: Iterable[float]) -> PairCounts:
     """Return the number of pairs with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
-    counts = [0] * SCORE_CLASSES
+    counts = [0] * PAIR_SCORE_COUNT
     for score in scores:
         counts[round(2 * score)] += 1
     return tuple(counts)
@@ -100,7 +100,7 @@ def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
         # The interval exceeds the scale, so use the slope of the Elo curve at the mean.
         elo_error = Z95 * error * ELO_SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
-    normalised_unit = 2 * ELO_SCALE / math.sqrt(variance * (2 if len(counts) == SCORE_CLASSES else 1))
+    normalised_unit = 2 * ELO_SCALE / math.sqrt(variance * (2 if len(counts) == PAIR_SCORE_COUNT else 1))
     return EloDifference(
         score_to_elo(score),
         elo_error,

@@ -93,13 +93,13 @@ def make_rating_categories(
 
 
 class CurrentRating(Struct, frozen=True):
-    """Rating of a bot in a category, and the end time of the bot's last match there."""
+    """Rating of a bot in a category (a game, perhaps on one map and time control) after its last match there."""
 
     rating: float
     deviation: float
     volatility: float
     finished: str
-    """Time of the end of the match: ISO 8601, UTC, to the millisecond."""
+    """End time of the bot's last match in the category: ISO 8601, UTC, to the millisecond."""
 
     def to_rating(self) -> Rating:
         return Rating(self.rating, self.deviation, self.volatility)
@@ -126,7 +126,7 @@ class RatingStep(CurrentRating, frozen=True):
 
 
 RatingKey = tuple[RatingCategory, str]
-"""Category and name of a bot, the key of the bot's current rating there."""
+"""Key of a bot's current rating: the category of the rating, and the name of the bot."""
 
 
 class FinishedMatch(Struct, frozen=True):
@@ -143,7 +143,7 @@ AnyFinishedMatch = Record | FinishedMatch
 
 
 class Rater:
-    """Rater of matches in the order of their arrival, which holds the current ratings of all bots."""
+    """Current ratings of all bots, updated match by match in the order of arrival."""
 
     def __init__(self, current_ratings: Mapping[RatingKey, CurrentRating] | None = None) -> None:
         self.current_ratings: dict[RatingKey, CurrentRating] = dict(current_ratings or {})

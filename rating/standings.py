@@ -196,7 +196,10 @@ def to_csv(rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str
 
 
 def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> list[float]:
-    """Return the points of `bot` (0, ½, 1, 1½ or 2) in each of its pairs of matches of which both count."""
+    """Return the points of `bot` (0, ½, 1, 1½ or 2) in each of its pairs of matches.
+
+    A pair with a void match, or with a match for which a bot did not appear, is left out.
+    """
     points: defaultdict[int, list[float]] = defaultdict(list)
     for pairing, record in results:
         if bot not in (pairing.maxie, pairing.minnie) or is_void(record) or is_walkover(record):

@@ -35,7 +35,7 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_na
 from arena.server.core.calendar import (
     INTERVAL_DAYS,
     BadStartTime,
-    find_last_time_before,
+    find_last_time_until,
     find_next_start_time,
     find_zone,
     format_utc,
@@ -164,7 +164,7 @@ def new(
         option_name = "--at"
         start_time = find_next_start_time(start, zone, now)
         option_name = "--closes"
-        closing_time = find_last_time_before(closes, zone, start_time) if closes else start_time
+        closing_time = find_last_time_until(closes, zone, start_time) if closes else start_time
     except BadStartTime as error:
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:

@@ -1,4 +1,4 @@
-"""Stop signals of `arena serve`, and the wait for matches in progress."""
+"""Wait for the signals that stop `arena serve`, and then for the matches in progress to end."""
 
 from __future__ import annotations
 

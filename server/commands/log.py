@@ -30,7 +30,7 @@ from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-"""Maximum size of a server's answer to --url, in bytes."""
+"""Maximum size of the match log that the server at --url may send, in bytes."""
 
 MAX_REASON_LENGTH = 60
 """Maximum number of characters of a reason in the table; `--json` shows all of it."""

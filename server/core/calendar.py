@@ -15,7 +15,9 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 INTERVAL_DAYS = {"day": 1, "week": 7}
 """Length of each interval at which an event may repeat, in days."""
 
-_START_TIME = re.compile(r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})")
+_START_TIME_PATTERN = re.compile(
+    r"(?:(?P<date>\d{4}-\d{2}-\d{2})|(?P<day>[A-Za-z]{3,9}))?\s*(?P<time>\d{1,2}:\d{2})"
+)
 
 
 class BadStartTime(ValueError):
@@ -38,7 +40,7 @@ def find_next_start_time(local_time: str, zone: str, after_time: int) -> int:
     `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before
     `after_time`. Raises BadStartTime if `local_time` or `zone` is invalid, or if daylight saving time skips that time.
     """
-    parts = _START_TIME.fullmatch(local_time.strip())
+    parts = _START_TIME_PATTERN.fullmatch(local_time.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
     if parts is None or (day and day not in WEEKDAYS):
         raise BadStartTime(f"{local_time!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
@@ -68,14 +70,14 @@ def _make_unix_time_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
     return round(datetime.combine(day, time_of_day, zone).timestamp())
 
 
-def find_last_time_before(local_time: str, zone: str, before_time: int) -> int:
-    """Return the latest Unix time, no later than `before_time`, at which clocks in `zone` show `local_time`.
+def find_last_time_until(local_time: str, zone: str, end_time: int) -> int:
+    """Return the latest Unix time, no later than `end_time`, at which clocks in `zone` show `local_time`.
 
     Raises BadStartTime as `find_next_start_time` does.
     """
     # Search from eight days earlier: `local_time` may name a day of the week, and a day may have 25 hours.
-    last_time = find_next_start_time(local_time, zone, before_time - 8 * 24 * 3600)
-    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= before_time:
+    last_time = find_next_start_time(local_time, zone, end_time - 8 * 24 * 3600)
+    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= end_time:
         last_time = next_time
     return last_time
 
@@ -83,8 +85,8 @@ def find_last_time_before(local_time: str, zone: str, before_time: int) -> int:
 def plan_next_event(plan: EventPlan, after_time: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series.
 
-    Return None if `plan` does not repeat, or if its repetition gives a full date, which clocks show only once. The next
-    event begins after the event of `plan`, and after Unix time `after_time`, in seconds.
+    Return None if `plan` does not repeat, or if its start time has a full date, which comes only once. The next event
+    begins after the event of `plan`, and after Unix time `after_time`, in seconds.
     """
     if plan.recurrence is None:
         return None
@@ -98,7 +100,7 @@ def plan_next_event(plan: EventPlan, after_time: int) -> EventPlan | None:
         start_time = next_time
     closing_time = start_time
     if recurrence.closing_time:
-        closing_time = find_last_time_before(recurrence.closing_time, recurrence.zone, start_time)
+        closing_time = find_last_time_until(recurrence.closing_time, recurrence.zone, start_time)
     return replace(
         plan,
         event=make_event_name(plan.series, recurrence, start_time),

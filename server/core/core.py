@@ -98,7 +98,7 @@ class Core:
     """State machine of an arena. A single task calls `handle`, with the inputs in the order of their arrival."""
 
     def __init__(self, settings: CoreSettings, seed: bytes, now: int) -> None:
-        """Start an empty arena at time `now` (monotonic ns). `seed`: random bytes, which differ after each restart."""
+        """Create the core of an empty arena at time `now` (monotonic ns). `seed`: random bytes, new for each core."""
         ids = RandomIds(seed)
         self._lobby = lobby = Lobby(settings, now)
         self._suspensions = suspensions = BotSuspensions()
@@ -224,7 +224,7 @@ class Core:
                     self._events.begin_due_matches()
 
     def _recheck_bot(self, name: str) -> None:
-        """Make the matchmaker check again whether a bot can be paired. Forget a bot disconnected longer than `grace_ms`."""
+        """Let the matchmaker consider a bot again, or forget a bot that was disconnected longer than `grace_ms`."""
         bot = self._lobby.bots.get(name)
         if bot is not None:
             self._lobby.mark_changed(bot)
