@@ -38,7 +38,7 @@ async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> di
     async with database.open_query_connection(engine) as connection:
         for chunk in database.split_into_chunks(sorted(set(names))):
             accounts |= {name: StoredAccount() for name in chunk}
-            for row in await connection.execute(_ACCOUNTS, {"names": chunk, "server": server}):
+            for row in await connection.execute(_SELECT_ACCOUNTS, {"names": chunk, "server": server}):
                 account = accounts[row.name]
                 if row.kind == "token":
                     account.token, account.role, account.is_revoked = row.text, row.role, row.number != 0
@@ -59,7 +59,7 @@ def _build_account_query(
     owner: sa.ColumnElement[Any],
     deviation: sa.ColumnElement[Any],
 ) -> sa.Select[Any]:
-    """Return one part of the query `_ACCOUNTS`: the SELECT for the tokens, the sessions or the ratings.
+    """Return one part of the query `_SELECT_ACCOUNTS`: the SELECT for the tokens, the sessions or the ratings.
 
     kind: `token`, `session` or `rating`, which is also the value of the column `kind`
     name, text, number, role, owner, deviation: expressions for the values of the columns with these names
@@ -80,7 +80,7 @@ def _build_account_query(
 _EMPTY_TEXT = sa.literal_column("''", sa.String)
 _ZERO = sa.literal_column("0.0", sa.Double)
 # One query for all data, because a query takes almost 1 ms of CPU time, however few rows it returns.
-_ACCOUNTS = sa.union_all(
+_SELECT_ACCOUNTS = sa.union_all(
     _build_account_query(
         "token",
         tokens.c.name,

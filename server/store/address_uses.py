@@ -55,7 +55,7 @@ def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) ->
             connection.execute(insert, rows)
 
 
-def remove_old_rows(connection: sa.Connection) -> None:
+def remove_old_address_uses(connection: sa.Connection) -> None:
     """Delete the address uses that are older than RETENTION_DAYS, in the caller's transaction."""
     first_day = database.format_timestamp(datetime.now(UTC) - timedelta(days=RETENTION_DAYS))[:10]
     connection.execute(sa.delete(addresses).where(addresses.c.day < first_day))

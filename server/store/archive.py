@@ -43,12 +43,12 @@ EARLIEST_MATCH = datetime(2020, 1, 1, tzinfo=UTC)
 MAX_CLOCK_SKEW = timedelta(days=1)
 """Maximum time by which another machine's clock may be ahead of this one's. Later times of a match are invalid."""
 
-STARTED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-FINISHED_FORMAT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+START_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+END_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 class ArchivedMatch(Record, frozen=True, kw_only=True):
-    """Record, with the end time and the rated flag of its match."""
+    """Line of an archive: the record of a match, with the match's end time and whether the match is rated."""
 
     finished: str | None = None
     """End time of the match, in the format of `database.format_current_time`; None if the line has none."""
@@ -75,7 +75,7 @@ async def export_lines(
 ) -> AsyncGenerator[str, None]:
     """Yield each finished match as one line of JSON, without a line break, from a snapshot of the store.
 
-    The matches are in the order in which the store received them. A caller that may stop early closes the generator.
+    The matches are in the order in which the store received them. A caller that stops early must close the generator.
 
     event: only matches of this event; None for all events
     bots: only matches that at least one of these bots played; empty for all matches
@@ -181,9 +181,9 @@ def _find_end_time(match: ArchivedMatch) -> str:
 
     Raises BadRecord if the start or the end is not a valid time.
     """
-    start_time = _parse_time(match, "started", STARTED_FORMAT)
+    start_time = _parse_time(match, "started", START_TIME_PATTERN)
     if match.finished is not None:
-        _parse_time(match, "finished", FINISHED_FORMAT)
+        _parse_time(match, "finished", END_TIME_PATTERN)
         return match.finished
     try:
         end_time = start_time + timedelta(milliseconds=sum(move.ms for move in match.moves))

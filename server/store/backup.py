@@ -47,7 +47,7 @@ async def backup(url: str, path: Path) -> StoreCounts:
     engine = make_engine(url)
     try:
         with replace_on_success(path) as part:
-            sqlite.make_private(part)
+            sqlite.create_private_file(part)
             copy_engine = make_engine(f"sqlite:///{part}")
             try:
                 async with database.convert_database_errors(engine):
@@ -79,13 +79,13 @@ async def _copy_sqlite(engine: Engine, file: Path) -> None:
 async def _copy_postgresql(engine: Engine, copy: Engine) -> None:
     """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it."""
     async with database.open_snapshot(engine) as connection, copy.begin() as target:
-        await connection.run_sync(migrations.require_current)
+        await connection.run_sync(migrations.require_current_schema)
         await target.run_sync(migrations.create_tables)
         await _copy_rows(connection, target)
 
 
 async def _finish_copy(copy: Engine) -> StoreCounts:
-    """Delete the servers' leases in a copy of a store, because no server runs on the copy. Return the copy's counts."""
+    """Finish a copy of a store: delete servers' leases, put all data into one file, and return the copy's counts."""
     async with copy.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
         counts = await _count_rows(connection)
@@ -105,7 +105,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
     backup, or if the target store cannot be used, is not empty, or is used by a running server, and OSError if the file
     cannot be read.
     """
-    _require_whole(path)
+    _require_no_log_beside(path)
     engine = make_engine(url)
     target_file = database.parse_sqlite_path(url)
     is_file_missing = target_file is not None and not target_file.exists()
@@ -147,7 +147,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
             unfinished_file.unlink(missing_ok=True)
 
 
-def _require_whole(path: Path) -> None:
+def _require_no_log_beside(path: Path) -> None:
     """Raise StoreError if some data of an SQLite store are not in its file, but in a write-ahead log beside it."""
     resolved_path = path.resolve()  # SQLite keeps the log beside the target of a link
     log_file = resolved_path.with_name(f"{resolved_path.name}-wal")

@@ -70,11 +70,11 @@ class DatabaseTimeouts(NamedTuple):
 
 
 DEFAULT_TIMEOUTS = DatabaseTimeouts()
-"""Time limits for every process, except the edges and cores of a cluster."""
+"""Database time limits for every process, except the edges and cores of a cluster."""
 CORE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
-"""Time limits for a core of a cluster, whose standbys take over within seconds."""
+"""Database time limits for a core (a process of a cluster that runs matches). Its standbys take over within seconds."""
 EDGE_TIMEOUTS = CORE_TIMEOUTS._replace(command=30)
-"""Time limits for an edge of a cluster.
+"""Database time limits for an edge (a process of a cluster that holds connections of clients).
 
 The limit of a command is long, because a change by an owner or an admin may have to wait for a longer change, such as
 `arena season close`. The time limit of its route (`server.web.routes`) ends the wait.
@@ -146,7 +146,7 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
 
     @sa.event.listens_for(engine.sync_engine, "do_connect")
     def _make_private_file(*_given: object) -> None:
-        sqlite_driver.make_private(file)
+        sqlite_driver.create_private_file(file)
 
     return engine
 

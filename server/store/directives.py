@@ -90,7 +90,9 @@ async def load_directives(engine: Engine) -> list[Directive]:
 
 
 async def _load_directives(connection: AsyncConnection) -> list[Directive]:
-    rows = (await connection.execute(_ACTIVE_DIRECTIVES, {"now": database.format_current_time()})).all()
+    rows = (
+        await connection.execute(_SELECT_ACTIVE_DIRECTIVES, {"now": database.format_current_time()})
+    ).all()
     return [Directive(*row) for row in rows]
 
 
@@ -106,7 +108,7 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
         directives = await _load_directives(connection)
         banned = {directive.subject: directive.text for directive in directives if directive.kind == "owner"}
         rows = (
-            await connection.execute(_BANNED_NAMES, {"since": revoked_since, "owners": list(banned)})
+            await connection.execute(_SELECT_BANNED_NAMES, {"since": revoked_since, "owners": list(banned)})
         ).all()
     names = {row.name: banned.get(row.owner, "its token was revoked") for row in rows}
     return directives, names | {
@@ -125,12 +127,12 @@ async def find_ban(engine: Engine, kind: DirectiveKind, subject: str) -> Directi
 _DELETE_DIRECTIVE = sa.delete(directives).where(
     directives.c.kind == sa.bindparam("kind"), directives.c.subject == sa.bindparam("subject")
 )
-_ACTIVE_DIRECTIVES = (
+_SELECT_ACTIVE_DIRECTIVES = (
     sa.select(directives)
     .where((directives.c.until > sa.bindparam("now")) | (directives.c.until == ""))
     .order_by(directives.c.kind, directives.c.subject)
 )
-_BANNED_NAMES = (
+_SELECT_BANNED_NAMES = (
     sa.select(tokens.c.name, tokens.c.owner)
     .where(
         (tokens.c.revoked > sa.bindparam("since"))

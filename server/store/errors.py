@@ -41,7 +41,7 @@ POSTGRESQL_REMEDIES = {
     "57P03": "try again when PostgreSQL has started",
 }
 """Advice at the end of an error message, by error code of PostgreSQL (SQLSTATE), for errors that the user can mend."""
-NO_ANSWER = "check that it runs, and the host and port in its URL"
+NO_ANSWER_REMEDY = "check that it runs, and the host and port in its URL"
 """Advice at the end of the error message if PostgreSQL does not answer."""
 
 
@@ -109,14 +109,14 @@ def _describe_cause(cause: BaseException) -> str:
     if isinstance(cause, socket.gaierror):
         return "the host in the URL is unknown: check its name"
     if isinstance(cause, TimeoutError) and not str(cause):
-        return f"the database does not answer in time: {NO_ANSWER}"
+        return f"the database does not answer in time: {NO_ANSWER_REMEDY}"
     # Connection errors of the operating system have a number. A missing Unix socket gives one without a file name.
     if (
         isinstance(cause, ConnectionError | FileNotFoundError)
         and cause.errno is not None
         and cause.filename is None
     ):
-        return f"the database does not answer: {NO_ANSWER}"
+        return f"the database does not answer: {NO_ANSWER_REMEDY}"
     if isinstance(cause, OSError) and cause.filename is not None:
         return f"{cause.strerror}: check the path, and that this user may write there"
     return text

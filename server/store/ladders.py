@@ -64,7 +64,7 @@ async def claim_ladder(
     or if another process plays the ladder.
     """
     requested = json.loads(json.dumps(plan))
-    row = await _find_row(engine, kind, event)
+    row = await _find_ladder_row(engine, kind, event)
     name = row.event if row is not None else event or default_name
     async with lock_event(engine, name):
         async with database.open_exclusive_transaction(engine) as connection:
@@ -81,7 +81,7 @@ async def claim_ladder(
                 )
             else:
                 _require_same_plan(name, json.loads(row.plan), requested, is_named=event is not None)
-            await _discard_unfinished(connection, name)
+            await _discard_unfinished_matches(connection, name)
         yield await _load_ladder(engine, name)
 
 
@@ -99,7 +99,7 @@ async def set_bots(engine: Engine, event: str, bots: list[str]) -> None:
 async def finish_ladder(engine: Engine, event: str) -> None:
     """Mark a ladder as finished, and remove its unfinished matches."""
     async with database.open_exclusive_transaction(engine) as connection:
-        await _discard_unfinished(connection, event)
+        await _discard_unfinished_matches(connection, event)
         is_unfinished_event = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
         await connection.execute(
             sa.update(schema.ladders)
@@ -174,7 +174,7 @@ def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
     return covered_seconds
 
 
-async def _find_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any] | None:
+async def _find_ladder_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any] | None:
     """Return the row of the ladder that `claim_ladder` resumes with these arguments; None if it begins a new ladder."""
     table = schema.ladders
     if event is not None:
@@ -230,7 +230,7 @@ def _format_value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-async def _discard_unfinished(connection: AsyncConnection, event: str) -> None:
+async def _discard_unfinished_matches(connection: AsyncConnection, event: str) -> None:
     matches = schema.matches
     is_unfinished_match = (matches.c.event == event) & matches.c.finished.is_(None)
     numbers = sa.select(matches.c.number).where(is_unfinished_match)

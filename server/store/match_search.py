@@ -99,7 +99,7 @@ async def search_matches(
         query = _build_query(index_terms, len(games), has_cursor=before is not None)
         rows = (await connection.execute(query, parameters)).all()
     read = [make_summary_from_row(row) for row in rows]
-    found = [match for match in read if _fits(match, filter)]
+    found = [match for match in read if _meets_filter(match, filter)]
     if len(found) > limit:
         return MatchList(found[:limit], _make_page_cursor(found[limit - 1]))
     return MatchList(found, _make_page_cursor(read[-1]) if len(read) == max_read else None)
@@ -131,7 +131,7 @@ def _make_page_cursor(match: MatchSummary) -> str:
     return f"{match.finished}|{match.match}"
 
 
-def _fits(match: MatchSummary, filter: SearchFilter) -> bool:
+def _meets_filter(match: MatchSummary, filter: SearchFilter) -> bool:
     """Return True if a match meets all terms of `filter` except `opening`, which the query has already checked."""
     names = {match.players.maxie, match.players.minnie}
     return (
@@ -181,9 +181,9 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
     game_count: number of games to search in the index by bot and game; 0 if another index is used
     has_cursor: True if the search begins after a given match, not at the newest one
 
-    Queries are cached, because building one takes longer than running it. Only the returned rows are read in full:
-    several lists are merged by the end times and numbers in the index. A match of a bot against itself is in two lists,
-    but is returned once.
+    Queries are cached, because building one takes longer than running it. Several lists are merged by the end times
+    and numbers in the index alone, and then only the returned rows are read in full. A match of a bot against itself is
+    in two lists, but is returned once.
     """
     limit = sa.bindparam("max_read", type_=sa.Integer)
     position_conditions = (_build_before_condition(),) if has_cursor else ()

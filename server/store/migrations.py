@@ -47,7 +47,7 @@ def read_schema_version(connection: Connection) -> int | None:
     return version
 
 
-def require_current(connection: Connection) -> None:
+def require_current_schema(connection: Connection) -> None:
     """Raise UnknownSchema unless the store has this program's schema version."""
     version = read_schema_version(connection)
     if version is None:

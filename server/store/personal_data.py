@@ -19,7 +19,7 @@ from arena.protocol.engines import Engines
 from arena.protocol.record import Record, from_line, to_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
-from arena.server.store.address_uses import remove_old_rows
+from arena.server.store.address_uses import remove_old_address_uses
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     Engine,
@@ -123,7 +123,7 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     await count_new_matches(engine)  # matches counted later would bring the name back
     await write(engine, partial(_require_not_playing, name=name))
     deleted_name = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
-    count = await _change_all_matches(engine, name, deleted_name, forgets=True)
+    count = await _rename_in_all_matches(engine, name, deleted_name, forgets=True)
     await write(engine, partial(_forget_in_other_tables, name=name, new_name=deleted_name))
     return deleted_name, count
 
@@ -138,7 +138,7 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
     """
     await count_new_matches(engine)
     row = await write(engine, partial(_retire_name, name=name, new_name=new_name))
-    count = await _change_all_matches(engine, name, new_name, forgets=False)
+    count = await _rename_in_all_matches(engine, name, new_name, forgets=False)
     await write(engine, partial(_transfer_data, name=name, new_name=new_name, row=row, moves_ban=moves_ban))
     return count
 
@@ -232,9 +232,9 @@ def _transfer_data(
         connection.execute(sa.insert(tokens).values(**row | {"name": new_name}))
 
 
-async def _change_all_matches(engine: Engine, name: str, new_name: str, *, forgets: bool) -> int:
+async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, forgets: bool) -> int:
     count = 0
-    change_batch = partial(_change_matches, name=name, new_name=new_name, forgets=forgets)
+    change_batch = partial(_rename_in_matches, name=name, new_name=new_name, forgets=forgets)
     while changed := await write(engine, change_batch):
         count += changed
     return count
@@ -257,12 +257,12 @@ def _require_no_event(connection: sa.Connection, name: str) -> None:
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
-        if not _is_open(plan) and _replace_in_data(plan, name, "") != plan:
+        if not _is_plan_of_future_event(plan) and _replace_in_data(plan, name, "") != plan:
             raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait until the event is over")
 
 
-def _is_open(plan: dict[str, Any]) -> bool:
-    """Return True if a stored plan is of an event that has not begun, whose plan only the event's server may change."""
+def _is_plan_of_future_event(plan: dict[str, Any]) -> bool:
+    """Return True if a stored plan is of an event that has not begun. Only the event's server may change the plan."""
     return bool(plan.get("state", {}).get("phase") == "open")
 
 
@@ -300,7 +300,7 @@ def _make_player_condition(name: str) -> sa.ColumnElement[bool]:
     return (matches.c.maxie == name) | (matches.c.minnie == name)
 
 
-def _change_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
+def _rename_in_matches(connection: sa.Connection, name: str, new_name: str, *, forgets: bool) -> int:
     """Rename a player in up to MATCHES_PER_TRANSACTION matches. Return how many were changed; 0 once none is left.
 
     forgets: True to also delete the events of these matches, and the texts that the player sent
@@ -389,7 +389,7 @@ def _forget_owner(connection: sa.Connection, owner: str) -> None:
 
 def remove_expired(connection: sa.Connection) -> None:
     """Delete expired bans, notices and invitations, and old hashes of addresses, because they are personal data."""
-    remove_old_rows(connection)
+    remove_old_address_uses(connection)
     connection.execute(sa.delete(directives).where(directives.c.until.between("0", format_current_time())))
     connection.execute(sa.delete(invitations).where(invitations.c.expires < format_current_time()))
 
@@ -406,7 +406,7 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
     for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
         plan = msgspec.json.decode(row.plan)
         renamed_plan = msgspec.json.encode(_replace_in_data(plan, name, new_name)).decode()
-        if renamed_plan != row.plan and not _is_open(plan):
+        if renamed_plan != row.plan and not _is_plan_of_future_event(plan):
             connection.execute(
                 sa.update(ladders).where(ladders.c.event == row.event).values(plan=renamed_plan)
             )

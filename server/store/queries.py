@@ -84,9 +84,9 @@ class EventTable(Struct, frozen=True):
 
     event: str
     rows: list[StandingsRow]
-    """Result of each bot, in the order of the event's format."""
+    """Rows of the table, one for each bot, ranked by the rules of the event's format."""
     crosses: list[CrossScore]
-    """Scores of the first MAX_CROSS_TABLE bots against each other."""
+    """Scores of the first MAX_CROSS_TABLE bots of the table against each other."""
     counted: int
     """Number of finished matches of the event that the table covers."""
     bracket: list[list[Encounter]] = []
@@ -236,14 +236,14 @@ def _make_format(ladder: StoredPlan) -> Format:
 
 async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]]:
     """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
-    latest_rows = (await fetch(engine, _HISTORY, {"bot_name": bot})).all()
+    latest_rows = (await fetch(engine, _SELECT_HISTORY, {"bot_name": bot})).all()
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed(latest_rows):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
     return history
 
 
-_HISTORY = (
+_SELECT_HISTORY = (
     sa.select(*(rating_steps.c[name] for name in ("game", "finished", "rating", "deviation")))
     .where(rating_steps.c.bot == sa.bindparam("bot_name"), rating_steps.c.time_control == "")
     .order_by(rating_steps.c.arrival.desc())

@@ -40,7 +40,7 @@ class RequestAnswer(Struct, frozen=True):
 
 
 SendRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
-"""Function that sends a request to the server of this name, and returns the answer; None if none comes in time."""
+"""Function that sends a request to the server with a given name, and returns the answer; None if none comes in time."""
 
 
 async def send_request(engine: Engine, server: str, request: HostRequest) -> RequestAnswer | None:

@@ -16,7 +16,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.clock import MONOTONIC, block_thread
 
-STEPS_PER_CHECK = 20_000
+INSTRUCTIONS_PER_DEADLINE_CHECK = 20_000
 """Number of SQLite's virtual-machine instructions between two checks of a query's deadline.
 
 They take less than 1 ms.
@@ -36,7 +36,7 @@ RETRY_SECONDS = 0.01
 """Pause between attempts to switch an SQLite file to a write-ahead log (WAL), in seconds."""
 
 
-def make_private(file: Path) -> None:
+def create_private_file(file: Path) -> None:
     """Create the database file, if it is missing, so that only its owner may read it. An existing file is not changed.
 
     If SQLite itself created the file, all users of the machine could read it, and it contains hashes of tokens. SQLite
@@ -61,7 +61,9 @@ def set_pragmas(engine: sa.Engine) -> None:
         if isinstance(connection, AdaptedConnection):
             # SQLite calls this handler repeatedly, and ends the query when it returns True.
             connection.run_async(
-                lambda driver: driver.set_progress_handler(deadline.has_passed, STEPS_PER_CHECK)
+                lambda driver: driver.set_progress_handler(
+                    deadline.has_passed, INSTRUCTIONS_PER_DEADLINE_CHECK
+                )
             )
         cursor = connection.cursor()
         # The timeout is set first, because the switch to WAL needs exclusive access to the file.

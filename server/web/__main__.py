@@ -115,7 +115,7 @@ class RequestHandler:
         return await self._store.handle_request(route_match, request.live)
 
     async def _render_page(self, request: PageRequest) -> Response:
-        """Return an HTML page. If the store is too slow or unavailable, the page has the general title and preview."""
+        """Return an HTML page; with the site's title and link preview if the store is too slow or unavailable."""
         route_match, view = request.route_match, request.live.view
         initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW

@@ -54,11 +54,11 @@ ENGINE_SECONDS = 240.0
 """Time limit of the engine, in seconds. It is longer than `MAX_CPU_SECONDS`, because on a busy machine an engine mostly waits."""
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
-LINE_FIELDS = ("depth", "value", "chance", "line")
+BEST_MOVE_FIELDS = ("depth", "value", "chance", "line")
 """Fields of each best move in the analysis of a position. `arena analyse --json -` prints more."""
-PLAYER_FIELDS = ("moves", "marked", "accuracy")
+REVIEWED_PLAYER_FIELDS = ("moves", "marked", "accuracy")
 """Fields of each player in the review of a match. `arena replay --analyse ENGINE --json -` prints more."""
-MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
+REVIEWED_MOVE_FIELDS = ("move", "mark", "chance", "chance_lost", "line")
 """Fields of each move in the review of a match. `arena replay --analyse ENGINE --json -` prints more."""
 
 
@@ -79,7 +79,7 @@ async def analyse_position(map_name: str, parameters: Mapping[str, str]) -> Resp
         refusal = "the position cannot be analysed: it is not a position of this map, or its match is over"
         return responses.make_bad_request_response(refusal)
     analysis = msgspec.json.decode(output)
-    lines = [_select_fields(line, LINE_FIELDS) for line in analysis["lines"]]
+    lines = [_select_fields(line, BEST_MOVE_FIELDS) for line in analysis["lines"]]
     fields = {"engine": analysis["engine"], **lines[0], "lines": lines, "truth": analysis["truth"]}
     return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
 
@@ -148,9 +148,9 @@ async def review_match(line: str) -> Response:
     fields = {
         "engine": review["engine"],
         "players": {
-            seat: _select_fields(player, PLAYER_FIELDS) for seat, player in review["players"].items()
+            seat: _select_fields(player, REVIEWED_PLAYER_FIELDS) for seat, player in review["players"].items()
         },
-        "moves": [_select_fields(move, MOVE_FIELDS) for move in review["moves"]],
+        "moves": [_select_fields(move, REVIEWED_MOVE_FIELDS) for move in review["moves"]],
     }
     return responses.make_json_response(fields, {"Cache-Control": CACHE_ONE_DAY})
 

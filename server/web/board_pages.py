@@ -23,7 +23,7 @@ from arena.server.edge.responses import Response
 from arena.server.web.routes import BadRequest, NotFound
 
 MAX_MOVES = 1500
-"""Maximum number of moves in a request."""
+"""Maximum number of moves of the match in one request."""
 
 
 async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Response:

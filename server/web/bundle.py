@@ -26,16 +26,16 @@ _EXPORT_LIST = re.compile(r"\bexport ?\{([^{}]+)\};?\s*\Z")
 """Pattern of the list of exported names at the end of a JavaScript module. The group is the list."""
 _DYNAMIC_IMPORT = re.compile(r"""\bimport\("(?P<path>\.[^"]+)"\)""")
 """Pattern of a dynamic import in JavaScript. The group `path` is the relative path of the imported module."""
-_OTHER_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_UNSUPPORTED_STATEMENT = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 """Pattern of a JavaScript import or export that is left after the supported forms are replaced. It cannot be bundled."""
 _INDENT_OR_COMMENT = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
 """Pattern of a line's indentation, or of a whole line with only a comment; both are left out of bundles."""
-_CHARACTER_SET = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
+_BACKTICK_SET_PATTERN = re.compile(r"\[[^\]\s`]*`[^\]\s`]*\]/")
 """Pattern of a character set with a backtick, at the end of a JavaScript regular expression.
 
 Such a backtick begins no template literal.
 """
-_OWN_ADDRESS = "import.meta.url"
+_MODULE_URL = "import.meta.url"
 """JavaScript expression for the URL of a module. In a bundle, it would be the bundle's URL, so it is replaced."""
 
 
@@ -127,7 +127,7 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
     """
     exports = _find_exported_names(text)
     if open_text := next(
-        (line for line in text.splitlines() if _CHARACTER_SET.sub("", line).count("`") % 2), None
+        (line for line in text.splitlines() if _BACKTICK_SET_PATTERN.sub("", line).count("`") % 2), None
     ):
         raise ValueError(
             f"{path}: a template literal must be on one line to be bundled: {open_text.strip()!r:.80}"
@@ -139,13 +139,13 @@ def _wrap_module(path: str, text: str, names: Mapping[str, str], bundle: str, fu
         text,
     )
     text = _EXPORT_LIST.sub("", _EXPORT_DECLARATION.sub(r"\1 \2", text))
-    if other := _OTHER_STATEMENT.search(text):
+    if other := _UNSUPPORTED_STATEMENT.search(text):
         raise ValueError(
             f"{path}: {other[0]!r:.80} cannot be bundled: use named imports and exports, one per line"
         )
     text = _INDENT_OR_COMMENT.sub("", text)
     text = _DYNAMIC_IMPORT.sub(f'import("{_make_relative_path(bundle, further_bundle)}")', text)
-    text = text.replace(_OWN_ADDRESS, f'new URL("{_make_relative_path(bundle, path)}", {_OWN_ADDRESS}).href')
+    text = text.replace(_MODULE_URL, f'new URL("{_make_relative_path(bundle, path)}", {_MODULE_URL}).href')
     pairs = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"// {path}\nconst {names[path]} = (() => {{\n{text}\nreturn {{ {pairs} }};\n}})();\n"
 

@@ -27,7 +27,7 @@ MAX_EVENT_AGE = timedelta(days=30)
 """Time for which an event stays in the calendar after its start."""
 MAX_LINE_BYTES = 75
 """Maximum length of a line in bytes, without the line break (RFC 5545, section 3.1)."""
-_ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
+_ICAL_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
 async def answer_calendar_request(engine: Engine, origin: str) -> Response:
@@ -123,7 +123,7 @@ def _format_ical_time(time: datetime) -> str:
 
 def _escape_ical_text(text: str) -> str:
     """Escape a text for use as the value of a property (RFC 5545, section 3.3.11)."""
-    return text.translate(_ESCAPED)
+    return text.translate(_ICAL_ESCAPES)
 
 
 def _fold_line(line: str) -> bytes:

@@ -92,7 +92,7 @@ class HostPage:
     """Handler of requests to `/api/host`, with which the host sees and changes the state of the server."""
 
     def __init__(self, engine: Engine, page_client: PageClient, renames: RenameQueue) -> None:
-        """Prepare to answer from the store.
+        """Prepare to answer requests with data from the store.
 
         page_client: source of the list of connected bots
         renames: queue for the renames that a host requests

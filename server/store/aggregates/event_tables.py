@@ -18,10 +18,10 @@ from arena.server.store.database import Engine, execute_many, fetch, make_upsert
 from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
-MAX_FULL_TABLE = 100
-"""Largest number of bots that are all listed in the table of an event without a plan, such as the open pool."""
-MAX_PARTIAL_TABLE = 40
-"""Number of bots listed in the table of an event without a plan, if the event has more than MAX_FULL_TABLE bots.
+MAX_BOTS_IN_FULL_TABLE = 100
+"""Number of bots up to which the table of an event without a plan, such as the open pool, lists all bots."""
+BOTS_IN_PARTIAL_TABLE = 40
+"""Number of bots in the table of an event without a plan, if the event has more than MAX_BOTS_IN_FULL_TABLE bots.
 
 The bots with the most matches are listed.
 """
@@ -112,8 +112,8 @@ async def has_matches_in_progress(engine: Engine, event: str) -> bool:
 async def load_event_scores(engine: Engine, event: str, *, all_bots: bool) -> EventScores | None:
     """Return the results from which an event's table is made; None if the table has no match yet.
 
-    all_bots: True for the results of all bots. If False, and the event has more than MAX_FULL_TABLE bots, only the
-        results between the MAX_PARTIAL_TABLE bots with the most matches are returned.
+    all_bots: True for the results of all bots. If False, and the event has more than MAX_BOTS_IN_FULL_TABLE bots, only
+        the results between the BOTS_IN_PARTIAL_TABLE bots with the most matches are returned.
     """
     total_query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
     bots_query = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
@@ -123,11 +123,11 @@ async def load_event_scores(engine: Engine, event: str, *, all_bots: bool) -> Ev
         match_count = (await connection.execute(total_query)).scalar_one_or_none()
         if match_count is None:
             return None
-        limited_bots_query = bots_query if all_bots else bots_query.limit(MAX_FULL_TABLE + 1)
+        limited_bots_query = bots_query if all_bots else bots_query.limit(MAX_BOTS_IN_FULL_TABLE + 1)
         names = (await connection.execute(limited_bots_query)).scalars().all()
         bots = sorted(names)
-        if not all_bots and len(names) > MAX_FULL_TABLE:
-            bots = sorted(names[:MAX_PARTIAL_TABLE])
+        if not all_bots and len(names) > MAX_BOTS_IN_FULL_TABLE:
+            bots = sorted(names[:BOTS_IN_PARTIAL_TABLE])
             results_query = results_query.where(
                 event_scores.c.maxie.in_(bots), event_scores.c.minnie.in_(bots)
             )

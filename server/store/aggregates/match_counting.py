@@ -33,7 +33,7 @@ MATCHES_PER_TRANSACTION = 8
 
 It is small, because on SQLite the server's journal cannot store moves during such a transaction, which takes some ms.
 """
-MATCHES_PER_TRANSACTION_ALONE = 200
+MATCHES_PER_TRANSACTION_WITHOUT_SERVER = 200
 """Number of matches counted in one transaction of a process that is not a server, and so has no journal to delay."""
 
 
@@ -46,7 +46,9 @@ async def count_new_matches(
         the commit of the transaction that stores the step
     """
     total_count = 0
-    max_matches = MATCHES_PER_TRANSACTION if database.has_writer(engine) else MATCHES_PER_TRANSACTION_ALONE
+    max_matches = (
+        MATCHES_PER_TRANSACTION if database.has_writer(engine) else MATCHES_PER_TRANSACTION_WITHOUT_SERVER
+    )
     while True:
         count, steps = await database.write(engine, partial(count_batch, max_matches=max_matches))
         if not count:

@@ -146,7 +146,7 @@ async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
     Bots without a rating are left out.
     """
     forfeits: dict[str, int] = {}
-    query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_WHOLE_GAME)
+    query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_IS_WHOLE_GAME)
     query = query.group_by(standings_table.c.bot)
     for chunk in database.split_into_chunks(bots):
         rows = await database.fetch(engine, query.where(standings_table.c.bot.in_(chunk)))
@@ -308,10 +308,10 @@ def _select_season_number(season: str) -> sa.ScalarSelect[int]:
     return sa.select(seasons_table.c.number).where(condition).scalar_subquery()
 
 
-_WHOLE_GAME = standings_table.c.time_control == ""
+_IS_WHOLE_GAME = standings_table.c.time_control == ""
 _SELECT_ROWS_OF_BOT = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__)).where(
     standings_table.c.bot == sa.bindparam("bot_name"),
-    _WHOLE_GAME,
+    _IS_WHOLE_GAME,
     standings_table.c.season == _select_season_number(""),
 )
 _SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.server.store import database, errors
-from arena.server.store.aggregates.match_counting import MATCHES_PER_TRANSACTION_ALONE, count_batch
+from arena.server.store.aggregates.match_counting import MATCHES_PER_TRANSACTION_WITHOUT_SERVER, count_batch
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.schema import seasons, standings
 
@@ -24,7 +24,7 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     closed. Raises CannotCloseSeason, and closes nothing, if no match was rated in the season, or if one of the games
     already has a season of this name.
     """
-    while count_batch(connection, MATCHES_PER_TRANSACTION_ALONE)[0]:
+    while count_batch(connection, MATCHES_PER_TRANSACTION_WITHOUT_SERVER)[0]:
         pass
     known_seasons = read_seasons(connection)
     columns = standings.c

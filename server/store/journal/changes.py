@@ -91,7 +91,7 @@ class JournalChanges:
 
 
 def collect_changes(effects: Iterable[DurableEffect], server: str) -> JournalChanges:
-    """Return the database rows to write for effects that the server named `server` must store."""
+    """Return the database rows to write for effects (decisions of the core) of the server named `server`."""
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
@@ -188,4 +188,4 @@ class NumberedStatement:
 
 
 number_parameters = cache(NumberedStatement)
-"""Cached constructor of NumberedStatement, so that each text is converted only once."""
+"""Cached constructor of NumberedStatement, so that each SQL text is converted only once."""

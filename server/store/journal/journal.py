@@ -87,7 +87,7 @@ class Journal:
         """True if the last commit raised an exception, but may nevertheless be or become durable."""
 
     async def commit(self, effects: Iterable[DurableEffect]) -> None:
-        """Store the effects in one transaction: all of them or none.
+        """Store effects (decisions of the core, such as an accepted move) in one transaction: all of them or none.
 
         Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from
         `load`. Raises LeaseLost if another process has taken over the lease, and another exception if the effects can never be

@@ -79,7 +79,7 @@ class WriteConnection:
             async with self._lock:
                 try:
                     if self._connection is None or self._driver_connection.is_closed():
-                        await self._drop()
+                        await self._drop_connection()
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
                     abandon_timer = self._clock.call_later(self._answer_seconds, self.abandon)
@@ -93,10 +93,10 @@ class WriteConnection:
                         or self._driver_connection.is_closed()
                         or self._driver_connection.is_in_transaction()
                     ):
-                        await self._drop()
+                        await self._drop_connection()
                     raise
 
-    async def _drop(self) -> None:
+    async def _drop_connection(self) -> None:
         connection, self._connection, self._driver_connection = self._connection, None, None
         if connection is not None:
             await connection.invalidate()
@@ -115,7 +115,7 @@ class WriteConnection:
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 if self._connection is not None and self._driver_connection.is_closed():
-                    await self._drop()
+                    await self._drop_connection()
                 elif self._connection is not None:
                     await self._connection.close()
 

@@ -13,8 +13,8 @@ from arena.protocol.record import Record
 from arena.rating.standings import make_standings
 from arena.server.store import queries
 from arena.server.store.aggregates.event_tables import (
-    MAX_FULL_TABLE,
-    MAX_PARTIAL_TABLE,
+    BOTS_IN_PARTIAL_TABLE,
+    MAX_BOTS_IN_FULL_TABLE,
     EventCounts,
     list_events_with_matches,
     load_event_scores,
@@ -68,7 +68,7 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
 
 
 async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncEngine) -> None:
-    names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 2)]
+    names = [f"bot {number:03}" for number in range(MAX_BOTS_IN_FULL_TABLE + 2)]
     pairs = list(zip(names[::2], names[1::2], strict=True))
     lines = [encode_line(record(f"{maxie} wins", maxie=maxie, minnie=minnie)) for maxie, minnie in pairs]
     plan = {
@@ -119,7 +119,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
 
 
 async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: AsyncEngine) -> None:
-    names = [f"bot {number:03}" for number in range(MAX_FULL_TABLE + 20)]
+    names = [f"bot {number:03}" for number in range(MAX_BOTS_IN_FULL_TABLE + 20)]
     lines = [
         encode_line(record(f"{name} {n}", maxie="anna", minnie=name))
         for name in names
@@ -130,6 +130,6 @@ async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: Asy
     found = await load_event_scores(engine, "test", all_bots=False)
     assert found is not None
     assert found.counted == len(lines)
-    assert len(found.bots) == MAX_PARTIAL_TABLE
+    assert len(found.bots) == BOTS_IN_PARTIAL_TABLE
     assert {"anna", *names[:9]} <= set(found.bots)
-    assert sum(times for _, times in found.scores) == MAX_PARTIAL_TABLE - 1 + 9
+    assert sum(times for _, times in found.scores) == BOTS_IN_PARTIAL_TABLE - 1 + 9
