@@ -63,7 +63,7 @@ class BotFailed:
 
 @dataclass(frozen=True)
 class BotEnded:
-    """Report that the thread of the bot of `match` has finished."""
+    """Report that the thread of the bot of `match` has ended."""
 
     match: str
 

@@ -81,7 +81,7 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Owner
 
 
 def _open_session(settings: BotSettings, name: str, console: OwnerConsole) -> SessionFile | None:
-    """Return the session file of the bot `name`, or None if another process uses it or it cannot be created."""
+    """Return the file from which the bot `name` resumes; None if another process uses it or it cannot be created."""
     folder = settings.state
     try:
         return SessionFile(

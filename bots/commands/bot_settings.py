@@ -79,7 +79,7 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     verbose: bool = False
     """True to show every message to and from the server."""
     state: Path | None = None
-    """Folder for the session file; None for the bot.toml's folder, or without a bot.toml the user's state folder."""
+    """Folder for the file from which the bot resumes; None for that of the bot.toml, or the user's state folder."""
 
 
 LIST_KEYS = frozenset({"game", "map", "tc"})
@@ -117,7 +117,7 @@ class BotSettings(BotFile, frozen=True):
 
 
 def get_state_folder() -> Path:
-    """Return the user's folder for the session files of bots. Raises RuntimeError if the user has no home directory."""
+    """Return the folder for files from which bots resume. Raises RuntimeError if the user has no home directory."""
     xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
     return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_FOLDER
 

@@ -19,7 +19,7 @@ def compare_command(
     """Count the leaves that each algorithm visits from a position, and print, draw or write the counts.
 
     depth   maximum depth, in plies
-    budget  maximum number of leaves; each algorithm is counted up to the last depth at which it visits no more
+    budget  maximum number of leaves per search; each algorithm is counted up to the last depth within that
     svg     file for the plot; None for no plot
     json    file for the counts as JSON; None for no file
 

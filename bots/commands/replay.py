@@ -136,7 +136,7 @@ def replay(
 
 
 def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) -> Replay:
-    """Return the only match whose id begins with `match`, replayed and verified.
+    """Return the only match whose id begins with `match` (empty for any id), replayed and verified.
 
     Raises UsageError if there is no such match or more than one, and CommandError if the match cannot be replayed.
     """

@@ -428,7 +428,9 @@ def make_search(kernel: Kernel) -> Any:
 
     @inlined
     def next_shared_move(mem: Any, shared: Any, frame: Any) -> Any:
-        """Take the next move of a split point. If none is left, leave the split point as a helper, or wait for helpers as its owner.
+        """Take the next move of a split point (a node whose moves several threads search).
+
+        If no move is left, a helper leaves the split point, and its owner waits for the helpers.
 
         Return the next step of the loop.
         """
@@ -450,7 +452,7 @@ def make_search(kernel: Kernel) -> Any:
 
     @inlined
     def unwind(mem: Any, shared: Any) -> Any:
-        """Leave the frame of an interrupted node without a result. The loop goes on at the nearest node that is not interrupted.
+        """Leave the frame of an interrupted node without a result. Go on at the nearest node that is not interrupted.
 
         Return the next step of the loop.
         """

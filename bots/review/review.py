@@ -54,7 +54,7 @@ class ReviewedMove(Struct, frozen=True):
     chance_lost: float
     """Loss of the mover's chance of winning, 0 or more."""
     mark: str
-    """Mark from MARKS_BY_MIN_LOSS; empty if the move lost little."""
+    """Mark of a bad move, `??`, `?` or `?!`; empty if the move lost little."""
     line: list[str]
     """The engine's main line, which begins with the better move; empty if the engine found none better."""
 
@@ -173,7 +173,7 @@ def _compute_accuracy(chance_lost: float) -> float:
 
 
 class SolvedMove(Struct, frozen=True):
-    """Review of one move by the tablebase. Values are for the player who makes the move, such as `win in 5 plies`."""
+    """Review of one move by the tablebase. Results are for the player who makes the move, such as `win in 5 plies`."""
 
     ply: int
     player: str
@@ -214,14 +214,14 @@ def review_by_tablebase(replay: Replay) -> list[SolvedMove] | None:
 
 
 class SolvedPosition(Struct, frozen=True):
-    """Solved values of a position. Values are for the player to move."""
+    """Results with best play from a solved position, and after each of its moves, for the player to move."""
 
     value: str
     """Result with best play: `win`, `draw` or `loss`."""
     plies: int | None
     """Number of plies to the end with best play; None for a draw."""
     moves: list[tuple[str, str]]
-    """Each move with the value after it, the best first."""
+    """Each move with the result after it, such as `win in 4 plies`; the best move first."""
 
 
 def probe_tablebase(game: Game[Any, Any], position: Any) -> SolvedPosition | None:

@@ -25,7 +25,7 @@ class Saving:
     """Comparison of a search that uses an option to save work with the same search without the option.
 
     what, nodes, leaves, value                     description and results of the search with the option
-    whole, whole_nodes, whole_leaves, whole_value  the same of the search without; results are None if it was abandoned
+    whole, whole_nodes, whole_leaves, whole_value  the same for the other search; results are None if it was abandoned
     """
 
     what: str

@@ -27,7 +27,7 @@ NO_LIMIT = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Report(Generic[M]):
-    """Best result so far.
+    """Best result of a search so far.
 
     depth              depth of the result; 0 before any search, with value 0 and the first move
     value              for Maxie; for an unfinished depth, the best of the moves that were searched

@@ -50,7 +50,7 @@ def minimize0(tree: Tree[int]) -> LazyList[int]:
 
 
 IndexedNumbers = tuple[int, Numbers]
-"""The numbers of one subtree, as (index among its siblings, numbers). At the root, the index identifies the move."""
+"""Candidates for a subtree's value, as (index of the subtree, numbers). At the root, the index is that of the move."""
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
