@@ -55,7 +55,9 @@ def _run_seeds(arguments: argparse.Namespace) -> list[SimulationResult]:
         else range(arguments.seed, arguments.seed + arguments.seeds)
     ):
         with plant_defect(arguments.fault):
-            result = simulate(SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, only=only))
+            result = simulate(
+                SimulationPlan(seed, 3600 * arguments.hours, arguments.bots, fault_numbers=only)
+            )
         results.append(result)
         if result.failure:
             print(f"seed {seed} fails at {result.seconds:.3f} s: {result.failure}", flush=True)

@@ -69,7 +69,7 @@ class Boards:
         return find_automorphisms(self.neighbours)
 
     def decode(self, number: int) -> tuple[int, ...]:
-        """Return the board with this number."""
+        """Return the board with this number: armies of the player to move are positive, the opponent's negative."""
         return tuple(number // power % self.base - self.cap for power in self.powers)
 
     def find_representative(self, board: Sequence[int]) -> int:

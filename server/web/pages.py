@@ -64,7 +64,7 @@ ABANDONED_RESPONSE = responses.make_text_response(
 )
 """Response for a client that left before its response was made. It is never sent."""
 
-Key = tuple[object, ...]
+CacheKey = tuple[object, ...]
 """Key of a cached response: everything on which the response depends."""
 
 
@@ -130,7 +130,7 @@ class Pages:
         self._cache = ResponseCache()
         self._failed_logins = FailedLogins()
         """Counts of failed logins, by address."""
-        self._pending_responses: dict[Key, _PendingResponse] = {}
+        self._pending_responses: dict[CacheKey, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
         render_page = self._files.templates.render_page
         self._general_pages = {"index": render_page(head), "embed": render_page(head, is_embedded=True)}
@@ -295,7 +295,7 @@ class Pages:
         return await self._owners.handle_request(route_match, authorization)
 
     async def _make_response(
-        self, key: Key, pending: _PendingResponse, request: PageRequest, address: str
+        self, key: CacheKey, pending: _PendingResponse, request: PageRequest, address: str
     ) -> Response:
         try:
             page_response = await self.process.answer_request(request, address, pending.is_abandoned)
@@ -383,14 +383,14 @@ class ResponseCache:
 
     def __init__(self) -> None:
         self._bytes = 0
-        self._responses: OrderedDict[Key, tuple[float, Response]] = OrderedDict()
+        self._responses: OrderedDict[CacheKey, tuple[float, Response]] = OrderedDict()
 
-    def get(self, key: Key, now: float) -> Response | None:
+    def get(self, key: CacheKey, now: float) -> Response | None:
         """Return the cached response for `key`; None if there is none, or it has expired at `now` (monotonic seconds)."""
         entry = self._responses.get(key)
         return entry[1] if entry is not None and now < entry[0] else None
 
-    def put(self, key: Key, response: Response, expiry_time: float) -> None:
+    def put(self, key: CacheKey, response: Response, expiry_time: float) -> None:
         """Cache a response until `expiry_time` (monotonic seconds), and drop the oldest ones if there are too many."""
         replaced_entry = self._responses.pop(key, None)
         self._bytes += len(response.body) - (len(replaced_entry[1].body) if replaced_entry is not None else 0)

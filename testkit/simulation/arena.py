@@ -49,11 +49,11 @@ class SimulationPlan:
     seed: int
     seconds: float
     bots: int = 24
-    control: int | None = None
+    time_control_index: int | None = None
     """Index of the time control in TIME_CONTROLS; None to draw it from the seed."""
     cluster: bool | None = None
     """True for a cluster of edges and cores, False for one server that is both; None to draw it from the seed."""
-    only: Collection[int] | None = None
+    fault_numbers: Collection[int] | None = None
     """Numbers (`SimulatedFault.number`) of the drawn faults to inject; None for all."""
 
 
@@ -93,10 +93,12 @@ class SimulatedArena:
         world.network = SimulatedNetwork(world)
         rng = world.random_generator("arena")
         cluster, place = rng.random() < 0.75, rng.randrange(len(TIME_CONTROLS))
-        self.fast_clocks = rng.choice((0.0, 0.3))
-        """Share of servers whose clocks run fast, 0 to 1."""
+        self.fast_clock_probability = rng.choice((0.0, 0.3))
+        """Probability that a new server process has a clock that runs fast: 0 or 0.3."""
         self.cluster = cluster if plan.cluster is None else plan.cluster
-        control, self.move_seconds = TIME_CONTROLS[place if plan.control is None else plan.control]
+        control, self.move_seconds = TIME_CONTROLS[
+            place if plan.time_control_index is None else plan.time_control_index
+        ]
         self.settings, self.pool = {}, make_settings("all", control)[1]
         for role in ("edge", "core", "all"):
             self.settings[role] = make_settings(role, control)[0]
@@ -222,7 +224,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
             for fault in drawn
             if not fault.kind.startswith("bus") and fault.kind not in ("server bus cut", "server split")
         ]
-    faults = [fault for fault in drawn if plan.only is None or fault.number in plan.only]
+    faults = [fault for fault in drawn if plan.fault_numbers is None or fault.number in plan.fault_numbers]
     hook, sys.unraisablehook = sys.unraisablehook, lambda _given: None
     gc.collect()
     if not gc.get_freeze_count():

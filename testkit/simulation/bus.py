@@ -20,21 +20,21 @@ MIN_NS = MS // 10
 class SimulatedExchange:
     """Simulated message broker, in place of NATS: it passes each message to the subscribers of its subject.
 
-    `loss`, `repeats` and `reorderings` are fault probabilities for each message, 0 to 1.
+    Each message is lost, repeated or reordered with a probability from 0 to 1 that can be set.
     """
 
     def __init__(self, world: World, *, stall_probability: float = 0.005) -> None:
         """Create an exchange without faults. `stall_probability`: probability that a message takes up to 150 ms instead of 2 ms."""
         self.world = world
         self.is_away = False
-        self.loss = 0.0
-        self.repeats = 0.0
-        self.reorderings = 0.0
+        self.loss_probability = 0.0
+        self.repeat_probability = 0.0
+        self.reorder_probability = 0.0
         """Probability that a message is delayed by up to 400 ms, so that later messages may overtake it."""
         self.cut: set[str] = set()
         """Names of the processes whose connections to the exchange are cut."""
         self.carried = 0
-        self._stalls = stall_probability
+        self._stall_probability = stall_probability
         self._subscriptions: dict[str, list[tuple[SimulatedBus, Handler]]] = {}
         self._last: dict[tuple[str, str], int] = {}
         self._rng = world.random_generator("bus")
@@ -69,18 +69,20 @@ class SimulatedExchange:
         """
         rng = self._rng
         for receiver, handler in self._subscriptions.get(subject, ()):
-            if not self.loss or rng.random() >= self.loss:
+            if not self.loss_probability or rng.random() >= self.loss_probability:
                 self._deliver_later(sender, receiver, handler, payload)
-            while self.repeats and rng.random() < self.repeats:
+            while self.repeat_probability and rng.random() < self.repeat_probability:
                 self._deliver_later(sender, receiver, handler, payload)
 
     def _deliver_later(
         self, sender: SimulatedBus, receiver: SimulatedBus, handler: Handler, payload: bytes
     ) -> None:
         rng, route = self._rng, (sender.process.name, receiver.process.name)
-        latency_ns = rng.randrange(150 * MS) if rng.random() < self._stalls else rng.randrange(2 * MS)
+        latency_ns = (
+            rng.randrange(150 * MS) if rng.random() < self._stall_probability else rng.randrange(2 * MS)
+        )
         arrival = max(self._last.get(route, 0) + 1, self.world.now + MIN_NS + latency_ns)
-        if self.reorderings and rng.random() < self.reorderings:
+        if self.reorder_probability and rng.random() < self.reorder_probability:
             arrival += rng.randrange(400 * MS)
         else:
             self._last[route] = arrival

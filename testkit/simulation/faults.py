@@ -147,11 +147,13 @@ def _fail_bus(arena: SimulatedArena, kind: str) -> Callable[[], None]:
     if kind == "away":
         exchange.is_away = True
         return lambda: setattr(exchange, "is_away", False)
-    exchange.loss = 0.0 if kind == "unordered" else FAULT_PROBABILITY
-    exchange.repeats = exchange.reorderings = FAULT_PROBABILITY if kind == "unordered" else 0.0
+    exchange.loss_probability = 0.0 if kind == "unordered" else FAULT_PROBABILITY
+    exchange.repeat_probability = exchange.reorder_probability = (
+        FAULT_PROBABILITY if kind == "unordered" else 0.0
+    )
 
     def restore_bus() -> None:
-        exchange.loss = exchange.repeats = exchange.reorderings = 0.0
+        exchange.loss_probability = exchange.repeat_probability = exchange.reorder_probability = 0.0
 
     return restore_bus
 

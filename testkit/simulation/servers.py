@@ -99,10 +99,12 @@ class RestartedServer:
         self._patience_s = 0.0
 
     def start(self) -> None:
-        """Start a new process. Its clock runs too fast with the probability `arena.fast_clocks`."""
+        """Start a new process. Its clock runs too fast with the probability `arena.fast_clock_probability`."""
         self.is_down = False
         self.starts += 1
-        clock_drift_ppm = FAST_CLOCK_DRIFT_PPM if self._rng.random() < self.arena.fast_clocks else 0
+        clock_drift_ppm = (
+            FAST_CLOCK_DRIFT_PPM if self._rng.random() < self.arena.fast_clock_probability else 0
+        )
         self.process = SimulatedProcess(
             self.arena.world, f"{self.name}.{self.starts}", clock_drift_ppm=clock_drift_ppm
         )
@@ -241,7 +243,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
 
     def make_stall_lag(clock: TimeSource, observe: Callable[[float], None]) -> StallLag:
         stall_lag = StallLag(clock, observe)
-        running_process().stalls.append(stall_lag)
+        running_process().stall_observers.append(stall_lag)
         return stall_lag
 
     bytes_rng = world.random_generator("bytes")

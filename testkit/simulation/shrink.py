@@ -32,7 +32,7 @@ def reduce_failure(
     def still_fails(numbers: Sequence[int]) -> bool:
         nonlocal best, runs
         runs += 1
-        result = run(replace(failed.plan, only=tuple(numbers)))
+        result = run(replace(failed.plan, fault_numbers=tuple(numbers)))
         if generalize_failure(result.failure) != kind:
             return False
         best = result

@@ -165,7 +165,7 @@ class SimulatedProcess:
         self.started_at = world.now
         self.clock = TimeSource(self.now_ns, lambda: 0)
         self.main: asyncio.Task[Any] | None = None
-        self.stalls: list[StallObserver] = []
+        self.stall_observers: list[StallObserver] = []
         """Observers that are told of each freeze of the process, to measure the lag of its event loop."""
         self.tasks = weakref.WeakSet[asyncio.Task[Any]]()
         self.ready: deque[Callable[[], object]] = deque()
@@ -268,9 +268,9 @@ class SimulatedProcess:
         self.stalled_ns += self.world.now - self._frozen_at
         delayed_calls, self._frozen = self._frozen, None
         delayed_calls.sort(key=lambda call: isinstance(call, ProcessTimer))
-        for stall in self.stalls:
-            stall.begin_stall(self.now_ns() - (self.world.now - self._frozen_at))
-            delayed_calls.append(stall.end_stall)
+        for observer in self.stall_observers:
+            observer.begin_stall(self.now_ns() - (self.world.now - self._frozen_at))
+            delayed_calls.append(observer.end_stall)
         self.world.call_after(0, lambda: self.run(*delayed_calls))
 
     def kill(self) -> None:

@@ -94,7 +94,7 @@ class Semester(SimulatedArena):
     """Simulated arena whose server runs only in the evening."""
 
     def __init__(self) -> None:
-        super().__init__(SimulationPlan(1, 0, bots=0, control=0, cluster=False))
+        super().__init__(SimulationPlan(1, 0, bots=0, time_control_index=0, cluster=False))
         self.students = [Student(self, number) for number in range(2 * len(OWNERS))]
         self.bots = [*self.students]
         self.owner_of = {each.name: each.owner for each in self.students}

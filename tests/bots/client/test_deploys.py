@@ -78,7 +78,9 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
 
     remembers  True if the bots keep session files
     """
-    arena = SimulatedArena(SimulationPlan(seed=37, seconds=seconds, bots=0, control=2, cluster=False))
+    arena = SimulatedArena(
+        SimulationPlan(seed=37, seconds=seconds, bots=0, time_control_index=2, cluster=False)
+    )
     bots = [DeployedBot(arena, number) for number in range(2)]
     for place, bot in enumerate(bots):
         bot.folder, bot.remembers = folder, remembers

@@ -81,7 +81,7 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
         [RecordingEdge(exchange, number) for number in (3, 4, 5)],
     )
     exchange.world.run_for(SECOND)
-    exchange.loss, exchange.repeats, exchange.reorderings = 0.1, 0.1, 0.1
+    exchange.loss_probability, exchange.repeat_probability, exchange.reorder_probability = 0.1, 0.1, 0.1
     for step in range(300):
         edge = dice.choice(edges)
         match dice.randrange(4):
@@ -95,7 +95,7 @@ def lose_repeat_and_delay(exchange: SimulatedExchange) -> None:
                 if client in core.clients:
                     core.send_accepted(client, step + 1)
         exchange.world.run_for(dice.randrange(30 * MS))
-    exchange.loss = exchange.repeats = exchange.reorderings = 0.0
+    exchange.loss_probability = exchange.repeat_probability = exchange.reorder_probability = 0.0
     exchange.world.run_for(SETTLED_NS)
     for edge in edges:
         assert not edge.pending, "each hello is answered in the end"

@@ -24,7 +24,7 @@ def _quiet() -> Iterator[None]:
 
 
 def test_without_failures_no_honest_bot_loses_a_connection_or_forfeits() -> None:
-    outcome = simulate(SimulationPlan(1, 20, 12, control=0, only=()))
+    outcome = simulate(SimulationPlan(1, 20, 12, time_control_index=0, fault_numbers=()))
     assert outcome.failure == ""
     assert outcome.matches > 10
     assert outcome.moves > 50
@@ -37,7 +37,7 @@ def require_invariants(outcome: SimulationResult) -> None:
 
 
 def test_invariants_hold_on_a_host_under_all_failures() -> None:
-    require_invariants(simulate(SimulationPlan(24, 40, 8, control=0, cluster=False)))
+    require_invariants(simulate(SimulationPlan(24, 40, 8, time_control_index=0, cluster=False)))
 
 
 def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None:
@@ -51,7 +51,7 @@ def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None
 
 @pytest.mark.slow
 def test_a_freeze_of_the_server_voids_matches() -> None:
-    outcome = simulate(SimulationPlan(20, 60, only=(6,)))
+    outcome = simulate(SimulationPlan(20, 60, fault_numbers=(6,)))
     assert outcome.failure == "", "\n".join(outcome.story)
     assert outcome.fault_counts == {"server freeze": 1}
     assert outcome.reasons[EndReason.SERVER_FAULT] == 3
@@ -80,7 +80,7 @@ def test_every_planted_defect_is_found(name: str) -> None:
 def test_invariants_hold_on_a_cluster_and_the_same_seed_gives_the_same_run_byte_for_byte() -> None:
     code = (
         "from testkit.simulation.arena import SimulationPlan, simulate; import logging; logging.disable(50);"
-        "outcome = simulate(SimulationPlan(24, 30, 8, control=0, cluster=True)); print(outcome.digest, outcome.steps, outcome.failure)"
+        "outcome = simulate(SimulationPlan(24, 30, 8, time_control_index=0, cluster=True)); print(outcome.digest, outcome.steps, outcome.failure)"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code],
@@ -89,6 +89,6 @@ def test_invariants_hold_on_a_cluster_and_the_same_seed_gives_the_same_run_byte_
         check=True,
         text=True,
     ).stdout
-    outcome = simulate(SimulationPlan(24, 30, 8, control=0, cluster=True))
+    outcome = simulate(SimulationPlan(24, 30, 8, time_control_index=0, cluster=True))
     require_invariants(outcome)
     assert printed == f"{outcome.digest} {outcome.steps} {outcome.failure}\n"
