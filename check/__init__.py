@@ -2,7 +2,7 @@
 
 Each arrow points from a module to what it uses:
 
-    commands/check -> run -> checks -> scripted_match -> bot_connection -> the bot under test, over a real websocket
+    commands/check -> run -> checks -> scripted_match -> bot_connection -> the bot under test, over a websocket
                               |
                             scripted_server -> processes.child: the bot's process
 

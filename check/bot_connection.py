@@ -17,11 +17,11 @@ from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status,
 from arena.protocol.values import Limits
 
 MAX_FRAMES = 8
-"""Number of frames, the most recent ones, that the report of a fault shows."""
+"""Number of most recent websocket frames that the report of a fault shows."""
 MAX_FRAME_TEXT = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
 EARLY_MESSAGE_SECONDS = 0.1
-"""Seconds between the bot's hello and the server's welcome, during which the bot must send nothing."""
+"""Seconds that the scripted server waits between the bot's hello and its welcome. The bot must send nothing in this time."""
 
 
 class ProtocolFault(Exception):
@@ -52,7 +52,7 @@ class FrameLog:
         self._recent_frames.append(f"- {text}")
 
     def clear(self) -> None:
-        """Forget all frames before the next check."""
+        """Remove all frames, before the next check."""
         self._recent_frames.clear()
 
     def list_recent(self) -> list[str]:
@@ -70,7 +70,7 @@ class BotConnection:
         self.connection = connection
         self.frames = frames
         self.patience_seconds = patience_seconds
-        """Time limit for a message of the bot while no clock runs, in seconds."""
+        """Time limit in seconds for a message of the bot while no chess clock runs."""
 
     async def send(self, message: ServerMessage, **unknown: object) -> None:
         """Send a message with the extra fields `unknown`, which the protocol does not have and the bot must ignore."""
@@ -91,7 +91,7 @@ class BotConnection:
     async def receive(self, expectation: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        expectation: message that the bot must send, such as `hello`, for the text of a fault
+        expectation: name of the message that the bot must send, such as `hello`, for the text of a fault
         seconds: time limit; None for `patience_seconds`
 
         Raises ProtocolFault if no message arrives in time.

@@ -1,6 +1,6 @@
-"""Checks of a bot. Each plays scripted matches with it, and raises ProtocolFault if it violates PROTOCOL.md.
+"""Checks of a bot. Each plays scripted matches with the bot, and raises ProtocolFault if the bot violates PROTOCOL.md.
 
-The first line of a check's docstring is its requirement, which users see.
+The first line of a check's docstring is the requirement that it tests. Users see this line in the report.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ QUICK_TIME_CONTROL = TimeControl(100, per_move=True)
 SLOW_TIME_CONTROL = TimeControl(2000, per_move=True)
 """Time control that lets the bot think long enough for a ping to arrive during its turn: 2 s per move."""
 GENEROUS_MARGIN_MS = 5000
-"""Network margin in ms of the checks that do not test time. Only a bot that hangs exceeds it."""
+"""Time in ms by which a bot may exceed its clock in checks that do not test time. Only a bot that hangs exceeds it."""
 SMALL_MAP = "path4"
 """Map of ordinary matches."""
 LONG_MAP = "ring:30"
-"""Map of the long match, on which a match of random moves takes hundreds of plies."""
+"""Map for `check_long_match`: a match of random moves on it takes hundreds of plies."""
 MATCH_MOVES = 8
 """Maximum number of moves that the bot plays in an ordinary match."""
 LONG_MATCH_PLIES = 300
-"""Number of random plies before the bot's first turn in a long match."""
+"""Number of random plies before the bot's first turn in `check_long_match`."""
 OUTAGE_SECONDS = 0.5
 """Seconds for which the server is unavailable between its crash and its restart."""
 PING_DELAY_SECONDS = 0.15
-"""Seconds between a turn and a ping, so that the bot is thinking when the ping arrives."""
+"""Seconds between the `turn` message and a ping, so that the bot is thinking when the ping arrives."""
 MAX_PONG_SECONDS = 0.5
-"""Thinking time in seconds above which a pong that arrives only with the move is a fault.
+"""Minimum thinking time of a move, in seconds, with which a pong that arrives only together with the move is a fault.
 
-If the bot moves sooner, a late pong may also come from a busy machine.
+If the bot moves sooner, a busy machine may have delayed the pong.
 """
 MAX_CLOSE_SECONDS = 2.0
-"""Seconds within which a bot must complete the closing handshake."""
+"""Seconds within which a bot must complete the websocket's closing handshake."""
 RUSH_SECONDS = 1.0
-"""Seconds after the server's goodbye during which the bot's attempts to connect are counted."""
+"""Seconds after the announced shutdown during which `check_shut_down` counts the bot's attempts to reconnect."""
 MAX_RECONNECTS = 8
-"""Maximum number of attempts to connect within RUSH_SECONDS."""
+"""Maximum number of times that a bot may try to reconnect within RUSH_SECONDS after the server's shutdown."""
 
 
 @dataclass(frozen=True)
 class CheckContext:
-    """Server to which the bot under test connects, and the time limits of `check_tiny_clock`."""
+    """Arguments of every check: the server to which the bot under test connects, and the time limits of the tiny clock."""
 
     server: ScriptedServer
     tiny_time_control: TimeControl
     margin_ms: int
-    """Network margin in ms: the bot may exceed `tiny_time_control` by this time."""
+    """Time in ms by which the bot may exceed `tiny_time_control`, for the network."""
 
     @property
     def supported_games(self) -> list[str]:
@@ -74,7 +74,7 @@ class CheckContext:
     def make_game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
         """Return the game called `name`, or the first game in the bot's hello if `name` is empty.
 
-        map_: map, if the game has maps. If the bot's hello lists only other maps, the first of those is used.
+        map_: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is used.
         """
         name = name or self.supported_games[0]
         if not has_maps(name):
@@ -88,14 +88,14 @@ class CheckContext:
         """Return a scripted match with time limits so long that only a bot that hangs exceeds them.
 
         peer: connection to the bot
-        game: None for the first game that the bot names in its hello
-        seat: seat of the bot
+        game: game to play; None for the first game in the bot's hello
+        seat: player that the bot is
         """
         return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS)
 
 
 Check = Callable[[CheckContext], Awaitable[None]]
-"""Function that checks the bot once. It raises ProtocolFault for a violation of the protocol."""
+"""Function that tests one requirement of the protocol. It raises ProtocolFault if the bot violates it."""
 
 
 async def check_handshake(context: CheckContext) -> None:
@@ -131,7 +131,7 @@ async def check_repeated(context: CheckContext) -> None:
 
 
 async def check_out_of_date(context: CheckContext) -> None:
-    """The bot must not answer a turn already played, or the end of an unknown match."""
+    """The bot must not answer a turn that it has already played, or the end of an unknown match."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
     await match.play_move_pair()
@@ -180,7 +180,7 @@ async def check_unknown_errors(context: CheckContext) -> None:
 
 
 async def check_catch_up(context: CheckContext) -> None:
-    """The bot must be able to join a running match from the moves in its first turn."""
+    """The bot must be able to join a running match, whose moves so far are in its first turn message."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
     for _ in range(4):
@@ -217,7 +217,7 @@ async def check_ended_in_thought(context: CheckContext) -> None:
 
 
 async def check_two_at_once(context: CheckContext) -> None:
-    """The bot must play as many matches in parallel as its hello allows."""
+    """The bot must play two matches in parallel if its hello allows several."""
     peer = await context.server.connect_bot()
     matches = [context.make_match(peer, seat=seat) for seat in Player]
     for match in matches:
@@ -230,7 +230,7 @@ async def check_two_at_once(context: CheckContext) -> None:
 
 
 async def check_dropped(context: CheckContext) -> None:
-    """If the connection is lost while the bot thinks, it must reconnect with its session, be ready, and answer."""
+    """If the connection is lost while the bot thinks, the bot must reconnect, resume its session, and play on."""
     match = context.make_match(await context.server.connect_bot())
     await match.begin()
     await match.play_move_pair()
@@ -262,7 +262,7 @@ async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
 
 
 async def check_tiny_clock(context: CheckContext) -> None:
-    """The bot must make every move within a tiny clock and its margin."""
+    """The bot must make every move within a very short time limit and its network margin."""
     match = await _begin_timed_match(context, context.tiny_time_control, context.margin_ms)
     await match.play_up_to(MATCH_MOVES)
 
@@ -289,7 +289,10 @@ async def check_alive(context: CheckContext) -> None:
 
 
 async def _begin_timed_match(context: CheckContext, control: TimeControl, margin_ms: int) -> ScriptedMatch:
-    """Begin a match on the map m1, where bots need time to think, or of the bot's first game if it does not play Riskless."""
+    """Begin a match of Riskless on the map m1, where bots need time to think.
+
+    If the bot does not play Riskless, begin a match of the first game in its hello.
+    """
     peer = await context.server.connect_bot()
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
@@ -300,7 +303,7 @@ async def _begin_timed_match(context: CheckContext, control: TimeControl, margin
 
 
 async def check_shut_down(context: CheckContext) -> None:
-    """At the server's goodbye, the bot must close its connection, retry with backoff, and rejoin the new server."""
+    """When the server shuts down, the bot must close its connection, retry with backoff, and rejoin the new server."""
     peer = await context.server.connect_bot()
     await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
     with context.server.reject_connections():
@@ -337,11 +340,11 @@ CHECKS_AFTER_PLAY = (
     check_dropped,
     check_restarted,
 )
-"""Checks after the handshake and the ordinary matches, in order.
+"""Checks that run after the handshake and the ordinary matches, in this order.
 
-Checks that cut the bot's connection are last. After each loss, a bot pauses longer before it reconnects, and longest after
-the server's goodbye. Therefore `check_shut_down`, which sends the goodbye, comes before the other two: after further
-losses, the pause could exceed the time limit.
+The three checks that end the bot's connection are last. A bot waits longer before each further reconnection, and longest
+after the server announces its shutdown. Therefore `check_shut_down`, which announces it, comes before the other two:
+after them, the bot's wait could exceed the time limit of the check.
 """
 
 

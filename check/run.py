@@ -17,7 +17,7 @@ Verdict = Literal["passed", "failed", "skipped"]
 """Verdict of a check."""
 
 BAD_USAGE_EXIT_CODE = 2
-"""Exit code of a program that rejects its arguments."""
+"""Exit code with which a bot's process rejects its command-line arguments."""
 EXIT_SECONDS = 1.0
 """Seconds for which a failed check waits for the bot's process to end, so that the report has all its output."""
 UNREACHED_TEXT = "the bot could not be reached"
@@ -39,13 +39,13 @@ class CheckResult(Struct, frozen=True):
     """Name of the check."""
     verdict: Verdict
     asked: str
-    """Requirement that the check tests, as one sentence of the report."""
+    """Requirement that the check tests, as a sentence such as `The bot must …`."""
     why: str = ""
     """Reason why the check failed or was skipped; empty if it passed."""
     frames: list[str] = []
     """Last frames before the fault, as text, the oldest first: `>` from the bot, `<` to the bot."""
     printed: list[str] = []
-    """Last lines that the bot's process printed; empty if the check did not fail or the bot was started elsewhere."""
+    """Last lines that the bot's process printed; empty if the check did not fail or `arena check` did not start the bot."""
 
 
 async def check_bot(
@@ -65,7 +65,7 @@ async def check_bot(
     command: command that starts the bot; None if the bot is started elsewhere. The bot connects to the URL in the
         environment variable ARENA_URL.
     tiny_time_control, margin_ms: time control and network margin of the check "tiny clock"
-    patience_seconds: time limit in seconds for each step of the bot that no clock limits
+    patience_seconds: time limit in seconds for each action of the bot that no chess clock limits, such as connecting
     only: names of the checks to run, besides the handshake; empty for all
     host, port: address on which the scripted server listens; port 0 for any free port
     on_listening: function that is called with the server's URL before the first check

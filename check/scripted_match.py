@@ -17,13 +17,14 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Data, Players
 
 SILENCE_SECONDS = 0.15
-"""Seconds for which the bot must stay silent if no message asks for an answer."""
+"""Seconds for which a check watches that the bot sends nothing when no message asks for an answer."""
 
 
 class ScriptedMatch:
-    """Match whose messages a check chooses. A method that waits for the bot raises ProtocolFault if the bot violates the protocol.
+    """Match in which a check decides what the bot is sent, and when.
 
-    Methods with `**unknown` add these fields to the messages that they send. The bot must ignore them.
+    A method that waits for the bot raises ProtocolFault if the bot violates the protocol. Methods with `**unknown` add
+    these fields to the messages that they send; the bot must ignore such fields.
     """
 
     def __init__(
@@ -32,12 +33,12 @@ class ScriptedMatch:
         self.peer = peer
         self.game = game
         self.seat = seat
-        """Seat of the bot."""
+        """Player that the bot is, Maxie or Minnie."""
         self.control = control
         self.margin_ms = margin_ms
         self.id = uuid.uuid4().hex
         self.moves: list[Data] = []
-        """Moves played so far, as plain data."""
+        """Moves of both players so far, as plain data in the form of the protocol."""
         self.position: Any = game.start()
         self._random = random.Random(1)
         self._turn_sent_at = 0.0
@@ -75,7 +76,7 @@ class ScriptedMatch:
         await self.wait_until_ready()
 
     async def wait_until_ready(self) -> None:
-        """Wait for `ready`. After a reconnect, the bot may first send a move that it chose while disconnected."""
+        """Wait for the bot's `ready` message. After a reconnection, a move that it chose while disconnected may come first."""
         while True:
             message, received_at = await self.peer.receive("ready")
             if isinstance(message, Move) and message.match == self.id:
@@ -96,12 +97,12 @@ class ScriptedMatch:
         await self.peer.send(self.make_turn_message(len(self.moves)), **unknown)
 
     def make_turn_message(self, ply: int) -> Turn:
-        """Return the `turn` message for a ply: the next one, or one already played."""
+        """Return the `turn` message that asks for the move at `ply`, which may already have been played."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         return Turn(self.id, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
     async def receive_move(self, **unknown: object) -> None:
-        """Receive the bot's move, check its time and its legality, and send `accepted`."""
+        """Receive the bot's move, check that it is in time and legal, and send the `accepted` message."""
         allowed_seconds = (self.control.base_ms + self.margin_ms) / 1000
         while True:
             if self._early_message is not None:
@@ -134,7 +135,7 @@ class ScriptedMatch:
         await self.peer.send(accepted, **unknown)
 
     def play_move(self, move: Data) -> None:
-        """Play a move, given as plain data. Raises ProtocolFault if the move is illegal."""
+        """Apply a move, given as plain data, to the position. Raises ProtocolFault if the move is illegal."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(move))
         except (IllegalMove, BadData) as error:
@@ -148,20 +149,17 @@ class ScriptedMatch:
             self.play_move(move)
 
     def continue_on_connection(self, peer: BotConnection) -> None:
-        """Continue the match on a new connection of the bot."""
+        """Continue the match on `peer`, a new connection of the bot."""
         self.peer = peer
 
     def play_random_move(self) -> None:
-        """Play a random legal move for the player to move, even if that is the bot."""
+        """Play a random legal move for the player to move, even if that is the bot's turn. No message is sent."""
         move = self._random.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
     async def play_move_pair(self, **unknown: object) -> None:
-        """Let the bot play one move, after a random move of the other seat if that is to move.
-
-        If the match is over by then, the bot plays none.
-        """
+        """If the opponent is to move, play a random move for it. Then let the bot play one move, unless the match is over."""
         if not self.is_bots_turn:
             self.play_random_move()
         if not self.is_over:
@@ -177,7 +175,7 @@ class ScriptedMatch:
         await self.send_end()
 
     async def send_end(self, **unknown: object) -> None:
-        """Send `end` with the result by the rules. If the match is not over, the opponent resigns and the bot wins."""
+        """Send the `end` message with the match's result. If the match is not over, the opponent resigns and the bot wins."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.word)
@@ -197,9 +195,9 @@ class ScriptedMatch:
                 )
 
     def _reject_repeat(self, message: object) -> None:
-        """Raise ProtocolFault if the message is a move for a ply that has already been played with another move.
+        """Raise ProtocolFault if the message is a move for a ply that has already been played.
 
-        For a message for which `_is_repeat` returns False.
+        The message must not be a repetition (`_is_repeat`), so this move differs from the one played.
         """
         if isinstance(message, Move) and message.match == self.id and message.ply < len(self.moves):
             earlier_move = self.moves[message.ply]
@@ -209,7 +207,10 @@ class ScriptedMatch:
             )
 
     def _is_repeat(self, message: object) -> bool:
-        """Return True if the message is `ready` for this match, or repeats a move. Both are allowed at any time."""
+        """Return True if the message is `ready` for this match, or a move that the bot has already made.
+
+        The bot may send both at any time.
+        """
         if isinstance(message, Ready):
             return message.match == self.id
         if not isinstance(message, Move) or message.match != self.id or message.ply >= len(self.moves):

@@ -28,7 +28,7 @@ MAX_QUEUED = 100
 
 
 class ScriptedServer:
-    """Server for one bot under test, whose messages the checks choose. Use `open_scripted_server` to open one."""
+    """Server for one bot under test, which sends only what the checks tell it to. Use `open_scripted_server` to open one."""
 
     def __init__(
         self,
@@ -41,19 +41,19 @@ class ScriptedServer:
         """Prepare the server without opening its port.
 
         command: command that starts the bot; None if the bot is started elsewhere
-        patience_seconds: time limit for each step of the bot that no clock limits
-        tasks: group for the task that reads the bot's output
+        patience_seconds: time limit for each action of the bot that no chess clock limits, such as connecting
+        tasks: task group in which the bot's output is read
         """
         self.patience_seconds = patience_seconds
         self.frames = FrameLog()
         self.hello: Hello | None = None
         """Latest hello of the bot; None before the first hello."""
         self.session = ""
-        """Session secret in the last welcome; empty before the first welcome."""
+        """Session secret that the server sent in its last welcome; empty before the first welcome."""
         self.connection_count = 0
         """Number of connections that the bot has opened, including those that were dropped at once."""
         self.bot_process: ChildProcess | None = None
-        """Process of the bot; None if it was not started here."""
+        """Process of the bot; None if this server did not start the bot."""
         self.url = ""
         """Websocket URL of the server; empty until the server listens."""
         self._command = command
@@ -64,7 +64,7 @@ class ScriptedServer:
         self._peer: BotConnection | None = None
         self._accepts_bots = True
         self._refusal_reason = ""
-        """Reason why the last handshake of the bot was refused; empty if none was."""
+        """Reason why the server refused the bot's last opening handshake; empty if it has refused none."""
         self._connection_sender, self._connection_receiver = anyio.create_memory_object_stream[
             ServerConnection
         ](MAX_QUEUED)
@@ -87,7 +87,7 @@ class ScriptedServer:
 
     @contextmanager
     def reject_connections(self) -> Iterator[None]:
-        """Drop new connections during the block."""
+        """Drop each new connection of the bot at once, during the `with` block."""
         self._accepts_bots = False
         try:
             yield
@@ -129,7 +129,7 @@ class ScriptedServer:
         return self._peer
 
     async def wait_for_reconnection(self) -> BotConnection:
-        """Wait for the bot's new connection after a loss, and return it.
+        """Wait until the bot connects again after its connection was lost, and return the new connection.
 
         Raises ProtocolFault if the bot does not reconnect in time, or does not resume its session.
         """
@@ -145,7 +145,7 @@ class ScriptedServer:
         return peer
 
     async def stop_bot(self) -> None:
-        """Stop the bot's process, if it was started here, and drop the bot's connections."""
+        """Stop the bot's process, if this server started it, and drop the bot's connections."""
         if self.bot_process is not None:
             await self.bot_process.stop()
             self.bot_process = None
@@ -203,10 +203,10 @@ class ScriptedServer:
 async def open_scripted_server(
     command: Sequence[str] | None, patience_seconds: float, host: str, port: int
 ) -> AsyncIterator[ScriptedServer]:
-    """Open a listening server for the block.
+    """Open a scripted server that listens during the `async with` block.
 
     command: command that starts the bot at the first `connect_bot`; None if the bot is started elsewhere
-    patience_seconds: time limit in seconds for each step of the bot that no clock limits
+    patience_seconds: time limit in seconds for each action of the bot that no chess clock limits, such as connecting
     host, port: address on which to listen; port 0 for any free port
 
     Raises OSError if the port cannot be used.

@@ -162,7 +162,7 @@ def foldtree(rebuild: Callable[[Tree[A], Iterable[Tree[B]]], Tree[B]], tree: Tre
 
 
 def taketree(count: int, tree: Tree[A]) -> Tree[A]:
-    """Return the tree with only the first `count` subtrees of every node. The minimax value may change."""
+    """Return the tree with only the first `count` subtrees of every node. Its minimax value may differ from that of `tree`."""
     return foldtree(
         lambda original, subtrees: Tree(
             lambda: original.label, islice(subtrees, count), memoize=original.memoize

@@ -1,7 +1,7 @@
-"""Number of leaves that each search visits, to answer the question of Holden (source 003): how effective is pruning?
+"""Number of leaves that each search visits, to answer a question of Holden's lecture on games: how effective is pruning?
 
-A leaf is a position that is valued at the end of a line. A search by iterative deepening counts the leaves of all its
-iterations. A search that sorts moves by static values also counts the positions estimated only for sorting.
+A leaf is a position at the end of a line, where the search stops and takes a value. For a search by iterative deepening,
+the leaves of all its iterations are counted. For a search that sorts moves by static values, the positions estimated only for sorting are counted too.
 """
 
 from __future__ import annotations
@@ -90,27 +90,27 @@ LEAF_COUNTERS: Mapping[str, LeafCounter] = {
 """Function that counts the leaves of each compared search, by the name of the search:
 
 minimax    visits all nodes
-lazy       source 000, with shallow cuts
-jamboree   source 001, with half of the moves in sequence (the default of source 001)
-scouts     the original Jamboree
-alphabeta  source 001, in move order
-ordered    alpha-beta by iterative deepening, with moves ordered by the previous iteration (source 003)
-sorted     the same, with the moves of new nodes sorted by static values
-table      the same as `sorted`, with a transposition table (source 003)
+lazy       alpha-beta on a lazy tree (Hughes), which makes only shallow cuts
+jamboree   parallel alpha-beta, with the first half of each node's moves searched in sequence
+scouts     the original Jamboree, which tests moves in parallel with null windows (Joerg and Kuszmaul)
+alphabeta  alpha-beta, with moves in the game's order
+ordered    alpha-beta by iterative deepening, with moves ordered by the previous iteration
+sorted     the same as `ordered`, with the moves of new nodes sorted by static values
+table      the same as `sorted`, with a transposition table
 """
 
 
 DEPTH_METHODS = ("minimax", "alphabeta", "ordered", "sorted", "table")
-"""Searches whose depths for equal numbers of leaves are compared. Each adds a technique to the one before it."""
+"""Names of the searches whose depths for equal numbers of leaves are compared. Each adds a technique to the one before it."""
 
 
 @dataclass(frozen=True)
 class ReachedDepths:
-    """Depth that each method reaches with the number of leaves that minimax needs for `depth`.
+    """Depth that each method reaches with `leaves` leaves, the number that minimax needs for `depth`.
 
-    `reached` has the depths in plies, by method. `ideal` is the depth that alpha-beta would reach in perfect move order on a tree with
-    q moves at every node; q is the `depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta then visits
-    q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal` is None if minimax has only one leaf.
+    `reached` has the depths in plies, by method. `ideal` is the depth that alpha-beta would reach with perfect move order
+    on a tree with q moves at every node; q is the `depth`-th root of `leaves`. According to Knuth and Moore, alpha-beta
+    then visits q^⌈p/2⌉ + q^⌊p/2⌋ - 1 leaves at depth p. `ideal` is None if minimax has only one leaf.
     """
 
     depth: int
@@ -121,9 +121,9 @@ class ReachedDepths:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Number of leaves by method and depth: `leaves[name][p - 1]` is the number at depth p.
+    """Number of leaves by search method and depth: `leaves[name][p - 1]` is the number at depth p.
 
-    The leaves of a method are counted up to the last depth that needs at most `budget` leaves. The maximum depth is
+    A method's numbers end at the last depth that needs at most `budget` leaves. They also end at a maximum depth:
     `MAX_COMPARED_DEPTH` for the methods in `DEPTH_METHODS` except minimax, and `max_depth` for all others.
     """
 
@@ -142,9 +142,9 @@ class Comparison:
         return max((len(counts) for counts in self.leaves_to_max_depth.values()), default=0)
 
     def compute_branching_factor(self, depth: int) -> float | None:
-        """Return q, the p-th root of minimax's leaves at depth p = `depth`, or at the last depth that minimax reached.
+        """Return the branching factor q: the p-th root of the number of leaves that minimax visits at depth p.
 
-        Return None if minimax reached no depth.
+        The depth p is `depth`, or the last depth that minimax reached if that is less. Return None if it reached none.
         """
         counts = self.leaves_to_max_depth["minimax"]
         if not counts:
@@ -153,7 +153,7 @@ class Comparison:
         return float(counts[plies - 1] ** (1 / plies))
 
     def compute_expected_leaves(self, depth: int, share: float) -> int | None:
-        """Return q^(share × depth), rounded, or None without a q (see `compute_branching_factor`).
+        """Return q^(share × depth), rounded, where q is the branching factor; None if `compute_branching_factor` has none.
 
         `share` is 1 for minimax, 3/4 for random move order, 1/2 for perfect order.
         """
@@ -164,7 +164,7 @@ class Comparison:
         """Return the depth that each method reaches with as many leaves as minimax needs for a given depth.
 
         The list has one entry for each depth that minimax finished, up to `max_depth`. The entries test the claim of
-        Holden (source 003 in docs/search.md) that alpha-beta looks "twice as many moves" ahead.
+        Holden's lecture on games (source 003 in docs/search.md) that alpha-beta looks "twice as many moves" ahead.
         """
         return [
             ReachedDepths(

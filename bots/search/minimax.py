@@ -20,11 +20,11 @@ from arena.games.core import M, P, Player
 def minimax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies with two mutually recursive functions, one for each player.
+    """Search `position` to `depth` plies by minimax with two mutually recursive functions, one for each player.
 
-    This is the form of source 003, the standard form of source 002, and source 000's maximize and minimize (docs/search.md
-    lists the sources). A later move must be strictly better to replace an earlier one, so of equally good moves the
-    leftmost is chosen. (The last equation of source 000's `minimize` takes the maximum by mistake.)
+    The two functions are `maximize` and `minimize` of Hughes, and occur also in Holden's lecture (docs/search.md lists
+    both texts). A later move must be strictly better to replace an earlier one, so of equally good moves the leftmost is
+    chosen. (In Hughes's text, the last equation of `minimize` takes the maximum by mistake.)
     """
     monitor = monitor or SearchMonitor()
     game = problem.game
@@ -68,7 +68,7 @@ def minimax(
 
 
 class _SearchState(Generic[P, M]):
-    """Game state with the methods that source 002 requires, which also reports each step to the monitor."""
+    """Game state with the methods that the program of `higher_order` calls. It reports each step to the monitor."""
 
     def __init__(
         self, problem: Problem[P, M], monitor: SearchMonitor, position: P, depth: int, path: Path = ()
@@ -84,18 +84,18 @@ class _SearchState(Generic[P, M]):
         return not self._expansion.moves
 
     def evaluate(self) -> int:
-        """Return the value of a leaf for Maxie."""
+        """Return the value of this state, a leaf, for Maxie."""
         self._monitor.record_leaf(
             self._path, self._position, self._expansion.value, at_horizon=self._expansion.at_horizon
         )
         return self._expansion.value
 
     def available_moves(self) -> Iterable[tuple[int, M]]:
-        """Return the moves with their indices."""
+        """Return the legal moves, each as its index in move order and the move."""
         return enumerate(self._expansion.moves)
 
     def next_state(self, move: tuple[int, M]) -> _SearchState[P, M]:
-        """Return the state after one of the moves."""
+        """Return the state after `move`, a pair from `available_moves`."""
         position_after = self._problem.game.successor(self._position, move[1])
         return _SearchState(
             self._problem, self._monitor, position_after, self._depth - 1, (*self._path, move[0])
@@ -110,10 +110,10 @@ class _SearchState(Generic[P, M]):
 def higher_order(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies in the concise form of source 002 (docs/search.md): `max` and `min` of a `map`.
+    """Search `position` to `depth` plies by minimax in a concise form: the `max` or `min` of a `map` over the moves.
 
-    Python's `max` and `min` keep the first of equal values, which is the leftmost move. As in source 002, only the
-    root uses pairs of a move and its score, so the main line is only that move.
+    Python's `max` and `min` keep the first of equal values, which is the leftmost move. Only the root keeps the move of
+    each score, so the returned main line has only the best move. The form is that of source 002 in docs/search.md.
     """
 
     def max_play(state: _SearchState[P, M]) -> int:
@@ -144,7 +144,7 @@ def higher_order(
 def one_line(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies with a single expression for both players.
+    """Search `position` to `depth` plies by minimax with a single expression for both players.
 
     One expression suffices because min(a, b) = -max(-a, -b). This form is an exercise in source 002 (docs/search.md).
     """
@@ -163,7 +163,7 @@ def one_line(
 def negamax(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None
 ) -> SearchResult[M]:
-    """Search `position` to `depth` plies with one function for both players.
+    """Search `position` to `depth` plies by minimax with one function for both players.
 
     One function suffices because max(a, b) = -min(-a, -b). This form is from source 002 (docs/search.md). Inside the search,
     a value is for the player to move, so it changes its sign when the turn passes to the other player.

@@ -1,9 +1,9 @@
-"""Observer of a running search, which can also stop it.
+"""Monitor of a running search: it counts nodes and leaves, records a trace if wanted, and can stop the search.
 
-A search calls `enter` for every node, then `record_leaf` or the search of its children, then `leave`. Without a trace
-it may call `count_leaves` for leaves that it values together. The monitor counts nodes and leaves, polls the function
-that may stop the search (`Stop`), and records events if a trace is wanted. A search that runs parts in parallel gives
-each part a fork of the monitor and joins the forks in move order, so that the trace is the same in every run.
+A search calls `enter` for every node. It then calls `record_leaf` for a leaf; for an inner node it searches the children
+and calls `leave`. Without a trace, it may instead call `count_leaves` for several leaves at once. A search that runs parts
+in parallel gives each part a fork of the monitor, and joins the forks in move order, so that the trace is the same in
+every run.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class Stopped(Exception):
 
 
 def never_stop() -> bool:
-    """Return False, so that a search with this `Stop` runs to its end."""
+    """Return False: the default `stop` function, which lets a search run to its end."""
     return False
 
 
 def stop_after(max_nodes: int) -> Stop:
-    """Return a `Stop` that lets one search enter at most `max_nodes` nodes."""
+    """Return a `stop` function that lets one search enter at most `max_nodes` nodes."""
     poll_numbers = count(1)
     return lambda: next(poll_numbers) > max_nodes
 
 
 @dataclass(frozen=True, slots=True)
 class NodeEntered:
-    """Event: a node was entered, for a search `depth` plies deep within the window from `alpha` to `beta`.
+    """Event: the search entered a node, to search it `depth` plies deep within the window from `alpha` to `beta`.
 
-    Both bounds are None for a search without windows.
+    Both bounds are None for an algorithm without windows, such as minimax.
     """
 
     path: Path
@@ -54,7 +54,7 @@ class NodeEntered:
 
 @dataclass(frozen=True, slots=True)
 class LeafValued:
-    """Event: a leaf was valued. The value is for Maxie."""
+    """Event: the search gave a leaf its value, which is for Maxie."""
 
     path: Path
     position: Any
@@ -87,7 +87,7 @@ TraceEvent = NodeEntered | LeafValued | TableHit | NodeExited
 
 
 class SearchMonitor:
-    """Observer of one search: counts its nodes and leaves, polls `stop`, and with `tracing` records its events.
+    """Monitor of one search: it counts nodes and leaves, polls `stop`, and with `tracing` records events.
 
     stop             function that returns True to stop the search
     events           events in order; None without `tracing`
@@ -95,7 +95,7 @@ class SearchMonitor:
     leaves           number of leaves evaluated
     sort_estimates   number of positions estimated only to sort moves
     reached_horizon  True if a leaf was only estimated; if False, no deeper search can change the result
-    hints            for inner nodes, the best move or the move that caused a cutoff, which orders the next iteration
+    hints            by position of an inner node: its best move or the move that caused a cutoff, to be tried first next
     max_live_nodes   for a search that builds a tree, the maximum number of nodes in memory at once
     """
 
@@ -130,9 +130,9 @@ class SearchMonitor:
         alpha: MoveValue | int | None = None,
         beta: MoveValue | int | None = None,
     ) -> None:
-        """Record that a node is entered, for a search `depth` plies deep. Raises Stopped if the search was stopped.
+        """Record that a node is entered, to be searched `depth` plies deep. Raises Stopped if the search was stopped.
 
-        path         path of the node from the root
+        path         path from the root to the node
         alpha, beta  window of the node; None for a search without windows
         """
         if self.stop():
@@ -144,7 +144,7 @@ class SearchMonitor:
             )
 
     def track_live_node(self, node: object) -> None:
-        """Count a tree node as held in memory, until it is garbage-collected."""
+        """Count `node`, a tree node in memory, until it is garbage-collected, for `max_live_nodes`."""
         self._live_nodes.add(_NodeReference(node, self._live_nodes.discard))
         self.max_live_nodes = max(self.max_live_nodes, len(self._live_nodes))
 
@@ -157,18 +157,18 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
     def count_leaves(self, count: int, *, at_horizon: bool) -> None:
-        """Count leaves that were valued without being entered. They are not traced, and the caller must poll `stop`.
+        """Count `count` leaves that were valued without a call of `enter`. They are not traced.
 
-        `at_horizon` is True if one of them was only estimated.
+        `at_horizon` is True if one of them was only estimated. This method does not poll `stop`, so its caller must.
         """
         self.nodes += count
         self.leaves += count
         self.reached_horizon |= at_horizon
 
     def record_table_hit(self, path: Path, position: object, value: int, *, at_horizon: bool) -> None:
-        """Record that the transposition table had the value of a node. The value is for Maxie.
+        """Record that the transposition table had the value of a node, which was therefore not searched.
 
-        `at_horizon` is True if a deeper search may change the value.
+        `value` is for Maxie. `at_horizon` is True if a deeper search may change it.
         """
         self.reached_horizon |= at_horizon
         if self.events is not None:
@@ -176,12 +176,12 @@ class SearchMonitor:
             self.events.append(NodeExited(path, position, MoveValue(value), pruned=False))
 
     def leave(self, path: Path, position: object, result: MoveValue, *, pruned: bool = False) -> None:
-        """Record the result of an inner node. `pruned` is True if the value of a child caused a cut."""
+        """Record the result of an inner node, which is thereby left. `pruned` is True if the value of a child caused a cut."""
         if self.events is not None:
             self.events.append(NodeExited(path, position, result, pruned))
 
     def fork(self, stop: Stop | None = None) -> SearchMonitor:
-        """Return a monitor for a parallel part of the search. It polls `stop`, or this monitor's function if `stop` is None."""
+        """Return a monitor for a parallel part of the search, which polls `stop`; None for this monitor's own `stop`."""
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:
@@ -197,7 +197,7 @@ class SearchMonitor:
 
 
 class _NodeReference(weakref.ref[Any]):
-    """Weak reference that is equal only to itself, independent of its target."""
+    """Weak reference that is equal only to itself, so two references to equal nodes count as two."""
 
     __slots__ = ()
     __eq__ = object.__eq__

@@ -1,7 +1,7 @@
-"""Bounds and results of the course's alpha-beta (source 001 in docs/search.md, section 5.4).
+"""Values with moves: the bounds and results of alpha-beta as in a course's homework (source 001 in docs/search.md).
 
-The course's datatype `value` is either a Step, with the move that leads to the value, or a Leaf, without
-a move. Here both are a MoveValue; a Leaf's move is None.
+The homework, in Standard ML, has two kinds of values: a Step has the move that leads to the value, a Leaf has no move.
+Here both are a MoveValue; the move of a Leaf is None.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ class MoveValue:
 
     @property
     def is_step(self) -> bool:
-        """Return True for a Step, which has a move."""
+        """Return True if the value has a move (the homework's Step); False if it has none (Leaf)."""
         return self.move is not None
 
 
 def step(move: object, value: int) -> MoveValue:
-    """Return a value with the move that leads to it: Step(move, value) in source 001 (docs/search.md)."""
+    """Return `value` with the move that leads to it (called Step in source 001 in docs/search.md)."""
     return MoveValue(value, move)
 
 
 def leaf(value: int) -> MoveValue:
-    """Return a value without a move: Leaf(value) in source 001 (docs/search.md)."""
+    """Return `value` as a MoveValue without a move (called Leaf in source 001 in docs/search.md)."""
     return MoveValue(value)
 
 
 NO_ALPHA = leaf(-INFINITY)
-"""Initial alpha, printed as "Minnie wins!": no value is guaranteed to Maxie yet."""
+"""Initial alpha of a search, printed as "Minnie wins!": no value is guaranteed to Maxie yet."""
 NO_BETA = leaf(INFINITY)
-"""Initial beta, printed as "Maxie wins!": no value is guaranteed to Minnie yet."""
+"""Initial beta of a search, printed as "Maxie wins!": no value is guaranteed to Minnie yet."""
 
 
 def max_alpha(old: MoveValue, new: MoveValue) -> MoveValue:
-    """Return the greater bound; for equal values the old one, except that a Step replaces a Leaf (docs/search.md)."""
+    """Return the greater of two bounds. If they are equal, return `old`, unless only `new` has a move."""
     if new.value == old.value:
         return new if new.is_step and not old.is_step else old
     return new if new.value > old.value else old
 
 
 def min_beta(old: MoveValue, new: MoveValue) -> MoveValue:
-    """Return the smaller bound; for equal values the old one, except that a Step replaces a Leaf (docs/search.md)."""
+    """Return the smaller of two bounds. If they are equal, return `old`, unless only `new` has a move."""
     if new.value == old.value:
         return new if new.is_step and not old.is_step else old
     return new if new.value < old.value else old

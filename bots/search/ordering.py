@@ -1,9 +1,8 @@
 """Search order of a node's moves, and their division into sequential and parallel ones.
 
-Alpha-beta cuts more if it searches a good move sooner. So the first move is the hint: the move that was best, or that caused
-a cut, when the previous iteration searched the same position (source 003: the order obtained at one iteration drives the
-next). The other moves are sorted by the static values of their successors, best for the mover first (source 000:
-`highfirst` and `lowfirst`). Both sorts are stable: equal moves stay in move order.
+Alpha-beta cuts more if it searches a good move sooner. So the first move is the hint: the move that was best, or that
+caused a cut, when the previous iteration searched the same position. The other moves are sorted by the static values of
+the positions after them, the best for the player to move first. Moves with equal values stay in move order.
 """
 
 from __future__ import annotations
@@ -73,9 +72,10 @@ T = TypeVar("T")
 
 
 def split_moves(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
-    """Return the first floor(prune_percentage × n) of n moves, and the rest (source 001 in docs/search.md, section 6).
+    """Return the moves that Jamboree searches in sequence, and the rest, which it searches in parallel.
 
-    `prune_percentage` is a fraction from 0 to 1, named as in the source.
+    The first part has floor(prune_percentage × n) of n moves. `prune_percentage` is a fraction from 0 to 1; its name is
+    that of source 001 in docs/search.md.
     """
     sequential_count = floor(prune_percentage * len(moves))
     return moves[:sequential_count], moves[sequential_count:]

@@ -1,8 +1,8 @@
 """Search problem (a game and an evaluator) and search result.
 
-Depth is the number of plies that a search looks ahead from a node: a node at depth 0 is estimated.
-Distance is the number of plies from the root down to a node. A leaf is a node below which no move is
-searched: the match is over, or the node's depth is 0.
+The depth of a node is the number of plies that the search still looks ahead from there: at depth 0, the node is
+estimated. Its distance is the number of plies from the root down to it. A leaf is a node below which no move is
+searched, because the match is over or the node's depth is 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Evaluator = Callable[[P], int]
 
 
 class Expansion(NamedTuple, Generic[M]):
-    """Moves of an inner node, in move order, or the value of a leaf, which has no moves.
+    """Result of expanding a node: the moves of an inner node, in move order, or the value of a leaf, which has no moves.
 
     `value` is for Maxie, and 0 for an inner node. `at_horizon` is True for a leaf that is only estimated: a deeper search may
     change its value.

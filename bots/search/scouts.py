@@ -1,13 +1,14 @@
-"""The original Jamboree: parallel scout search (Joerg and Kuszmaul; source 001's footnote names its origin).
+"""The original Jamboree of Joerg and Kuszmaul: a parallel scout search.
 
 The first child is searched with the full window. Every other child is only tested for being better than the first, in
-parallel and with the null window (α, α + 1). A test that reaches β ends the node, and aborts everything that still
-runs below the node. A test that exceeds α is followed by a search with the real window, but only after all earlier
+parallel and with the null window (α, α + 1). A test that reaches β ends the search of the node, and aborts everything
+that still runs below the node. A test that exceeds α is followed by a search with the real window, but only after all earlier
 siblings are done, so that this window is as narrow as possible. A test, passed or failed, only bounds the child's
 value: its result is never used as a value between α and β.
 
-Contract: fail-soft, as `bots.search.alphabeta.failsoft`: exact at the root, leftmost best move, main line. With more
-than one thread the visited nodes differ from run to run, because the times of aborts vary; value and move do not.
+The search is fail-soft, and returns the exact value of the root, the leftmost best move and the main line, as
+`bots.search.alphabeta.failsoft` does. With more than one thread, the visited nodes differ from run to run, because the
+times of aborts vary; the value and the move do not.
 """
 
 from __future__ import annotations
@@ -31,8 +32,6 @@ def scouts(
     problem: Problem[P, M], position: P, depth: int, monitor: SearchMonitor | None = None, *, pool: ThreadPool
 ) -> SearchResult[M]:
     """Search `position` to `depth` plies by Jamboree in its original form, a parallel scout search (Joerg and Kuszmaul).
-
-    The window at the root is unbounded.
 
     pool  threads that test in parallel whether later moves are better than the first
 
@@ -70,9 +69,9 @@ def search(
 
 
 class _InnerNode(Generic[P, M]):
-    """Inner node being searched.
+    """Inner node of the tree while it is searched.
 
-    Any thread may test a child with a null window. The thread that created the node does all other work.
+    Any thread may test a child of the node with a null window. The thread that created this object does all other work.
     """
 
     def __init__(
@@ -122,7 +121,10 @@ class _InnerNode(Generic[P, M]):
             self.monitor.join(fork for forks in self.forks for fork in forks)
 
     def _test_child(self, index: int) -> tuple[ValueAndLine[M], bool]:
-        """Search a child with a null window at the current alpha. Return a bound on its value, and True if it exceeds alpha."""
+        """Search the child `index` with a null window at the current alpha.
+
+        Return a bound on the child's value with its line, and True if the bound exceeds alpha.
+        """
         alpha = self.alpha
         bound = self._search_child(index, self.forks[index][0], (alpha, alpha + 1))
         if bound[0] >= self.beta:
@@ -132,7 +134,10 @@ class _InnerNode(Generic[P, M]):
     def _collect_tests(
         self, tests: Sequence[Task[tuple[ValueAndLine[M], bool]]], best: ValueAndLine[M]
     ) -> ValueAndLine[M]:
-        """Process the results of the tests in move order, and search each child that passed again. Return the best result."""
+        """Return the best result of the node: the first child's (`best`), or that of a later child.
+
+        Wait for the tests in move order, and search each child that passed its test again, with the current window.
+        """
         for index, test in enumerate(tests, 1):
             result, passed = self.pool.result(test)
             if self.cut is not None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from arena.games.core import Outcome
 
 WIN = 1_000_000
-"""Value of a win for Maxie at the root. A win d plies below the root has the value WIN - d."""
+"""Value of a root position that Maxie has already won. If she wins d plies after the root, the value is WIN - d."""
 ESTIMATE_LIMIT = 900_000
 """Maximum absolute value of an estimate. Greater values are wins or losses."""
 INFINITY = WIN + 1
-"""Bound greater than every value: the window from -INFINITY to INFINITY excludes nothing."""
+"""Bound greater than every value of a position: the window from -INFINITY to INFINITY excludes no value."""
 
 
 def outcome_value(outcome: Outcome, plies_from_root: int) -> int:
@@ -31,7 +31,7 @@ def clamp_estimate(estimate: int) -> int:
 
 
 def is_decided(value: int) -> bool:
-    """Return True if the value is a certain win of either player, which no deeper search changes."""
+    """Return True if the value stands for a certain win of either player, which no deeper search changes."""
     return abs(value) > ESTIMATE_LIMIT
 
 
@@ -41,11 +41,10 @@ def plies_to_end(value: int) -> int | None:
 
 
 def to_root_value(value: int, plies_from_root: int) -> int:
-    """Convert a value relative to a node, `plies_from_root` plies below the root, to a value relative to the root.
+    """Convert a win's value from plies counted from a node, `plies_from_root` plies below the root, to plies from the root.
 
-    Only a decided value changes, because it contains the number of plies to the end.
-
-    The conversion is strictly monotone, so bounds stay bounds.
+    Other values stay as they are, because only a decided value contains the number of plies to the end. The conversion is
+    strictly monotone, so bounds stay bounds.
     """
     if value > ESTIMATE_LIMIT:
         return value - plies_from_root
@@ -55,10 +54,9 @@ def to_root_value(value: int, plies_from_root: int) -> int:
 
 
 def to_node_value(value: int, plies_from_root: int) -> int:
-    """Convert a value relative to the root to a value relative to a node, `plies_from_root` plies below the root.
+    """Convert a win's value from plies counted from the root to plies counted from a node, `plies_from_root` plies below.
 
-    This is the inverse of `to_root_value`.
-
-    Tables store values in this form, because paths of other lengths may lead to the node.
+    Other values stay as they are. This is the inverse of `to_root_value`. Transposition tables store values in this form,
+    because paths of other lengths may lead to the node.
     """
     return to_root_value(value, -plies_from_root)

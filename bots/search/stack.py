@@ -1,12 +1,12 @@
-"""Minimax and alpha-beta without recursion: a loop over an explicit stack (source 004 in docs/search.md).
+"""Minimax and alpha-beta without recursion: a loop over an explicit stack.
 
-Source 004 keeps a node's parent, children, depth, type, score and bounds in a record, and calls itself only in tail
-position. So the frontier, the work that is left, is data instead of a call stack. Here the frontier is a list of frames, and
-a table remembers positions. (In source 004, the `memoize` that should remember positions has no effect: see docs/search.md.)
+The work that is left is data instead of a call stack: a list of frames, one for each node on the current path. The idea
+is from source 004 in docs/search.md, whose program calls itself only in tail position. With `memoize`, a transposition
+table remembers positions.
 
-Contract: the same as `bots.search.minimax` and `bots.search.alphabeta.failsoft`: exact at the root, leftmost best
-move, and without `memoize` the same nodes in the same order. Depth is limited only by memory, and in games with wins by
-`bots.search.search_values`: a win must be nearer than 100,000 plies.
+The results are those of `bots.search.minimax` and `bots.search.alphabeta.failsoft`: the exact value of the root and the
+leftmost best move. Without `memoize`, the same nodes are visited in the same order. Depth is limited only by memory, and
+in games with wins by `bots.search.search_values`: a win must be nearer than 100,000 plies.
 
 The values in a frame are for the player to move at the frame's node. The value that a node returns to its parent is for
 Maxie.
@@ -115,9 +115,9 @@ class _StackSearch(Generic[P, M]):
         return SearchResult(maxie_value, last_move, () if last_move is None else (last_move,))
 
     def _enter_node(self, position: P, depth: int, low: int, high: int) -> int | None:
-        """Enter a node with the window (`low`, `high`) for Maxie. Return its value for Maxie if it is a leaf or known.
+        """Enter a node with the window (`low`, `high`) for Maxie.
 
-        Otherwise push a frame and return None.
+        Return its value for Maxie if it is a leaf or in the table. Otherwise push a frame and return None.
         """
         stack, monitor, path = self._stack, self._monitor, self._make_current_path()
         sign = self._problem.game.player(position).sign

@@ -1,9 +1,10 @@
-"""Transposition table: positions that were searched before, on any path (source 003 in docs/search.md).
+"""Transposition table: positions that were searched before, on any path.
 
 An entry holds the value of one position searched to one depth. The entry is used only for that depth: a deeper
 search gives a different value, and a fixed-depth search promises the value of its own depth. The key is the whole
-position. A Riskless position includes its ply, so effects of the ply limit never appear at another ply. Values are
-stored relative to the node, because its distance from the root differs between paths (`search_values.to_node_value`).
+position. A Riskless position includes its ply, so effects of the ply limit never appear at another ply. The value of a
+win is stored with the plies counted from the position, whose distance from the root differs between paths
+(`search_values.to_node_value`).
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ class Bound(Enum):
 
     EXACT = "exact"
     LOWER = "lower"
-    """Result of a cut: the true value is at least this."""
+    """The true value is at least the stored one, because the search of the node ended with a cut."""
     UPPER = "upper"
-    """Result of a node where no move exceeded alpha: the true value is at most this."""
+    """The true value is at most the stored one, because no move at the node exceeded alpha."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[M]):
-    """Entry for a searched position. `value` is for its player to move, with distances to a win counted from this position.
+    """Entry for a searched position. `value` is for the player to move; plies to a win are counted from this position.
 
     depth       depth to which the position was searched, in plies
     move        best move, or the move that caused a cut
@@ -44,7 +45,7 @@ class Entry(Generic[M]):
 
 
 class Table(Generic[P, M]):
-    """Table of at most `size` positions. In a full table, a new entry replaces the oldest one. Not thread-safe."""
+    """Transposition table for at most `size` positions. If it is full, a new entry replaces the oldest. Not thread-safe."""
 
     def __init__(self, size: int = 500_000) -> None:
         if size < 1:
@@ -58,13 +59,13 @@ class Table(Generic[P, M]):
         return len(self._entries)
 
     def begin_search(self) -> None:
-        """Start a new search of a root: entries stored from now on belong to that search."""
+        """Count a new search from the root: entries stored from now on belong to it."""
         self.generation += 1
 
     def get_stored_move(self, position: P) -> M | None:
-        """Return the move stored last for this position, at any depth; None if there is none.
+        """Return the best move stored for this position by a search of any depth; None if there is none.
 
-        It is the best move, or one that caused a cutoff.
+        If that search ended with a cutoff, the move is the one that caused it.
         """
         entry = self._entries.get(position)
         return entry.move if entry is not None else None
@@ -72,7 +73,7 @@ class Table(Generic[P, M]):
     def probe(
         self, position: P, depth: int, plies_from_root: int, alpha: int, beta: int
     ) -> tuple[int, bool] | None:
-        """Return a stored value that makes a search unnecessary, and True if an earlier root search stored it.
+        """Return a stored value that makes a search unnecessary, and True if a search before the current one stored it.
 
         The value is for the player to move: the exact value, a lower bound ≥ `beta`, or an upper bound ≤ `alpha`. Return
         None if the table has no such value from a search to exactly `depth` plies. `plies_from_root` is the number of plies

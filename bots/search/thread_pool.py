@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class Task(Generic[R]):
-    """Piece of work, which is queued, then started by one thread, then done with a result or an error."""
+    """Piece of work for the pool. It is queued, then one thread starts it, then it is done, with a result or an error."""
 
     __slots__ = ("_function", "error", "has_begun", "is_done", "result")
 
@@ -31,7 +31,7 @@ class Task(Generic[R]):
         self.result: R | None = None
 
     def run(self) -> None:
-        """Do the work in the calling thread. An error is stored for the thread that waits for the result."""
+        """Do the work in the calling thread. Store the result, or the error, for the thread that waits for it."""
         try:
             self.result = self._function()
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
@@ -39,7 +39,7 @@ class Task(Generic[R]):
 
 
 class ThreadPool:
-    """Pool of `thread_count` threads that work in parallel; the thread that waits for results is one of them.
+    """Pool in which `thread_count` threads work in parallel, including the thread that waits for the results.
 
     Close it, or use it in a `with` statement. If a search ends with an error (such as a stop), its tasks are
     withdrawn or finished before the error is raised, so no thread does useless work.

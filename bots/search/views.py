@@ -1,7 +1,7 @@
-"""The course's sequences, viewed as lists (source 001 in docs/search.md, section 2.1).
+"""Sequences that can be taken apart like linked lists, as in a functional language (source 001 in docs/search.md).
 
 A sequence is examined one element at a time through its view: `showl` converts it to a Nil or a Cons, which a
-`match` takes apart.
+`match` statement takes apart.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ A = TypeVar("A")
 
 
 class Seq(Generic[A]):
-    """Immutable sequence. The sequence after the first element shares storage with the whole."""
+    """Immutable sequence. Its rest (all elements but the first) shares storage with it."""
 
     __slots__ = ("_elements", "_first_index")
 
     def __init__(self, elements: Iterable[A] = (), first: int = 0) -> None:
-        """Create a sequence of `tuple(elements)[first:]`."""
+        """Create a sequence of `elements` from the index `first` on."""
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
         self._first_index = first
 
@@ -52,7 +52,7 @@ def showl(seq: Seq[A]) -> View[A]:
 
 
 def to_list(seq: Seq[A]) -> list[A]:
-    """Return the elements as a list, using only views (source 001 in docs/search.md, Task 2.1). O(n) work and span."""
+    """Return the elements as a list, read one by one through views. O(n) time."""
     items: list[A] = []
     while True:
         match showl(seq):

@@ -15,7 +15,7 @@ from arena.games.core import GameError
 from arena.games.rule_check import RULES, BrokenRule, check_rules
 
 MAX_SHOWN_MOVES = 12
-"""Maximum number of moves printed before a fault: the last ones. With --json, all moves are written."""
+"""Maximum number of moves printed for a fault: the last moves before it. With --json, all moves are written."""
 
 
 class RuleFinding(Struct, frozen=True):
@@ -26,20 +26,20 @@ class RuleFinding(Struct, frozen=True):
     verdict: str
     """`passed` or `failed`."""
     asked: str
-    """Requirement of the rule, in one line."""
+    """Behaviour that the rule requires of a game, in one line."""
     why: str = ""
-    """Fault that was found; empty if there is none."""
+    """Description of the fault that was found; empty if there is none."""
     moves: list[str] = []
     """Moves from the start to the fault, as text; empty if there is none."""
 
 
 def check_games(specs: Sequence[str], match_count: int, seed: int, json: Path | None) -> None:
-    """Check each game by random matches against the rules of all games, and print the findings.
+    """Check by random matches whether each game follows the rules that every game must follow, and print the findings.
 
     specs        games, as names or FILE.py:Class
     match_count  number of random matches for each game
     seed         seed of the random moves
-    json         file to write the findings to instead; None to print them
+    json         file to write the findings to, as JSON; None to print a table instead
 
     Raises CommandError if a game breaks a rule, and UsageError for an unknown game.
     """

@@ -1,4 +1,4 @@
-"""Alpha-beta for play: fail-soft, ordered, with an optional transposition table (source 003 in docs/search.md)."""
+"""Alpha-beta search for engines: fail-soft, with ordered moves and an optional transposition table."""
 
 from __future__ import annotations
 
@@ -148,9 +148,9 @@ class AlphaBeta(Generic[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Return the value of a node's best move within a window, and its line.
+        """Search the children of a node within a window. Return the value of the best move, and the line that it begins.
 
-        Value and window are for the player of sign `sign`.
+        Value and window are for the player to move at the node, whose sign is `sign`.
         """
         best: int = -INFINITY
         best_line: Line[M] = ()
@@ -180,7 +180,7 @@ class AlphaBeta(Generic[P, M]):
         plies_from_root: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        """Search children that are all leaves, `plies_from_root` plies from the root, without a trace.
+        """Search the children of `position`, which are all leaves, `plies_from_root` plies from the root, without a trace.
 
         The result is the same as that of `_search_children`. Most nodes are such leaves, so this code does as little as
         possible for each.

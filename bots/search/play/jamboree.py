@@ -1,4 +1,4 @@
-"""Jamboree for play: the course's parallel form of `alphabeta` (source 001 in docs/search.md)."""
+"""Jamboree search for engines: alpha-beta that searches a part of each node's moves in parallel."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from arena.games.core import M, P
 
 
 class Jamboree(AlphaBeta[P, M]):
-    """Jamboree with a prune percentage (source 001 in docs/search.md, section 6), at every inner node, on a thread pool.
+    """Jamboree: alpha-beta on a thread pool, as in section 6 of source 001 in docs/search.md.
 
-    The first floor(prune × n) of a node's n moves are searched in sequence, narrowing the window, and the others in
-    parallel with the resulting window. The visited nodes do not depend on the number of threads.
+    At every inner node, the first floor(prune × n) of the n moves are searched in sequence, narrowing the window, and the
+    others in parallel with the resulting window. The visited nodes do not depend on the number of threads.
     """
 
     def __init__(self, evaluator: Evaluator[P], pool: ThreadPool, prune: float) -> None:

@@ -1,4 +1,4 @@
-"""Minimax for play: every node to the full depth."""
+"""Minimax search for engines: it visits every node to the full depth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from arena.games.core import M, P
 
 
 class Minimax(AlphaBeta[P, M]):
-    """Minimax search: alpha-beta with an open window at every node, and all moves in move order."""
+    """Minimax search: alpha-beta with an unbounded window at every node, so that nothing is cut, and no move ordering."""
 
     def __init__(self, evaluator: Evaluator[P]) -> None:
         super().__init__(evaluator, sort_statically=False)
@@ -31,4 +31,4 @@ class Minimax(AlphaBeta[P, M]):
         return result
 
     def _find_hint(self, position: P) -> None:
-        """Return None, because all moves are searched in move order."""
+        """Return None: no move is to be searched first, because minimax keeps the game's move order."""

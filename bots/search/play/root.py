@@ -1,4 +1,4 @@
-"""Interface of the searches used in play, and the best move and window that they keep at the root."""
+"""Interface of the engines' searches (`Search`), and the best move and window that they keep at the root (`Root`)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from arena.bots.search.search_values import INFINITY
 from arena.games.core import Game, M, P
 
 Progress = Callable[[SearchResult[M]], None]
-"""Function that receives the result of a search so far, with the best root move."""
+"""Function that a running search calls with its result so far, which has the best root move."""
 
 
 class Search(Protocol[P, M]):
-    """Fixed-depth search with the contract in the docstring of `bots.search.play`. One object serves one match."""
+    """Fixed-depth search; `bots.search.play` describes what every such search promises. One object serves one match."""
 
     def __call__(
         self,
@@ -40,8 +40,8 @@ class Root(Generic[P, M]):
 
     sign    1 if Maxie is to move at the root, -1 if Minnie is
     value   best value so far, for the player to move
-    index   number of the best move in move order
-    line    main line
+    index   index of the best move in the game's move order; -1 before the first result
+    line    main line, starting with the best move
 
     Ties go to the leftmost move, but moves may come in any order. So a move to the left of the best move is searched with
     an alpha that is lower by one. A value equal to the best value is then exact, and the move replaces the best move.
@@ -55,7 +55,7 @@ class Root(Generic[P, M]):
         self.line: Line[M] = ()
 
     def get_alpha(self, index: int) -> int:
-        """Return the lower bound of the window for the root move with the number `index`, for the player to move."""
+        """Return alpha for the search of root move `index` (in move order), for the player to move at the root."""
         return self.value - 1 if index < self.index else self.value
 
     def record_result(self, ordered_move: OrderedMove[P, M], value: int, line: Line[M]) -> None:
@@ -67,7 +67,7 @@ class Root(Generic[P, M]):
             self.value, self.index, self.line = value, ordered_move.number, (ordered_move.move, *line)
 
     def report_progress(self) -> None:
-        """Report the best move so far to `progress`."""
+        """Call the `progress` function with the best result so far."""
         self._progress(self.result())
 
     def result(self) -> SearchResult[M]:
@@ -78,7 +78,7 @@ class Root(Generic[P, M]):
 def list_ordered_root_moves(
     problem: Problem[P, M], position: P, order: Sequence[M]
 ) -> list[OrderedMove[P, M]]:
-    """Return the root's moves in the order `order`, each with its index in the game's list and the position after it."""
+    """Return the root moves `order` in this order, each with its index in the game's move list and the resulting position."""
     index_by_move = {move: index for index, move in enumerate(problem.game.moves(position))}
     successor = problem.game.successor
     return [OrderedMove(index_by_move[move], move, successor(position, move)) for move in order]

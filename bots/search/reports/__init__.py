@@ -1,1 +1,1 @@
-"""Reports on a search: the trace, the searched tree, and the number of leaves compared with other searches."""
+"""Reports on a search: its trace as text, a picture of the searched tree, and a chart of the leaves of several searches."""

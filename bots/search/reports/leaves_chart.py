@@ -1,6 +1,6 @@
 """SVG chart of the leaves that each algorithm visits at each depth p, on a logarithmic scale.
 
-Dashed curves show the numbers of leaves to expect, which are powers of the branching factor q.
+Dashed curves show the expected numbers of leaves in theory, which are powers of the branching factor q.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
 SOFT = "#8a8a8a"
 COLOURS = (INK, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
 POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
-"""Expected numbers of leaves at depth p with q moves per position, each as (share of p in the exponent, label)."""
+"""Dashed curves: powers of q (the moves per position) as the number of leaves at depth p.
+
+Each is the factor of p in the exponent, and the label of the curve.
+"""
 
 
 def render_leaves_chart(comparison: Comparison, title: str) -> str:
-    """Return the chart as an SVG document. Raises ValueError if no algorithm finished depth 1."""
+    """Return a chart of the leaves in `comparison` as an SVG document. Raises ValueError if no algorithm finished depth 1."""
     depth = comparison.max_reached_depth
     if depth == 0:
         raise ValueError("nothing to draw: no algorithm finished depth 1 within its budget of leaves")

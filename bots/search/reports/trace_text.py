@@ -1,4 +1,4 @@
-"""Trace of a search as text, in the format of the traces in source 001 (Figures 4 and 5), such as:
+"""Trace of a search as text, in the format of a course's homework (source 001 in docs/search.md), such as:
 
 F: state (Maxie,e) with ab=(Leaf(Minnie wins!),Leaf(Maxie wins!))
 Estimating state e[3]
@@ -23,7 +23,7 @@ from arena.games.core import Game, Player, Reason
 from arena.games.explicit import ExplicitGame
 
 _MOVE_WORDS = {2: ("left", "right"), 3: ("left", "middle", "right")}
-"""Words for the moves of a node with two or three moves, for the last line of a trace."""
+"""By the number of moves of an explicit tree's node: a word for each move, which the last line of a trace shows."""
 
 PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
@@ -55,7 +55,7 @@ def format_trace_lines(
 def format_closing_lines(
     game: Game[Any, Any], position: Any, result: SearchResult[Any], leaf_count: int
 ) -> list[str]:
-    """Return the lines below a trace: the root's value and best move, the number of leaves, and the move chosen."""
+    """Return the lines below the trace of a search from `position`: its value, the best move and the number of leaves."""
     node = f"({PLAYER_NAMES[game.player(position)]},{format_state(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
     move_words = _MOVE_WORDS.get(len(game.moves(position)), ()) if isinstance(game, ExplicitGame) else ()
@@ -68,20 +68,20 @@ def format_closing_lines(
 
 
 def format_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> str:
-    """Return a line with the results of the root's moves, in the order of the search."""
+    """Return a line with the result of each root move, in the order in which they were searched."""
     results = Seq(event.result for event in events if isinstance(event, NodeExited) and len(event.path) == 1)
     return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"
 
 
 def format_state(game: Game[Any, Any], position: Any) -> str:
-    """Return a node's name in an explicit tree, or the position as one line in another game."""
+    """Return the name of the position's node in an explicit tree; in any other game, the position as one line."""
     return game.get_node_name(position) if isinstance(game, ExplicitGame) else game.position_to_text(position)
 
 
 def format_value(value: int) -> str:
-    """Return a value for Maxie as source 001 (docs/search.md) prints it.
+    """Return a value for Maxie as text in a trace, such as `Guess: 3`, `Guess: ~3` (-3) or `Maxie wins in 5`.
 
-    An infinite bound is printed as a win of Maxie (+∞) or Minnie (-∞).
+    An infinite bound is written `Maxie wins!` (+∞) or `Minnie wins!` (-∞).
     """
     if abs(value) == INFINITY:
         return "Maxie wins!" if value > 0 else "Minnie wins!"

@@ -16,7 +16,7 @@ from arena.games.explicit import ExplicitGame
 
 @dataclass
 class TracedNode:
-    """Node of a reconstructed tree.
+    """Node of a tree that is reconstructed from the trace of a search.
 
     label          name of the node in an explicit tree, or its position as text
     move           move that leads to the node, as text; empty for the root
@@ -47,11 +47,11 @@ class TracedNode:
 def build_traced_tree(
     game: Game[Any, Any], position: Any, depth: int, events: Iterable[TraceEvent], max_nodes: float = math.inf
 ) -> tuple[TracedNode, int | None]:
-    """Return the tree below `position`, and its depth in plies if not all of it fits into `max_nodes` nodes, otherwise None.
+    """Return the tree below `position`, and None, or the depth in plies at which the tree was cut to `max_nodes` nodes.
 
     The tree has visited and unvisited nodes. For an explicit tree, these are all nodes down to `depth`; for any other game,
-    the visited nodes and their children. A tree that does not fit ends before the first ply that would bring it to more than
-    `max_nodes` nodes.
+    the visited nodes and their children. A tree that is too large ends before the first ply that would bring it to more
+    than `max_nodes` nodes.
     """
     events_by_path: dict[Path, list[TraceEvent]] = {}
     for event in events:

@@ -1,4 +1,4 @@
-"""SVG drawing of a searched tree, in the style of source 001's Figure 3.
+"""SVG drawing of a searched game tree.
 
 Maxie's nodes point up, Minnie's down, leaves are squares. Visited nodes are black, with
 the result in blue and the window above; pruned nodes are grey and dashed, and two red
@@ -98,7 +98,7 @@ def _draw_edges(tree: TracedNode, points: Points, line: tuple[int, ...]) -> Iter
 
 
 def _draw_cut_strokes(x: float, y: float, to_x: float, to_y: float) -> Iterator[str]:
-    """Yield two strokes across an edge, slightly below its upper end."""
+    """Yield two strokes across the edge from (x, y) down to (to_x, to_y), near its upper end: the mark of a cut."""
     dx, dy = to_x - x, to_y - 15 - y
     length = (dx * dx + dy * dy) ** 0.5
     for share in (0.26, 0.34):
@@ -149,20 +149,20 @@ def _draw_node_shape(node: TracedNode, x: float, y: float, fill: str, ink: str, 
 def _draw_outlined_text(
     x: float, y: float, text: str, colour: str, attributes: str = "", anchor: str = "middle"
 ) -> str:
-    """Return text with a white border, because edges pass behind the text."""
+    """Return an SVG text with a white border, so that it is legible where edges pass behind it."""
     halo = ' stroke="white" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"'
     return render_text_element(x, y, text, colour, anchor, halo + attributes)
 
 
 def _render_window_label(x: float, y: float, text: str) -> Iterator[str]:
-    """Yield a window as text on a white background, since the edge to the node's parent passes behind the text."""
+    """Yield the text of a search window on a white background, because the edge to the node's parent passes behind it."""
     width = 5.6 * len(text) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
     yield _draw_outlined_text(x, y, text, GREEN, ' font-size="10"')
 
 
 def format_value_label(value: int) -> str:
-    """Return a value for a picture: a number, `∞`, or the winner with the number of plies to the win."""
+    """Return a value for Maxie as a label: a number, `∞` or `−∞`, or for a sure win `Maxie in 3` (plies from the root)."""
     if abs(value) >= INFINITY:
         return "∞" if value > 0 else "−∞"
     plies = plies_to_end(value)
