@@ -1,4 +1,4 @@
-"""A bot that implements the protocol itself, in Python with only `websockets` and `msgpack`.
+"""A bot that speaks the server's protocol itself, with only the packages `websockets` and `msgpack`. To start it:
 
 ARENA_URL=ws://127.0.0.1:8765 ARENA_NAME=wire python bot.py
 """
@@ -19,7 +19,7 @@ starts, answers = {}, {}  # by match: its start message, and the last move messa
 
 
 def choose_cell(start, moves):
-    """Return a cell that completes a line, or else blocks one, or else a random free cell."""
+    """Return the cell of a tic-tac-toe move: one that wins, or else prevents the opponent's win, or else a random one."""
     free = [cell for cell in range(9) if cell not in moves]
     for player in (moves[len(moves) % 2 :: 2], moves[1 - len(moves) % 2 :: 2]):
         for line in LINES:
@@ -30,7 +30,7 @@ def choose_cell(start, moves):
 
 
 def choose_attack(start, moves):
-    """Return the move after which our armies and territories exceed those of the opponent by most."""
+    """Return the Riskless move that gives this bot the greatest lead in armies and territories."""
     setup, own_seat = start["setup"], start["seat"]
     cap = setup["territory_cap"]
     board = [tuple(holding) if holding else None for holding in setup["start"]]
@@ -48,7 +48,7 @@ def choose_attack(start, moves):
 
 
 def play(board, move, seat, cap):
-    """Return the board after a move: for each territory (seat, armies), or None (PROTOCOL.md, section 13)."""
+    """Return the board after a move of `seat` in Riskless. A board has (seat, armies), or None, for each territory."""
     board, (source, target) = list(board), move
     armies, defence = board[source][1], board[target]
     board[source] = (seat, 0)
@@ -62,7 +62,7 @@ def play(board, move, seat, cap):
 
 
 def make_answer(message):
-    """Return the answer to a message of the server, or None if it needs none."""
+    """Return the message that answers `message` of the server, or None if it needs no answer."""
     match message:
         case {"type": "welcome", "session": session}:
             hello["session"] = session  # resumes the matches after a lost connection

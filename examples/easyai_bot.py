@@ -1,9 +1,9 @@
-"""easyAI's Negamax as a bot of the arena, for every game of the arena.
+"""Bot that plays every game of the arena with Negamax of the package easyAI.
 
     pip install easyAI
     arena match easyai_bot.py alphabeta --tc 0.1/move
 
-It deepens the search until its time is up, and plays the best move of the last finished depth.
+The bot searches deeper and deeper until its time is up, and plays the best move of the last finished depth.
 """
 
 import time
@@ -14,7 +14,7 @@ from arena import Bot, plan
 
 
 class Rules(TwoPlayerGame):
-    """Position of a match in the interface that easyAI needs: moves change it in place and are taken back."""
+    """Position of a match in the interface that easyAI needs: the search makes moves on this object and takes them back."""
 
     def __init__(self, game, position, stop):
         self.game, self.position, self.stop = game, position, stop

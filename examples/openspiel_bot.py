@@ -1,8 +1,8 @@
-"""OpenSpiel's Monte Carlo tree search as a bot of the arena, for every game of the arena.
+"""Bot that plays every game of the arena with the Monte Carlo tree search of the package OpenSpiel.
 
     pip install open_spiel; arena match openspiel_bot.py alphabeta --tc 0.1/move
 
-A simulation ends with the game's estimate; the speed of the search before decides how many simulations there are.
+A simulation ends with the game's static estimate. The number of simulations follows from the speed of the previous search.
 """
 
 import time
@@ -14,7 +14,7 @@ from arena import MAXIE, MINNIE, Bot, plan
 
 
 class State:
-    """Position of a match in the interface that OpenSpiel's search needs of a state and of its game."""
+    """Position of a match, with the methods that OpenSpiel's search calls on a state and on its game."""
 
     max_utility, is_chance_node = staticmethod(lambda: 1.0), staticmethod(lambda: False)
     get_type = staticmethod(lambda: pyspiel.load_game("tic_tac_toe").get_type())

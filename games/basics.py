@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 Plain = None | bool | int | float | str | Sequence["Plain"] | Mapping[str, "Plain"]
-"""Data that msgpack and JSON can carry unchanged."""
+"""Plain data: values that msgpack and JSON can carry unchanged."""
 
 
 class Player(StrEnum):
-    """The two players. Maxie moves first and prefers high values; Minnie prefers low ones."""
+    """One of the two players. Maxie moves first and prefers positions of high value; Minnie prefers low values."""
 
     MAXIE = "maxie"
     MINNIE = "minnie"
@@ -79,12 +79,12 @@ RESERVED_REASONS = frozenset(
         "server_fault",
     ]
 )
-"""End reasons that do not come from the rules of a game. A game cannot use them as its own."""
+"""Reasons for which the server ends a match. The rules of a game cannot give these names to their own end reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Outcome of a finished position. `winner` is None for a draw.
+    """Outcome of a match by the rules of its game. `winner` is None for a draw.
 
     `reason` is a member of `Reason`, or a game's own text in lower case, such as "four in a row". Creating an outcome
     with an invalid text raises ValueError.
@@ -93,7 +93,7 @@ class Outcome:
     winner: Player | None
     reason: Reason | str
     margin: int | None = None
-    """Winner's lead, for example in boxes or armies; None if the game has no score."""
+    """Winner's lead, in the units of the game's score, such as boxes or armies; None if the game has no score."""
 
     def __post_init__(self) -> None:
         if type(self.reason) is not Reason and (
@@ -106,7 +106,7 @@ class Outcome:
 
     @property
     def word(self) -> str:
-        """Return the reason as written on the wire, in records and in tables, such as `four_in_a_row`."""
+        """Return the reason as one word, such as `four_in_a_row`, for messages, records and tables."""
         return str(self.reason).replace(" ", "_")
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ class Outcome:
 
     @property
     def margin_text(self) -> str:
-        """Return the margin as the end of a sentence, such as `, by 3`; empty if there is no margin."""
+        """Return the winner's lead as the end of a sentence, such as `, by 3`; empty if the game has no score."""
         return f", by {self.margin}" if self.margin is not None else ""
 
 
@@ -134,7 +134,7 @@ class BadGame(GameError):
 class UnknownGame(GameError):
     """Raised when no game has the requested name.
 
-    `reason` is the message without `hint`, for users who cannot name files on this machine.
+    `reason` is the message without the hint how to name a game's file, for users who have no files on this machine.
     """
 
     def __init__(self, reason: str, hint: str = "") -> None:

@@ -1,7 +1,7 @@
 """Boards that a game can declare, so that the web page and the terminal can draw the game: a grid, or points and lines.
 
-Cells are numbered from 0. `Game.marks(position)` gives the content of each cell, and `Game.squares(position, move)` the
-cells of a move. Drawing a board needs nothing else from the game.
+A cell is a square of a grid, or a point; cells are numbered from 0. `Game.marks(position)` gives the content of each cell,
+and `Game.squares(position, move)` the cells of a move. Drawing a board needs nothing else from the game.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from arena.games.basics import Plain, Player
 
 MAX_CELLS = 1000
-"""Maximum number of cells of a board."""
+"""Maximum number of cells (squares or points) of a board."""
 MAX_TEXT_SIDE = 18
-"""Maximum number of columns or rows of a points board drawn as text. 18 columns make a line of 72 characters."""
+"""Maximum number of columns, and of rows, of a `Points` board drawn as text. 18 columns make a line of 72 characters."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Squares in rows, numbered row by row from `a1`. Raises ValueError for more than 26 columns or 1,000 squares."""
+    """Board of squares, numbered row by row from `a1`. Raises ValueError for more than 26 columns or 1,000 squares."""
 
     columns: int
     rows: int
     a1_below: bool = False
-    """True if the first row is drawn at the bottom, as in chess."""
+    """True if the first row is drawn at the bottom, as in chess; False for the top."""
     checkered: bool = False
     """True if every second square is drawn darker."""
 
@@ -77,7 +77,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Points:
-    """Points and the lines between them, as in nine men's morris.
+    """Board of points and the lines between them, as in nine men's morris.
 
     Raises ValueError for invalid lines or names, and for a number of points outside 1 to MAX_CELLS.
     """
@@ -87,7 +87,7 @@ class Points:
     lines: tuple[tuple[int, int], ...] = ()
     """Lines, each as the numbers (from 0) of the two points that it joins."""
     names: tuple[str, ...] = ()
-    """Names of the points, as a person types them; empty if the points are named by number."""
+    """Names of the points, as a person types them; empty if the points' numbers are their names."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.cells <= MAX_CELLS:

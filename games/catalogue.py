@@ -1,4 +1,4 @@
-"""Catalogue of games, which finds a game's class by name and creates the game of a match from its `game` and `setup`.
+"""Catalogue of games, which finds a game's class by name, and creates a match's game from its name and parameters.
 
 A game is known if the project includes it, if an installed package provides it (`games.loading`), or if somebody at
 this machine named its class as `FILE.py:Class`. Code that needs a game asks the catalogue and keeps no list of its own.
@@ -28,9 +28,9 @@ from arena.games.rule_check import check_rules
 from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
-"""Games included in the project."""
+"""Class of each game included in the project, by the game's name."""
 TEST_MATCHES = 2
-"""Number of random matches that test a custom game before it is played."""
+"""Number of random matches that test a custom game when it is registered."""
 
 
 class Catalogue:
@@ -39,11 +39,11 @@ class Catalogue:
     def __init__(self) -> None:
         """Create a catalogue of the project's games and those of installed packages, without any game from a file."""
         self._file_games: dict[str, tuple[GameClass, str]] = {}
-        """Class and spec of each game from a file, by the game's name."""
+        """Class of each game from a file, and its spec (`FILE.py:Class`), by the game's name."""
         self._digests: dict[tuple[GameClass, str], str] = {}
-        """Rules digests computed so far, by the game's class and the `repr` of its setup."""
+        """Rules digests computed so far, by the game's class and the `repr` of its parameters (`setup`)."""
         self._default_digests: dict[str, str] = {}
-        """Rules digest of each custom game on its default setup, by the game's name."""
+        """Rules digest of each custom game with its default parameters, by the game's name."""
 
     def list_names(self) -> list[str]:
         """Return the names of all known games: of the project, of registered files, and of installed packages.
@@ -53,9 +53,9 @@ class Catalogue:
         return list(dict.fromkeys([*GAMES, *self._file_games, *sorted(list_installed_games())]))
 
     def register(self, spec: str) -> str:
-        """Register the game that `spec` identifies, and return its name.
+        """Add the game that `spec` names to the catalogue, and return its name.
 
-        spec   a known name, `FILE.py:Class`, or `FILE.py` if it holds one game
+        spec   a known name, `FILE.py:Class`, or `FILE.py` if the file has only one game
 
         Raises UnknownGame for an unknown name. Raises BadGame for a file without a valid game, and for a game whose
         name another game has already.
@@ -69,7 +69,7 @@ class Catalogue:
         return game.name
 
     def load(self, spec: str) -> GameClass:
-        """Return the game class that `spec` identifies (see `register`), without registering it.
+        """Return the game class that `spec` names (a game's name, `FILE.py:Class` or `FILE.py`), without registering it.
 
         Raises UnknownGame if there is no such game, and BadGame if its file cannot be used.
         """
@@ -122,23 +122,23 @@ class Catalogue:
         return name in GAMES
 
     def get_spec(self, name: str) -> str:
-        """Return a spec that loads the game `name` in another process on this machine: file and class, or the name."""
+        """Return the text with which another process on this machine loads the game: `FILE.py:Class`, or its name."""
         return self._file_games[name][1] if name in self._file_games else name
 
     def list_specs(self) -> list[str]:
-        """Return the specs of all games from files. Another process on this machine loads them to know the same games."""
+        """Return each game from a file as `FILE.py:Class`, so that another process on this machine can load the same games."""
         return [spec for _, spec in self._file_games.values()]
 
     def get_default_digests(self) -> dict[str, str]:
-        """Return the rules digest of each custom game that this process plays, on its default setup, by the game's name."""
+        """Return by name the rules digest of each custom game of this process, with the game's default parameters."""
         return dict(self._default_digests)
 
     def find_incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:
-        """Return in one line why a client cannot play on this server, or None if it can.
+        """Return in one line why a client's games do not fit those of this server; None if they fit.
 
         client_digests   rules digests of the client's custom games, by name
 
-        A client cannot play if its rules of some game differ from those of the server's game of the same name.
+        They do not fit if the client's rules of a game differ from those of the server's game of the same name.
         """
         for name, digest in client_digests.items():
             own_digest = self._default_digests.get(name, digest)
@@ -147,9 +147,9 @@ class Catalogue:
         return None
 
     def get_rules_digest(self, game: Game[Any, Any]) -> str:
-        """Return the digest of a custom game's rules (`games.digest`), computed once for each setup.
+        """Return the digest of a custom game's rules (`games.digest`), computed once for each choice of parameters.
 
-        Empty for the games of the project, whose rules need no comparison.
+        Return the empty text for a game of the project, whose rules need no comparison.
         """
         if self.is_builtin(game.name):
             return ""
@@ -160,11 +160,11 @@ class Catalogue:
 
 
 CATALOGUE = Catalogue()
-"""Catalogue of this process, which all its modules share."""
+"""Catalogue of the games that this process knows, which all modules share."""
 
 
 def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
-    """Return the game `name` on `setup`.
+    """Return the game called `name` with the parameters `setup`, such as a map.
 
     Raises UnknownGame if there is no such game, BadGame if it cannot be loaded, and BadData for an invalid setup.
     """
@@ -172,7 +172,10 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
 
 
 def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:
-    """Return a one-line error message if `other_digest` is not the digest of the rules of `game`; otherwise None."""
+    """Return an error message in one line if `game` has other rules than those of the digest `other_digest`; else None.
+
+    An empty digest stands for equal rules.
+    """
     own_digest = CATALOGUE.get_rules_digest(game)
     if not other_digest or not own_digest or other_digest == own_digest:
         return None

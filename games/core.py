@@ -1,8 +1,8 @@
 """Interface of every game: two players, positions, moves, and outcomes.
 
-The interface follows the GAME signature of source 001 in docs/search.md (section 4.2): `player`, `moves`, `play`,
-`outcome` and `estimate`. It adds the conversions that a network game needs: every move and position converts to plain
-data (for msgpack and JSON) and to text (for people to read and type).
+The central methods are `player`, `moves`, `play`, `outcome` and `estimate`. Others are the conversions that a network
+game needs: every move and position converts to plain data (for msgpack and JSON) and to text (for people to read and
+type).
 
 Positions are immutable and hashable, and no method changes anything. A custom game defines `name`, `start`, `ply`,
 `moves`, `successor` and `outcome`; all else has a default (docs/games.md). The errors are in `games.basics`.
@@ -52,41 +52,41 @@ __all__ = [
 ]
 
 P = TypeVar("P")
-"""A position: immutable, hashable, compared by value."""
+"""Type of a game's positions: immutable, hashable, compared by value."""
 M = TypeVar("M")
-"""A move: immutable, hashable, compared by value."""
+"""Type of a game's moves: immutable, hashable, compared by value."""
 
 
 class Game(ABC, Generic[P, M]):
-    """The rules of one game on one setup. Instances are immutable. Compare them by `setup()`.
+    """Rules of a game with the parameters of one match (`setup`). Instances are immutable. Compare them by `setup()`.
 
-    `moves` is empty exactly when `outcome` is not None: no player may pass, and the player to move
-    always has a move. Moves come in a fixed order, which also breaks ties between moves.
+    `moves` is empty exactly when `outcome` is not None: in an unfinished position, the player to move always has a move,
+    and no player may pass. Moves come in a fixed order, which also breaks ties between moves.
     """
 
     name: ClassVar[str]
-    """Name on the wire and in records: 1 to 64 lower-case letters, digits, `_` and `-`."""
+    """Name of the game in messages and records: 1 to 64 lower-case letters, digits, `_` and `-`."""
     title: ClassVar[str] = ""
-    """Display name of a game of the project. Other games are shown under `name`."""
+    """Title of a game of the project for users. Other games are shown under their `name`."""
     board: Board | None = None
-    """Board that the web page draws, with `marks` on its cells; None for a game that is shown as text."""
+    """Board that the web page and the terminal draw, with `marks` on its cells; None for a game that is shown as text."""
     ply_limit: int | None = 1_000
     """Number of plies after which an unfinished match is a draw; None if the rules end every match."""
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """Return the game on a setup, which has the form that `setup()` returns.
+        """Return the game with the parameters `setup`, in the form that `setup()` returns.
 
-        Default: accept only an empty setup. Raises BadData if the setup is invalid.
+        Default: accept only an empty mapping. Raises BadData if the parameters are invalid.
         """
         if setup:
             raise BadData(f"the setup of {cls.name} must be empty, not {setup!r:.60}")
         return cls()
 
     def setup(self) -> dict[str, Plain]:
-        """Return all data that another program needs to play by the same rules from the same start.
+        """Return the parameters of this game: all data that another program needs to play by the same rules.
 
-        May return the same object each time, since callers do not change it. Default: an empty mapping.
+        Callers do not change the returned object, so it may be the same each time. Default: an empty mapping.
         """
         return {}
 
@@ -104,7 +104,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def moves(self, position: P) -> Sequence[M]:
-        """Return the legal moves in move order; empty exactly when the position is finished."""
+        """Return the legal moves in their fixed order; empty exactly when the position is finished."""
 
     @abstractmethod
     def successor(self, position: P, move: M) -> P:
@@ -112,7 +112,7 @@ class Game(ABC, Generic[P, M]):
 
     @abstractmethod
     def outcome(self, position: P) -> Outcome | None:
-        """Return the outcome of the position, or None while it is in play."""
+        """Return the outcome of a finished position, or None if the match continues."""
 
     def is_too_long(self, ply: int) -> bool:
         """Return True if the ply limit makes an unfinished match a draw after `ply` plies."""
@@ -148,7 +148,7 @@ class Game(ABC, Generic[P, M]):
         return "the match is over" if self.outcome(position) is not None else self.broken_rule(position, move)
 
     def play(self, position: P, move: M) -> P:
-        """Return the position after `move`. Raises IllegalMove, also if the match is over."""
+        """Return the position after `move`. Raises IllegalMove if the move is illegal or the match is over."""
         if self.outcome(position) is not None:
             raise IllegalMove(self.move_to_text(move), "the match is over", [])
         return self.play_on(position, move)
@@ -189,7 +189,7 @@ class Game(ABC, Generic[P, M]):
         return cast("tuple[int, ...]", parts) if are_cells else ()
 
     def picture(self, position: P) -> str:
-        """Return a position as several lines of text. Default: the board with its marks; without a board, one line."""
+        """Return a position as lines of text for the terminal. Default: the board, or one line if there is no board."""
         if self.board is None:
             return self.position_to_text(position)
         return self.board.draw_text(make_piece_marks(self.marks(position)))
@@ -208,7 +208,7 @@ class Game(ABC, Generic[P, M]):
             raise BadData(f"{data!r:.40} is not a move of {self.name}: {error}") from None
 
     def move_to_text(self, move: M) -> str:
-        """Return a move as a person reads and types it. Default: its numbers and words, with names instead of cell numbers."""
+        """Return a move as people read and type it. Default: its parts with spaces between, and names for cell numbers."""
         return plain.format_move(move, self._cell_names)
 
     def move_from_text(self, text: str) -> M:
@@ -246,7 +246,7 @@ class Game(ABC, Generic[P, M]):
             raise BadData(f"{data!r:.40} is not a position of {self.name}: {error}") from None
 
     def position_to_text(self, position: P) -> str:
-        """Return a position as one line, to type or to keep in a file. Default: its data as JSON."""
+        """Return a position as one line of text, for users and files. Default: its plain data as JSON."""
         return plain.to_json(self.position_to_data(position))
 
     def position_from_text(self, text: str) -> P:
@@ -263,9 +263,9 @@ class Game(ABC, Generic[P, M]):
 
     @cached_property
     def _cell_names(self) -> Sequence[str]:
-        """Return the names of the cells; empty if the game has no board, or if it overrides `squares`.
+        """Return the cells' names, which stand for cell numbers in moves as text.
 
-        Without an override, a number in a move is a cell number, which people read and type as the cell's name.
+        Empty if the game has no board, or overrides `squares`, so that the numbers in a move need not be cell numbers.
         """
         board = self.board
         if board is None or type(self).squares is not Game.squares:
@@ -274,4 +274,4 @@ class Game(ABC, Generic[P, M]):
 
 
 AnyGame = Game[object, object]
-"""Game whose positions and moves are opaque to the caller."""
+"""Any game: code with this type passes positions and moves on, without knowing their types."""

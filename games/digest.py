@@ -1,4 +1,4 @@
-"""Digest of a game's rules, by which two programs can tell whether they play the same game. Pure.
+"""Digest of a game's rules, by which two programs can tell whether they play the same game. No input or output.
 
 Both programs play the same matches, because a fixed rule chooses the moves. The digest is a SHA-256 of everything
 visible in these matches: the player to move, the legal moves in order, and the outcome. A changed comment or estimate
@@ -15,15 +15,15 @@ from typing import Any
 from arena.games.core import Game, Plain
 
 MAX_POSITIONS = 1000
-"""Maximum number of positions examined in all matches together. For Connect Four, this takes about 0.1 s."""
+"""Maximum number of positions that enter a digest, in all matches together. For Connect Four, this takes about 0.1 s."""
 MAX_MATCHES = 24
-"""Maximum number of matches. Fewer are played if they reach MAX_POSITIONS first."""
+"""Maximum number of matches that are played for a digest. They end earlier if they reach MAX_POSITIONS."""
 DIGEST_LENGTH = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 
 
 def compute_rules_digest(game: Game[Any, Any]) -> str:
-    """Return the digest of a game's rules on its setup. Propagates exceptions raised by faulty rules.
+    """Return the digest of the rules of `game` with its parameters (`setup`). Propagates exceptions of faulty rules.
 
     The digest is computed from matches that every program plays in the same way. Every second match avoids, if possible,
     moves that end the match, so that boards fill up too.
@@ -47,9 +47,9 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
 
 
 def make_fixed_choices(seed: int) -> Callable[[int], int]:
-    """Return a function that returns a pseudo-random number from 0 to n - 1, given n.
+    """Return a function `choose`: `choose(n)` returns a pseudo-random number from 0 to n - 1.
 
-    Its numbers depend only on `seed`, and are the same on every machine.
+    The sequence of its numbers depends only on `seed`, and is the same on every machine.
     """
     state = seed
 
@@ -67,7 +67,7 @@ def _choose_successor(
 ) -> Any:
     """Return the position after the move with the index `choice`.
 
-    If `avoid_end` and this move ends the match, take the first later move in cyclic order that does not, if there is one.
+    If `avoid_end` is True and this move ends the match, take the next move, cyclically, that does not, if there is one.
     """
     for step in range(len(moves) if avoid_end else 1):
         position_after = game.successor(position, moves[(choice + step) % len(moves)])

@@ -1,7 +1,7 @@
-"""Explicit game trees: games that consist of a given tree (ExplicitGame in section 5.4 of source 001 in docs/search.md).
+"""Explicit game trees: games whose positions and moves are listed as a tree, for examples of searches.
 
 A leaf has a value for Maxie, which is also the game's estimate of the leaf. Estimating a node without a value raises
-NodeWithoutValue: the search has stopped at the wrong depth. The players alternate. A move is the number of a child, 0
+NodeWithoutValue, because the search has stopped at the wrong depth. The players alternate. A move is the number of a child, 0
 to n - 1 for a node with n children.
 
 As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value null
@@ -19,13 +19,13 @@ from arena.games.core import BadData, Game, GameError, Outcome, Player, Reason, 
 MAX_NODES = 1_000_000
 """Maximum number of nodes of a tree."""
 MAX_VALUE = 900_000
-"""Maximum absolute value of a node."""
+"""Maximum absolute value that a tree may give to a node."""
 MAX_NAME_LENGTH = 40
 """Maximum length of a node's name, in characters."""
 
 
 class NodeWithoutValue(GameError):
-    """Raised when a search stops at a node without a value, and asks for its estimate."""
+    """Raised when a search asks for the estimate of a node to which the tree gives no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class NodePosition:
-    """A position: the number of a node. The root is 0."""
+    """A position of an explicit game: the number of a node. The root is 0."""
 
     node: int
 
 
 class ExplicitGame(Game[NodePosition, int]):
-    """Game whose positions are the nodes of a given tree. Nodes are numbered so that children come after their parents."""
+    """Game whose positions are the nodes of a given tree. A child has a higher number than its parent."""
 
     name = "explicit"
 
@@ -104,7 +104,10 @@ class ExplicitGame(Game[NodePosition, int]):
         return NodePosition(self.nodes[position.node].children[move])
 
     def outcome(self, position: NodePosition) -> Outcome | None:
-        """Return the outcome at a leaf: the winner by the sign of its value, a draw if it is 0 or unknown."""
+        """Return the outcome at a leaf: Maxie wins if its value is positive, Minnie if negative; otherwise it is a draw.
+
+        Return None at an inner node.
+        """
         node = self.nodes[position.node]
         if node.children:
             return None

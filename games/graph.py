@@ -1,4 +1,4 @@
-"""Graphs as adjacency lists (source 001 in docs/search.md, section 3).
+"""Directed graphs as adjacency lists.
 
 A graph of V vertices is a sequence of V sequences: entry v lists the targets of v's edges, in a fixed order. Vertices
 are 0 to V - 1. Edges are directed; an undirected graph contains both directions of each edge. E is the number of
@@ -15,7 +15,7 @@ Graph = Sequence[Sequence[Vertex]]
 
 
 class VertexNotInGraph(KeyError):
-    """Raised for a vertex that the graph does not have."""
+    """Raised for a number that is not a vertex of the graph."""
 
     def __init__(self, vertex: int, size: int) -> None:
         super().__init__(vertex)
@@ -37,7 +37,7 @@ def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
 
 
 def build_graph(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
-    """Return the graph of `size` vertices with the directed edges `edges`. Targets keep the order of `edges`.
+    """Return the graph of `size` vertices with the directed edges `edges`, as (source, target), in this order.
 
     Raises VertexNotInGraph for an edge with an end outside the graph. Takes O(V + E) time.
     """
@@ -56,17 +56,14 @@ def list_edges(graph: Graph) -> list[tuple[Vertex, Vertex]]:
 
 
 def is_simple(graph: Graph) -> bool:
-    """Return True if the graph has no loop and no double edge. O(V + E)."""
+    """Return True if no edge leads from a vertex to itself, and no edge occurs twice. O(V + E)."""
     return all(
         len(set(targets)) == len(targets) and node not in targets for node, targets in enumerate(graph)
     )
 
 
 def is_undirected(graph: Graph) -> bool:
-    """Return True if every edge has its reverse. O(V + E).
-
-    It is False for Figure 1 of source 001 (docs/search.md), which is a directed graph.
-    """
+    """Return True if for every edge the graph has the edge in the opposite direction too. O(V + E)."""
     edges = set(list_edges(graph))
     return all((target, source) in edges for source, target in edges)
 
@@ -84,9 +81,9 @@ def find_reachable(graph: Graph, vertex: Vertex) -> set[Vertex]:
 
 
 def is_connected(graph: Graph) -> bool:
-    """Return True if every vertex reaches every other along directed edges. O(V + E).
+    """Return True if every vertex can be reached from every other along directed edges. O(V + E).
 
-    For an undirected graph this means connected, for a directed one strongly connected.
+    For a directed graph, this property is called strongly connected.
     """
     if not graph:
         return True

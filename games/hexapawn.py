@@ -1,4 +1,4 @@
-"""Hexapawn, a game by Martin Gardner, on a board of any size; the example in source 002 (docs/search.md).
+"""Hexapawn, a game by Martin Gardner, on a board of up to 26 x 26 squares.
 
 Each side has a row of pawns. A pawn steps one square forward onto an empty square, or takes an enemy
 pawn diagonally forward. A player wins by reaching the far row, or by leaving the opponent without a move.
@@ -21,7 +21,7 @@ Move = tuple[int, int]
 """Source and target of a move, both as square numbers."""
 
 MAX_SIDE = 26
-"""Maximum width and height of a board, in squares: one for each letter."""
+"""Maximum width and height of a board, in squares: a column's name is a letter from a to z."""
 EMPTY = "."
 """Character of an empty square in `Pawns.squares`."""
 PAWNS = {Player.MAXIE: "W", Player.MINNIE: "B"}
@@ -39,7 +39,7 @@ class Pawns:
 
 
 class Hexapawn(Game[Pawns, Move]):
-    """The game of Hexapawn. Moves come pawn by pawn in the order of squares: forward, taking left, taking right."""
+    """Rules of Hexapawn. Moves are in the order of their pawns' squares; for each pawn forward, taking left, taking right."""
 
     name = "hexapawn"
     ply_limit = None  # pawns only go forward
@@ -53,7 +53,7 @@ class Hexapawn(Game[Pawns, Move]):
 
     @classmethod
     def from_setup(cls, setup: Mapping[str, object]) -> Self:
-        """Return the game with the setup's `width` and `height`; each is 3 by default."""
+        """Return the game on a board of the `width` and `height` in `setup`; each is 3 by default."""
         unknown_keys = set(setup) - {"width", "height"}
         if unknown_keys:
             raise BadData(
@@ -112,7 +112,7 @@ class Hexapawn(Game[Pawns, Move]):
         return None if self._list_pawn_moves(position) else Outcome(position.player.opponent, Reason.NO_MOVES)
 
     def estimate(self, position: Pawns) -> int:
-        """Return the number of Maxie's pawns less Minnie's."""
+        """Return the number of Maxie's pawns minus the number of Minnie's."""
         return position.squares.count("W") - position.squares.count("B")
 
     def broken_rule(self, position: Pawns, move: Move) -> str | None:
@@ -176,7 +176,7 @@ class Hexapawn(Game[Pawns, Move]):
         return Pawns(squares, Player(player), ply)
 
     def position_to_text(self, position: Pawns) -> str:
-        """Return the rows from the top, then the player and the ply: `BBB/.../WWW maxie 0`."""
+        """Return the rows from the top, the player to move, and the number of plies played: `BBB/.../WWW maxie 0`."""
         row_starts = reversed(range(0, len(position.squares), self.width))
         rows = "/".join(position.squares[start : start + self.width] for start in row_starts)
         return f"{rows} {position.player.value} {position.ply}"

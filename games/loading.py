@@ -28,16 +28,16 @@ from arena.games.core import Game
 ENTRY_POINT_GROUP = "arena.games"
 """Entry point group for games of installed packages. The name of an entry is the `name` of its game class."""
 GAME_NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
-"""Pattern of a game's name."""
+"""Pattern that the name of every game must match."""
 _MODULE_PREFIX = "arena_game_file_"
-"""Prefix of the module name of a game's file, so that the name differs from those of all other modules."""
+"""Prefix of the module name under which a game's file is loaded, so that the name differs from those of other modules."""
 _LIBRARY_FOLDERS = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), *site.getsitepackages())
-"""Folders of the standard library and of installed packages, whose modules take precedence over those beside a game's file."""
+"""Folders of Python's and of installed packages' modules, which take precedence over modules beside a game's file."""
 _LOADING_LOCK = RLock()
 """Lock held while a game's file is run. It is reentrant, because the file may load another game's file."""
 
 GameClass = type[Game[Any, Any]]
-"""Class of a game: its instances are the game on one setup."""
+"""Class of a game. Each instance is the game with the parameters of one match, such as a map."""
 
 
 def is_file_spec(spec: str) -> bool:
@@ -46,7 +46,7 @@ def is_file_spec(spec: str) -> bool:
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """Return the file and the class that `FILE.py:Class` names; the class is empty for other texts, which are returned whole."""
+    """Return the file and the class name in `FILE.py:Class`; for any other text, the whole text and an empty class name."""
     file, colon, name = spec.rpartition(":")
     return (file, name) if colon and file.endswith(".py") else (spec, "")
 
@@ -82,7 +82,8 @@ def find_class(
     location  name of the file in error messages
     file      name of the file in the examples that error messages give
 
-    Raises LookupError if there is no such class or no single one; the message says in one line how to correct this.
+    An empty `class_name` means the only one. Raises LookupError if there is no such class, or more than one to choose
+    from; the message says in one line how to correct this.
     """
     candidates = {
         name: value
@@ -107,7 +108,7 @@ def find_class(
 
 
 def _load_module_once(path: Path) -> ModuleType:
-    """Return the module of a game's file. The file is run once, for all of its classes and for all threads."""
+    """Return the module of a game's file, which is run only once, even for several of its classes or threads."""
     # With the cache alone, two parallel threads could both run the file and get different classes.
     with _LOADING_LOCK:
         return _load_module(path)
@@ -120,7 +121,7 @@ def _load_module(path: Path) -> ModuleType:
 
 @cache
 def list_installed_games() -> Mapping[str, EntryPoint]:
-    """Return the games of installed packages by name, without loading them. Games with invalid names are left out."""
+    """Return the entry points of games in installed packages, by name, without loading them. Invalid names are left out."""
     return {
         entry_point.name: entry_point
         for entry_point in entry_points(group=ENTRY_POINT_GROUP)
@@ -152,7 +153,7 @@ def load_installed_game(name: str) -> GameClass:
 
 
 def check_game_class(game: GameClass, location: str) -> GameClass:
-    """Return the class `game` if it can be played. Raises BadGame if not; the message names `location` and the reason."""
+    """Return the class `game` if it defines all that a game needs. Otherwise raise BadGame with `location` and the reason."""
     missing_methods = sorted(game.__abstractmethods__)
     if missing_methods:
         raise BadGame(f"{location}: {game.__name__} must define {', '.join(missing_methods)}")
@@ -198,9 +199,9 @@ def run_file(path: Path, prefix: str) -> ModuleType:
 def _choose_sys_path_index() -> int:
     """Return the index in `sys.path` for the folder of a user's file: after Python's modules and the installed packages.
 
-    So no file in this folder replaces a module of Python or of a package. Folders of editable installations come later:
-    in a checkout, whose folders are called `games` and `match`, an import in the user's file finds the user's own
-    `games.py`.
+    So no file in this folder replaces a module of Python or of a package. The folder comes before those of editable
+    installations, so that in a checkout of this project, which has folders `games` and `match`, an import in the user's
+    file finds the user's own `games.py`.
     """
     library_indexes = (sys.path.index(folder) for folder in _LIBRARY_FOLDERS if folder in sys.path)
     return max(library_indexes, default=len(sys.path) - 1) + 1
@@ -213,7 +214,7 @@ def describe_load_error(path: Path, error: BaseException) -> str:
 
 
 def _describe_line(error: BaseException, path: Path) -> str:
-    """Return `, line N` for the last line of the file that led to the error; empty if none did."""
+    """Return `, line N` for the line of the file at `path` that led to the error; empty if none did."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"
     line_numbers = [

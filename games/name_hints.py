@@ -1,4 +1,4 @@
-"""Hints for unknown names: the most similar known name, or else all known names."""
+"""Hints in error messages about unknown names: the most similar known name, or else all known names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def find_most_similar(name: str, names: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a hint such as `; did you mean "italy"?`, to append to a message; empty if no name is similar."""
+    """Return a hint such as `; did you mean "italy"?`, to append to an error message; empty if no name is similar."""
     similar_name = find_most_similar(name, names)
     return f'; did you mean "{similar_name}"?' if similar_name else ""
 

@@ -19,17 +19,17 @@ import msgspec
 from arena.games.basics import BadData, Plain
 
 MAX_INTEGER = 2**53
-"""Maximum absolute value of a whole number. Every JSON reader reads whole numbers up to this value exactly."""
+"""Maximum absolute value of a whole number in plain data. Every JSON reader reads numbers up to this value exactly."""
 MAX_DEPTH = 8
 """Maximum nesting depth of plain data."""
 MAX_LENGTH = 4096
-"""Maximum number of elements of a tuple and of characters of a text."""
+"""Maximum number of elements of a list, and of characters of a text, in plain data."""
 CONVERSION_LOCK = Lock()
-"""Lock held during a conversion: msgspec inspects a class at its first use, and two threads must not do so in parallel."""
+"""Lock held during a conversion by msgspec, which inspects a class at its first use; two threads must not do so at once."""
 
 
 def to_plain(value: object) -> Plain:
-    """Return the value as plain data. Raises TypeError for a value of a type that cannot be converted."""
+    """Convert a move or a position to plain data. Raises TypeError for a value of a type that cannot be converted."""
     if isinstance(value, Enum):
         return to_plain(value.value)
     if value is None or isinstance(value, bool | int | str):
@@ -46,7 +46,7 @@ def to_plain(value: object) -> Plain:
 
 
 def from_plain(data: object, example: object) -> Any:
-    """Convert data from `to_plain` to a value of the same kind as `example`. Raises BadData for other data."""
+    """Convert data from `to_plain` back to a value of the same type as `example`. Raises BadData for other data."""
     return _convert_like(_check_and_freeze(data, MAX_DEPTH), example)
 
 
@@ -56,7 +56,7 @@ def to_json(data: Plain) -> str:
 
 
 def from_json(text: str) -> Plain:
-    """Return the plain data in a line of JSON. Raises BadData for invalid JSON."""
+    """Parse a line of JSON, and return its data. Raises BadData for invalid JSON."""
     try:
         data: Plain = json.loads(text[: 16 * MAX_LENGTH])
     except (ValueError, RecursionError):
@@ -65,7 +65,7 @@ def from_json(text: str) -> Plain:
 
 
 def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
-    """Return a move as text: its whole numbers and texts separated by spaces, or else compact JSON.
+    """Return a move as text: its parts separated by spaces if they are whole numbers and texts, otherwise compact JSON.
 
     cell_names   names of the cells, if the whole numbers are cell numbers; otherwise empty
     """
@@ -79,10 +79,10 @@ def format_move(move: object, cell_names: Sequence[str] = ()) -> str:
 
 
 def parse_move(text: str, example: object, cell_numbers: dict[str, int]) -> Plain:
-    """Return the plain data of a move in the form that `format_move` returns. Raises BadData for any other text.
+    """Parse a move in the form that `format_move` returns, and return its plain data. Raises BadData for other text.
 
-    example        another move of the game
-    cell_numbers   cell numbers by name, in lower case
+    example        another move of the game, for the types of its parts
+    cell_numbers   number of each cell, by its name in lower case
     """
     typed_text = text.strip()
     parts = example if isinstance(example, tuple) and example else (example,)
@@ -119,7 +119,7 @@ def _is_word(value: object) -> bool:
 
 
 def _convert_like(data: Any, example: object) -> Any:
-    """Return plain data from `_check_and_freeze` as a value of the same kind as `example`.
+    """Convert plain data from `_check_and_freeze` to a value of the same type as `example`, and return the value.
 
     Raises BadData if the data cannot be converted to the types in `example`.
     """

@@ -1,8 +1,8 @@
 """Breakthrough (Dan Troyka, 2000): pawns walk straight or diagonally ahead, and the first player to reach the far row
 wins.
 
-As an example, it goes beyond the Connect Four of docs/games.md: its moves go from square to square, it has an estimate,
-and its setup contains the size of the board.
+This example shows more than the Connect Four of docs/games.md: its moves go from square to square, and its setup (the
+parameters of a match) contains the size of the board.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ class Pawns:
 
 
 class Breakthrough(Game[Pawns, tuple[int, int]]):
-    """Moves are (source, target), in the order of the sources: to the left, straight, to the right."""
+    """Rules of Breakthrough. A move is (source, target) as square numbers.
+
+    Moves are in the order of their sources, and for each source to the left, straight ahead, to the right.
+    """
 
     name = "breakthrough"
 
@@ -84,7 +87,7 @@ class Breakthrough(Game[Pawns, tuple[int, int]]):
         return None
 
     def estimate(self, position):
-        """Return the worth of Maxie's pawns less Minnie's. A pawn that has advanced n rows is worth 10 + n²."""
+        """Return the worth of Maxie's pawns minus that of Minnie's. A pawn that has advanced n rows is worth 10 + n²."""
         worth = 0
         for square, pawn in enumerate(position.squares):
             row = square // self.columns

@@ -11,20 +11,20 @@ from __future__ import annotations
 from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
 GARRISON = 2
-"""Number of armies that a capital trains in addition to the one that every occupied territory trains."""
+"""Number of armies that a capital gains after each move, besides the one that every occupied territory gains."""
 CATCH_UP = 4
-"""Number of further armies that a capital trains after a move of its owner, per territory by which the owner is behind."""
+"""Number of further armies that a capital gains after a move of its owner, per territory by which the owner is behind."""
 HEAD_START = 4
-"""Number of armies that Maxie's capital has at the start in addition to those on the map, up to the cap."""
+"""Number of armies that Maxie's capital has at the start besides those that the map gives it, up to the territory cap."""
 NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}
-"""Maxie's and Minnie's capitals on maps whose seats are more even with them, by measured matches."""
+"""By map: Maxie's and Minnie's capital. Measured matches on these maps were more even with them than with other capitals."""
 CAPITAL_DISTANCE = 4
-"""Number of roads between the capitals of other maps, if the start position allows it.
+"""Preferred distance between the two capitals, in roads, on maps that are not in NAMED_CAPITALS.
 
-Capitals that are nearer to each other fall soon, and farther ones hardly ever.
+Capitals nearer to each other are taken soon, and farther ones hardly ever.
 """
 TERRITORY = 10
-"""Value of a territory in `Capitals.estimate`, in armies."""
+"""Number of armies as which `Capitals.estimate` counts a territory."""
 
 
 class Capitals(Riskless):
@@ -66,9 +66,9 @@ class Capitals(Riskless):
         return outcome
 
     def estimate(self, position):
-        """Return the estimate for Maxie: her lead in armies, plus TERRITORY for each territory of her lead.
+        """Return Maxie's lead in armies, plus TERRITORY for each territory that she has more than Minnie.
 
-        Armies next to an enemy count one and a half times.
+        Armies on territories next to an enemy count one and a half times.
         """
         armies = position.armies
         border = {1: 0, -1: 0}
@@ -79,7 +79,10 @@ class Capitals(Riskless):
 
 
 def _territory_lead(armies) -> int:
-    """Return Maxie's number of territories minus Minnie's. `armies`: positive numbers are Maxie's."""
+    """Return Maxie's number of territories minus Minnie's.
+
+    armies  number of armies of each territory; Maxie's are positive, Minnie's negative
+    """
     return sum((n > 0) - (n < 0) for n in armies)
 
 

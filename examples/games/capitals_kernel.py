@@ -1,7 +1,7 @@
-"""Capitals for the compiled searches, on maps of up to 64 territories: `--game capitals_kernel.py`.
+"""The game of capitals.py for the compiled searches, on maps of up to 64 territories: `--game capitals_kernel.py`.
 
-The game is that of capitals.py, which also plays on larger maps, in Python. A position has 33 words: 16 for the mover's
-armies, 16 for the opponent's, and one with both capitals. A word holds four territories of 16 bits each, so that a few
+On larger maps, it is searched in Python. A position has 33 words: 16 for the armies of the player to move, 16 for the
+opponent's armies, and one with both capitals. A word holds four territories of 16 bits each, so that a few
 operations train four territories at once.
 """
 
@@ -20,17 +20,18 @@ SIDE = MOST // 4
 CAPITALS = 2 * SIDE
 ONES = 0x0001_0001_0001_0001
 HIGHEST = 0x7FFF
-"""Largest number of armies of a territory in a word."""
+"""Largest number of armies that the 16 bits of a territory can hold."""
 GATHER = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3
-"""Factor that moves the lowest bits of a word's four territories to its bits 48 to 51."""
+"""Factor of a multiplication that moves the lowest bits of a word's four territories to the word's bits 48 to 51."""
 CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
 FIRST = 7
 NEAR = FIRST + MOST + 1
 ROADS = NEAR + MOST
-"""Indices in the array `rules`.
+"""Indices into the array `rules`, which holds the map and the constants for compiled code.
 
-GARRISON, CATCH_UP and TERRITORY are the constants of capitals.py. From FIRST on stands the number of each territory's
-first road, from NEAR on the set of its neighbours as bits, and from ROADS on the source and the target of each road.
+GARRISON, CATCH_UP and TERRITORY hold the constants of capitals.py. FIRST is the first of the numbers of each territory's
+first road, NEAR the first of the sets of each territory's neighbours, as bits, and ROADS the first of the sources and
+targets of the roads.
 """
 
 
@@ -81,7 +82,7 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
 
 @cache
 def kernel() -> Kernel:
-    """Return the kernel of Capitals."""
+    """Return the functions of Capitals for compiled searches: its moves, how to play one, its ends and its estimate."""
 
     @inlined
     def armies(mem: Any, side: Any, v: Any) -> Any:
@@ -95,7 +96,7 @@ def kernel() -> Kernel:
 
     @inlined
     def occupied(word: Any) -> Any:
-        """Return a word in which the lane of each territory is 1 if `word` has armies there, and 0 otherwise."""
+        """Return a word whose 16 bits for each territory are 1 if `word` has armies there, and 0 otherwise."""
         return ((word + HIGHEST * ONES) >> 15) & ONES
 
     @inlined
@@ -114,7 +115,7 @@ def kernel() -> Kernel:
 
     @inlined
     def territories(rules: Any, mem: Any, side: Any) -> Any:
-        """Return the set of a side's territories, one bit for each."""
+        """Return the set of one side's territories as bits: bit n is 1 if territory n is the side's."""
         found = 0
         for row in range(get(rules, ROWS)):
             found |= (((occupied(get(mem, side + row)) * GATHER) >> 48) & 15) << (4 * row)
@@ -180,7 +181,7 @@ def kernel() -> Kernel:
 
     @inlined
     def worth(rules: Any, mem: Any, side: Any, own: Any, foe: Any) -> Any:
-        """Return the estimate of one side's armies on the territories `own`, if the enemy holds `foe`."""
+        """Return the estimated worth of one side's armies; `own` and `foe` are its and the enemy's territories as bits."""
         border = 0
         left = own
         while left != 0:

@@ -1,4 +1,4 @@
-"""Connect Four: the tutorial of docs/games.md builds it step by step."""
+"""Rules of Connect Four, the example that docs/games.md builds step by step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EMPTY, DISC = ".", {MAXIE: "X", MINNIE: "O"}
 
 
 def lines():
-    """Yield all lines of four cells: to the right, up, and along both diagonals."""
+    """Yield all lines of four cells, as cell numbers: rows, columns and both diagonals."""
     for row in range(ROWS):
         for column in range(COLUMNS):
             for right, up in ((1, 0), (0, 1), (1, 1), (-1, 1)):
@@ -57,7 +57,7 @@ class ConnectFour(Game[Discs, int]):
         return None if EMPTY in cells else Outcome(None, "board full")
 
     def estimate(self, position):
-        """Return the sum over lines with discs of one player only: the squared number of discs, negative for Minnie."""
+        """Return the sum of the squared numbers of discs in lines with discs of one player only; Minnie's are negative."""
         lines = [[position.cells[cell] for cell in line] for line in LINES]
         return sum(
             (line.count("X") ** 2) * ("O" not in line) - (line.count("O") ** 2) * ("X" not in line)

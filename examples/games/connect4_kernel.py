@@ -1,7 +1,7 @@
-"""Connect Four for the compiled searches: two words, one for each player's discs.
+"""Connect Four for the compiled searches: a position has two words, one for each player's discs.
 
-A cell is bit 7 · column + row. Each column has one bit above its top that is never set, so that the shifts that find
-four in a row never cross from one column to the next. A move has the number of its cell's bit.
+In a word, bit 7 · column + row stands for a cell. Each column has one more bit above its top, which is never set, so that
+the shifts that find four in a row never cross from one column to the next. A move is the number of its cell's bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COLUMN_CELLS = (1 << ROWS) - 1
 
 
 def compile_game(game: Any, lines: Any) -> CompiledGame:
-    """Return the game for the compiled searches: its functions, the data they read, and the conversions."""
+    """Return the game for the compiled searches: its functions, the `lines` that they read, and the conversions."""
 
     def bit(cell: int) -> int:
         return STRIDE * (cell % COLUMNS) + cell // COLUMNS
@@ -48,7 +48,7 @@ def compile_game(game: Any, lines: Any) -> CompiledGame:
 
 @cache
 def kernel() -> Kernel:
-    """Return the kernel of Connect Four."""
+    """Return the functions of Connect Four for compiled searches: its moves, how to play one, its ends and its estimate."""
 
     @inlined
     def moves(_rules: Any, mem: Any, pos: Any, out: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A bot in a container. It plays the move that leaves the opponent the fewest moves."""
+"""A bot for a Docker container. It plays the move that leaves the opponent the fewest moves."""
 
 from arena import Bot
 
