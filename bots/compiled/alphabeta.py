@@ -1,10 +1,10 @@
 """Main search: alpha-beta with all optimizations, written as one loop over an explicit stack.
 
-Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window from ALPHA to BETA, and its value is
-for its player to move. A node at depth 0 is estimated, and a won node is worth WIN minus its distance from the root.
-With option EXACT, the root has the value and the leftmost best move of plain minimax at that depth, for every number of
-threads and any content of the table. If the search is stopped, the root's frame holds the best of the moves that were
-searched, and the table holds only correct entries.
+Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window from ALPHA to BETA (fields of its
+stack frame), and its value is for its player to move. A node at depth 0 is estimated, and a won node is worth WIN minus
+its distance from the root. With option EXACT, the root has the value and the leftmost best move of plain minimax at
+that depth, for every number of threads and any content of the table. If the search is stopped, the root's frame holds
+the best of the moves that were searched, and the table holds only correct entries.
 
 Each step of the loop works on the frame at register AT and returns the next step: enter a node, list its moves, choose
 its next move, begin the move, receive a value, or finish the node. All state is in arrays, and none on the call stack:
@@ -18,7 +18,7 @@ from typing import Any
 
 from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
-from arena.bots.compiled.jamboree import SplitPoints, is_interrupted, value_to_exceed
+from arena.bots.compiled.jamboree import SplitPoints, compute_threshold, is_interrupted
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import LastPlySearch, compute_end_value
 from arena.bots.compiled.memory_layout import (
@@ -259,12 +259,12 @@ def make_search(kernel: Kernel) -> Any:
         move = get(mem, get(mem, node + Frame.LIST) + i)
         distance = get(mem, node + Frame.DISTANCE)
         exact = get(shared, Option.EXACT)
-        threshold = value_to_exceed(
+        threshold = compute_threshold(
             get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact
         )
         fixed = get(mem, node + Frame.FIXED_ALPHA)
         if fixed != UNFIXED:
-            threshold = value_to_exceed(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
+            threshold = compute_threshold(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
         put(mem, node + Frame.NEXT, i + 1)
         put(mem, node + Frame.MOVE, move)
         put(mem, node + Frame.THRESHOLD, threshold)
@@ -385,7 +385,7 @@ def make_search(kernel: Kernel) -> Any:
             distance = get(mem, node + Frame.DISTANCE)
             best_move = get(mem, node + Frame.BEST_MOVE)
             alpha = get(mem, node + Frame.ALPHA)
-            if value <= value_to_exceed(alpha, best_move, move, distance, get(shared, Option.EXACT)):
+            if value <= compute_threshold(alpha, best_move, move, distance, get(shared, Option.EXACT)):
                 return NEXT
         put(mem, node + Frame.ALPHA, value)
         put(mem, node + Frame.BEST_MOVE, move)

@@ -22,7 +22,7 @@ from arena.bots.compiled.catalogue import compile_game, weights_for
 from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
-SPARE_WORDS = 8
+PADDING_WORDS = 8
 """Number of padding words at the end of the memory, because `bit_column` reads whole vectors of four words."""
 
 
@@ -62,7 +62,7 @@ class Batch:
         words = compiled.kernel.words
         self._start = np.zeros(words, np.int64)
         self._start[:] = compiled.pack(game.start())
-        self._memory = np.zeros((size + 1) * words + self.actions + SPARE_WORDS, np.int64)
+        self._memory = np.zeros((size + 1) * words + self.actions + PADDING_WORDS, np.int64)
         self._legal = np.zeros((size, self.actions), np.uint8)
         self._done = np.zeros(size, np.uint8)
         self._rows = np.arange(size)

@@ -17,7 +17,7 @@ from arena.bots.compiled import riskless_kernel, tictactoe_kernel
 from arena.bots.compiled.availability import has_own_kernel
 from arena.bots.compiled.kernel import CompiledGame, Kernel, Weights
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.catalogue import NETWORK_FILE, load_named_weights
+from arena.bots.evaluators.catalogue import NETWORK_FILE_SUFFIX, load_named_weights
 from arena.bots.evaluators.network import Network, load_network
 from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
@@ -50,7 +50,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
     """
     if not (type(game) is Riskless or type(game) is TicTacToe):
         return {}  # a user-defined kernel contains the game's estimate
-    if evaluator.endswith(NETWORK_FILE):
+    if evaluator.endswith(NETWORK_FILE_SUFFIX):
         return load_network(Path(evaluator))
     names = riskless.FEATURE_NAMES if isinstance(game, Riskless) else tictactoe.FEATURE_NAMES
     if evaluator == "plain":

@@ -99,7 +99,7 @@ def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
 
 
 @inlined
-def value_to_exceed(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> Any:
+def compute_threshold(best: Any, best_move: Any, move: Any, distance: Any, exact: Any) -> Any:
     """Return the value that `move` must exceed to become the best move.
 
     At the root of an exact search, a move before `best_move` in move order needs only an equal value.
@@ -208,7 +208,7 @@ class SplitPoints:
             move = get(shared, move_record(split, i) + SplitMove.MOVE)
             distance = get(shared, split + Split.DISTANCE)
             best_move = get(shared, split + Split.BEST_MOVE)
-            threshold = value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT))
+            threshold = compute_threshold(best, best_move, move, distance, get(shared, Option.EXACT))
             # if alpha has risen since the test, test again before searching with the whole window
             claimed = 1 if get(shared, move_record(split, i) + SplitMove.TESTED) >= threshold else 0
             put(shared, split + Split.SEARCHING, claimed)
@@ -245,7 +245,7 @@ class SplitPoints:
                     put(
                         mem,
                         node + Frame.THRESHOLD,
-                        value_to_exceed(best, best_move, move, distance, get(shared, Option.EXACT)),
+                        compute_threshold(best, best_move, move, distance, get(shared, Option.EXACT)),
                     )
             unlock_split(shared, split)
             return has_move
@@ -267,7 +267,7 @@ class SplitPoints:
             if get(shared, split + Split.CUT) == 0:
                 best_move = get(shared, split + Split.BEST_MOVE)
                 alpha = get(shared, split + Split.ALPHA)
-                current_threshold = value_to_exceed(
+                current_threshold = compute_threshold(
                     alpha, best_move, move, get(shared, split + Split.DISTANCE), get(shared, Option.EXACT)
                 )
                 beta = get(shared, split + Split.BETA)

@@ -24,7 +24,7 @@ from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
 from arena.bots.compiled.riskless_estimate import make_estimate
-from arena.bots.compiled.riskless_leaves import UNFORESEEN, make_leaves
+from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_leaves
 from arena.bots.compiled.riskless_network import NETWORK_SUFFIX, make_network, make_network_words
 from arena.bots.evaluators.network import Network, NetworkTables
 from arena.bots.evaluators.riskless import FEATURE_NAMES
@@ -125,7 +125,8 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
         plies_left,
         roads.__getitem__,
         number_by_road.__getitem__,
-        can_foresee=not isinstance(weights, Network) and not any(weights[name] for name in UNFORESEEN),
+        can_foresee=not isinstance(weights, Network)
+        and not any(weights[name] for name in LEAF_ONLY_FEATURES),
         cells=map.size,
     )
 

@@ -16,7 +16,7 @@ from arena.bots.compiled.riskless_estimate import TerritorySets
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
-UNFORESEEN = ("attacks", "exposed")
+LEAF_ONLY_FEATURES = ("attacks", "exposed")
 """Features that only the leaf's own position shows, because a move changes the possible attacks all around it."""
 
 _LOWER_HALF = 0xFFFFFFFF

@@ -16,7 +16,7 @@ from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.compiled.availability import has_compiled_search, has_engine_extra, has_own_kernel
-from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE, check_support
+from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE_SUFFIX, check_support
 from arena.games.core import Game
 
 ENGINES_WITH_FORMS = ("alphabeta", "jamboree")
@@ -121,7 +121,7 @@ def _to_compiled_spec(spec: Spec) -> Spec:
 def _find_python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine has no compiled search for the game, or an empty string if it has one."""
     evaluator = spec.values["evaluator"]
-    if evaluator == OUTCOMES or evaluator.endswith(OUTCOMES_FILE):
+    if evaluator == OUTCOMES or evaluator.endswith(OUTCOMES_FILE_SUFFIX):
         return "its compiled search does not support tables of outcomes"
     if not has_engine_extra():
         return "its compiled search needs the extra `engine`, which is not installed"

@@ -16,7 +16,7 @@ from arena.bots.engines.from_file import load_bot_class, make_engine_name
 from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
-from arena.bots.evaluators.catalogue import EVALUATORS, NETWORK_FILE
+from arena.bots.evaluators.catalogue import EVALUATORS, NETWORK_FILE_SUFFIX
 from arena.games.core import Game
 from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
@@ -109,10 +109,10 @@ def _make_bot(spec: Spec) -> Bot:
 def check_evaluator_name(spec: Spec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
     name = spec.values["evaluator"]
-    if name.endswith((".toml", NETWORK_FILE)):
+    if name.endswith((".toml", NETWORK_FILE_SUFFIX)):
         if not Path(name).is_file():
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")
-        if name.endswith(NETWORK_FILE) and not has_engine_extra():
+        if name.endswith(NETWORK_FILE_SUFFIX) and not has_engine_extra():
             raise BadSpec(
                 f'{spec.name}: networks need the engine extra: pip install "riskless-arena[engine]"'
             )

@@ -26,9 +26,9 @@ OUTCOMES = "outcomes"
 """Name of the evaluator that uses the project's own outcomes file."""
 EVALUATORS = ("plain", "features", OUTCOMES)
 """Names of the evaluators that need no file from the user."""
-OUTCOMES_FILE = "outcomes.toml"
+OUTCOMES_FILE_SUFFIX = "outcomes.toml"
 """Suffix of an outcomes file's name (`evaluators.outcomes`). Any other TOML file contains weights."""
-NETWORK_FILE = ".npz"
+NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
 EXPLICIT_GAME = "explicit"
@@ -49,10 +49,10 @@ def check_support(game: Game[Any, Any], name: str) -> None:
 
     This includes `features` for a game without features, for which `evaluator_for` would use `plain`.
     """
-    if name.endswith(NETWORK_FILE):
+    if name.endswith(NETWORK_FILE_SUFFIX):
         if not isinstance(game, Riskless):
             raise BadSpec(f"networks support only riskless, not {game.name}: use evaluator=plain")
-    elif name == OUTCOMES or name.endswith(OUTCOMES_FILE):
+    elif name == OUTCOMES or name.endswith(OUTCOMES_FILE_SUFFIX):
         make_category_function(game)
     elif name == "features" or name.endswith(".toml"):
         get_features(game)
@@ -135,16 +135,18 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     """
     if name == "plain":
         return make_plain_evaluator(game)
-    if name not in EVALUATORS and not name.endswith((".toml", NETWORK_FILE)):
+    if name not in EVALUATORS and not name.endswith((".toml", NETWORK_FILE_SUFFIX)):
         raise BadSpec(
             f"no evaluator is called {name!r:.60}: choose from {', '.join(EVALUATORS)}, or a file NAME.toml or NAME.npz"
         )
-    if name == OUTCOMES or name.endswith(OUTCOMES_FILE):
+    if name == OUTCOMES or name.endswith(OUTCOMES_FILE_SUFFIX):
         path = (
-            WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE}" if name == OUTCOMES else Path(name)
+            WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE_SUFFIX}"
+            if name == OUTCOMES
+            else Path(name)
         )
         return make_category_evaluator(game, make_category_function(game), load_outcomes(path))
-    if name.endswith(NETWORK_FILE):
+    if name.endswith(NETWORK_FILE_SUFFIX):
         check_support(game, name)
         from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
 

@@ -13,7 +13,7 @@ from arena.bots.compiled.cache import compile_kernel
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, UNSEEN
 from arena.bots.compiled.riskless_kernel import compile_game, count_planes, make_layout, make_riskless_kernel
-from arena.bots.compiled.riskless_leaves import UNFORESEEN
+from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES
 from arena.bots.evaluators import riskless
 from arena.games.riskless import Riskless
 from tests.bots.compiled.positions import draw_random_weights, make_random_map, make_random_position
@@ -55,7 +55,7 @@ def check(game: Riskless, rng: random.Random, weights: dict[str, int]) -> int:
     out = np.zeros(2 * compiled.move_count, np.int64)
     mem[: len(words)] = words
     count = int(probe(planes)(compiled.rules, mem, out))
-    assert compiled.can_foresee == (not any(weights[name] for name in UNFORESEEN))
+    assert compiled.can_foresee == (not any(weights[name] for name in LEAF_ONLY_FEATURES))
     if compiled.can_foresee:
         foreseen, estimated = out[: 2 * count : 2], out[1 : 2 * count : 2]
         assert np.array_equal(foreseen, estimated), (game.map, weights)
@@ -67,7 +67,9 @@ def test_incremental_leaf_values_equal_full_ones(caps: tuple[int, ...]) -> None:
     rng = random.Random(4)
     moves = 0
     for _ in range(500):
-        weights = dict(draw_random_weights(rng, riskless.FEATURE_NAMES)) | dict.fromkeys(UNFORESEEN, 0)
+        weights = dict(draw_random_weights(rng, riskless.FEATURE_NAMES)) | dict.fromkeys(
+            LEAF_ONLY_FEATURES, 0
+        )
         for name in riskless.FEATURE_NAMES[1:]:
             weights[name] *= rng.random() < 0.7
         moves += check(Riskless(make_random_map(rng, 14, caps)), rng, weights)
@@ -80,5 +82,7 @@ def test_leaf_values_of_armies_alone_and_of_features_that_need_the_position() ->
         game = Riskless(make_random_map(rng, 10))
         check(game, rng, dict.fromkeys(riskless.FEATURE_NAMES, 0) | {"armies": 100})
         check(
-            game, rng, dict.fromkeys(riskless.FEATURE_NAMES, 0) | {"armies": 100, rng.choice(UNFORESEEN): 7}
+            game,
+            rng,
+            dict.fromkeys(riskless.FEATURE_NAMES, 0) | {"armies": 100, rng.choice(LEAF_ONLY_FEATURES): 7},
         )
