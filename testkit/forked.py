@@ -1,6 +1,6 @@
 """`arena` commands as separate processes, forked from a process that has already loaded the program.
 
-Python takes a third of a second to load a server or a bot. Only tests of the start of a command need to see that. For
+Python takes a third of a second to load a server or a bot. Only tests of the start of a command need this to happen. For
 all other tests, one process per test run loads the commands (the fork server of `multiprocessing`), and each command is
 forked from it. The command has a process id, memory, working folder, environment and signals of its own. Only its
 command line and environment in /proc are those of the fork server.

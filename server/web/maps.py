@@ -31,7 +31,7 @@ class MapMeasurements(Struct, frozen=True):
     drawn: str
     """Share of drawn matches, in percent."""
     plies: str
-    """Length of a match, in plies."""
+    """Median or mean length of a match, in plies."""
     maxie: str
     """Share of the points that Maxie (the player who moves first) won, in percent."""
 

@@ -93,7 +93,7 @@ class EventPage(Struct, frozen=True):
     finished: bool
     """True if the event is over and none of its matches is in progress."""
     cancel_reason: str
-    """Reason why the event was cancelled; empty for other events."""
+    """Reason why the event was cancelled; empty if it was not."""
 
 
 class StorePages:

@@ -291,7 +291,7 @@ class ConnectionEnd(asyncio.Transport):
         self._deliver_received()
 
     def receive_eof(self) -> None:
-        """Receive the end of the peer's stream. The protocol is told once it has read all data before it."""
+        """Receive the end of the peer's stream, and report it to this end's protocol after all earlier data."""
         if not self._is_lost:
             self._has_unread_eof = True
             self._deliver_received()
