@@ -85,7 +85,7 @@ export class Review {
       this.moves = moves;
       match.judged = moves.map(({ chance }) => chance);
       const accuracy = SEATS.filter((seat) => players[seat]).map((seat) => `${SIDES[seat]} ${Math.round(players[seat].accuracy)} %`);
-      this.tell(`Accuracy: ${accuracy.join(", ")}`, this.largest);
+      this.tell(`Accuracy: ${accuracy.join(", ")}`.replaceAll(" %", "\u00a0%"), this.largest);
     } catch (error) {
       this.asking = false;
       this.tell(error.message);
