@@ -40,7 +40,7 @@ from arena.server.edge.addresses import LOOPBACK
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, set_bots
+from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, store_bots
 from arena.server.web.event_progress import EventProgress
 
 EXTERNAL_GRACE_MS = 10_000
@@ -232,7 +232,7 @@ class _LadderRun:
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:
-            await set_bots(host.engine, stored_ladder.event, bots.names)
+            await store_bots(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume_schedule()
         async with bots.track_connections():
             await self._play_schedule(schedule, bots, replace(self._ladder.threads, is_local=False))

@@ -37,7 +37,7 @@ MAX_QUEUED_MESSAGES = 1_000
 MAX_ATTEMPTS = 8
 """Number of failed attempts after which a message is dropped."""
 ANSWER_SECONDS = 10.0
-"""Time limit of one attempt, in seconds."""
+"""Time limit for one attempt to send a message, in seconds."""
 RETRY_PAUSE_SECONDS = (1.0, 60.0)
 """Shortest and longest pause between two attempts to send a message, in seconds. It doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret

@@ -21,7 +21,7 @@ from arena.server.store.schema import addresses, tokens
 RETENTION_DAYS = 30
 """Number of days for which an address use is kept."""
 MAX_OWNERS_PER_ADDRESS = 3
-"""Maximum number of owners at one address on one day that is suspicious. More owners suggest a school or a provider."""
+"""Number of owners up to which it is suspicious that they share an address on a day. More owners suggest a school."""
 
 
 class AddressUse(Struct, frozen=True):

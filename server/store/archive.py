@@ -100,11 +100,11 @@ def format_archived_line(row: Any) -> str:
 async def add_matches(
     engine: Engine,
     parsed_matches: Iterable[tuple[int, ArchivedMatch]],
-    counts: ImportResult,
+    result: ImportResult,
     *,
     counts_rated_matches: bool,
 ) -> None:
-    """Add the matches from `parse_lines` to the store, and the outcome for each to `counts`.
+    """Add the matches from `parse_lines` to the store, and the outcome for each to `result`.
 
     counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
         matches as unrated, because anybody can write such a mark into a file
@@ -113,7 +113,7 @@ async def add_matches(
     """
     for chunk in database.split_into_chunks(parsed_matches, MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
-            await _add_chunk(connection, chunk, counts, counts_rated_matches=counts_rated_matches)
+            await _add_chunk(connection, chunk, result, counts_rated_matches=counts_rated_matches)
 
 
 def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
@@ -129,15 +129,15 @@ def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
         yield line
 
 
-def parse_lines(lines: Iterable[bytes], counts: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
-    """Yield the number of each valid line, counted from 1, with its match. Add the other lines to `counts.rejected`."""
+def parse_lines(lines: Iterable[bytes], result: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
+    """Yield the number of each valid line, counted from 1, with its match. Add the other lines to `result.rejected`."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             yield number, parse_line(line)
         except BadRecord as error:
-            counts.rejected[number] = str(error)
+            result.rejected[number] = str(error)
 
 
 _decode = msgspec.json.Decoder(ArchivedMatch).decode
@@ -225,11 +225,11 @@ def _parse_time(match: ArchivedMatch, name: str, pattern: re.Pattern[str]) -> da
 async def _add_chunk(
     connection: AsyncConnection,
     chunk: Sequence[tuple[int, ArchivedMatch]],
-    counts: ImportResult,
+    result: ImportResult,
     *,
     counts_rated_matches: bool,
 ) -> None:
-    """Add the matches of `chunk` to the store, and add the outcome for each line to `counts`.
+    """Add the matches of `chunk` to the store, and add the outcome for each line to `result`.
 
     chunk: pairs of a line number and the match in that line
     counts_rated_matches: True to let matches that are marked as rated change the ratings
@@ -250,17 +250,17 @@ async def _add_chunk(
             packed_match = pack_match(MatchData(to_line(record), _encode_terms(record), []))
             packed_rows.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
-            counts.added += 1
+            result.added += 1
             continue
         stored_record = stored_records[archived.match]
         if stored_record is None:
-            counts.rejected[number] = f"match {archived.match} is in progress in this store"
+            result.rejected[number] = f"match {archived.match} is in progress in this store"
         elif stored_record != record:
-            counts.rejected[number] = (
+            result.rejected[number] = (
                 f"match {archived.match} is already in the store, with a different record"
             )
         else:
-            counts.unchanged += 1
+            result.unchanged += 1
     if rows:
         arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL_SQL[connection.dialect.name])
         await connection.execute(sa.insert(matches).values(arrival=arrival), rows)

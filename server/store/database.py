@@ -516,7 +516,7 @@ def _compile_for_sqlite(statement: sa.Insert | sa.Update, parameters: tuple[str,
 
 
 def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
-    """Yield the items in order, in lists of at most `size`. One query can take a list of the default size."""
+    """Yield the items in order, in lists of at most `size`. A list of the default size fits into one query."""
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk

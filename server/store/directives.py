@@ -24,7 +24,7 @@ DirectiveKind = Literal["name", "owner", "address", "notice"]
 """Kind of a directive: a ban of a name, of all bots of an owner, or of an address or network; or a notice."""
 
 KICK_SECONDS = 10.0
-"""Seconds for which a kicked name is refused: long enough for all servers to read the directive."""
+"""Time for which servers refuse a kicked name, in seconds: long enough for all servers to read it from the store."""
 MAX_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
 REVOKED_SECONDS = 60.0

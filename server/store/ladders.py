@@ -85,7 +85,7 @@ async def claim_ladder(
         yield await _load_ladder(engine, name)
 
 
-async def set_bots(engine: Engine, event: str, bots: list[str]) -> None:
+async def store_bots(engine: Engine, event: str, bots: list[str]) -> None:
     """Store `bots` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
     async with database.open_exclusive_transaction(engine) as connection:
         is_event = schema.ladders.c.event == event

@@ -23,7 +23,7 @@ from arena.server.store.tokens import TokenError
 DIRECTIVE_DELAY_SECONDS = 2.0
 """Seconds within which every server has read a new directive (such as a ban) from the store and applied it."""
 MAX_WAIT_SECONDS = 60.0
-"""Maximum time to wait for the end of the matches that a refused name still plays, in seconds."""
+"""Maximum time to wait for the end of the matches that a bot with a refused name still plays, in seconds."""
 
 T = TypeVar("T")
 

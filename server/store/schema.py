@@ -118,7 +118,7 @@ _open = sa.text("finished IS NULL")
 sa.Index("ix_matches_open", matches.c.event, matches.c.started, sqlite_where=_open, postgresql_where=_open)
 
 ARRIVAL_SEQUENCE = sa.Sequence("matches_arrival", metadata=metadata)
-"""PostgreSQL sequence of the numbers in `matches.arrival`.
+"""PostgreSQL sequence of the numbers in `matches.arrival`, which give the order of finished matches.
 
 On SQLite, which has a single writer, the next number is the maximum in the table plus one.
 """

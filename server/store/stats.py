@@ -15,7 +15,7 @@ from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.schema import matches, metadata, records
 
 VACUUM_SECONDS = 7 * 86_400.0
-"""Maximum time for a vacuum of a PostgreSQL database, in seconds, in place of the time limit for other commands."""
+"""Maximum time for a vacuum of a PostgreSQL database, in seconds. The limit for other commands would be too short."""
 
 
 class StoreStats(Struct, frozen=True):

@@ -20,7 +20,7 @@ from arena.server.store.database import Engine
 from arena.server.store.schema import matches, sessions, standings, tokens
 
 MAX_NAME_LENGTH = 64
-"""Maximum length of a name, in characters."""
+"""Maximum length of the name of a bot or an owner, in characters."""
 
 
 class TokenError(errors.OperationRefused):
@@ -49,7 +49,7 @@ def is_valid_name(name: str) -> bool:
 
 
 def require_valid_name(name: str) -> None:
-    """Raise TokenError unless a bot may have this name, by `is_valid_name`."""
+    """Raise TokenError unless `is_valid_name` accepts the name."""
     if not is_valid_name(name):
         raise TokenError(
             f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"

@@ -48,7 +48,7 @@ MAX_BEST_MOVES = 3
 MAX_CPU_SECONDS = 90
 """Limit of the engine's CPU time, in seconds. The review of a match of a hundred moves takes about 5 s.
 
-The first search on a machine also compiles the kernels.
+The first search on a machine also compiles the engine's functions.
 """
 ENGINE_SECONDS = 240.0
 """Time limit of the engine, in seconds. It is longer than `MAX_CPU_SECONDS`, because on a busy machine an engine mostly waits."""

@@ -38,7 +38,7 @@ from arena.server.web.routes import MATCH_ID, MAX_NAME_PARAMETER_LENGTH, NotFoun
 from arena.server.web.static_files import CACHE_ONE_DAY
 
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
-"""Pattern of a ply in a page address."""
+"""Pattern of a ply (number of a move) in a page address."""
 # URL paths of pictures: of a match (with or without a ply), of a film of a match, and of a map, a bot or an event.
 _MATCH_PICTURE_PATH = re.compile(r"/picture/match/([A-Za-z0-9_.:-]{1,64})(?:/([0-9]{1,6}))?\.png")
 _FILM_PATH = re.compile(r"/film/([A-Za-z0-9_.:-]{1,64})\.gif")

@@ -29,12 +29,15 @@ from arena.server.store.finished_matches import make_finished_match_from_row
 from arena.server.store.schema import matches, rating_steps
 
 MATCHES_PER_TRANSACTION = 8
-"""Number of matches counted in one transaction of a running server.
+"""Number of matches added to ratings and tables in one transaction of a running server.
 
 It is small, because on SQLite the server's journal cannot store moves during such a transaction, which takes some ms.
 """
 MATCHES_PER_TRANSACTION_WITHOUT_SERVER = 200
-"""Number of matches counted in one transaction of a process that is not a server, and so has no journal to delay."""
+"""Number of matches added to ratings and tables in one transaction of a process that is not a server.
+
+It is large, because such a process has no journal that would be delayed.
+"""
 
 
 async def count_new_matches(

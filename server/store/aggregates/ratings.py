@@ -298,7 +298,7 @@ def _make_column_conditions(table: sa.Table, *names: str) -> list[sa.ColumnEleme
 
 
 def _select_season_number(season: str) -> sa.ScalarSelect[int]:
-    """Return a subquery for the season's number in a query of `standings`, where each row's game has its own seasons.
+    """Return a subquery for a season's number in the game of each row of `standings`: each game has its own seasons.
 
     season: name of a closed season; empty for the current one
     """

@@ -47,7 +47,7 @@ from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
 
 MATCHES_PER_QUERY = 100
-"""Number of matches read in one query by default."""
+"""Number of matches that `recompute_ratings` reads in one query by default."""
 RELATIVE_TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
 

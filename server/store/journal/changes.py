@@ -53,7 +53,7 @@ class JournalChanges:
     opened_matches: list[dict[str, Any]] = field(default_factory=list)
     closed_matches: list[dict[str, Any]] = field(default_factory=list)
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Row with the hash of the session secret of each bot, in hexadecimal, by the bot's name.
+    """Rows for the table `sessions`, by the bot's name: each has the hash of the session's secret, in hexadecimal.
 
     The hash is None if the session has ended.
     """

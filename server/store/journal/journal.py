@@ -38,7 +38,7 @@ T = TypeVar("T")
 log = logging.getLogger("arena.journal")
 
 SLOW_SECONDS = 3.0
-"""Seconds without an answer to a commit or a renewal after which the store counts as unavailable."""
+"""Seconds without an answer to a commit or a renewal of the lease after which the store counts as unavailable."""
 
 
 class StoreUnavailable(StoreError):
@@ -80,7 +80,7 @@ class Journal:
         A transaction reads `lease` while it holds the lock, so it uses the latest one.
         """
         self._pending_since: dict[str, int] = {}
-        """Start time of each pending database call, in monotonic ns: `commit` of effects, or `renewal` of the lease."""
+        """Start time of each pending database call, in monotonic ns, by kind: `commit`, or `renewal` of the lease."""
         self._last_error = ""
         """Reason why the last commit or lease renewal failed; empty if it succeeded."""
         self._in_doubt = False

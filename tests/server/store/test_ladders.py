@@ -10,7 +10,7 @@ from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import claim_ladder, find_plan, finish_ladder, set_bots
+from arena.server.store.ladders import claim_ladder, find_plan, finish_ladder, store_bots
 from tests.server.journals import make_append_event, make_open_match
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
@@ -102,7 +102,7 @@ async def test_bots_that_connect_later_are_stored_in_the_plan(tmp_path: Path) ->
     plan = {"rounds": 2, "bots": {}}
     async with open_store(make_url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", "spring", "x", plan):
-            await set_bots(engine, "spring", ["a", "b"])
+            await store_bots(engine, "spring", ["a", "b"])
         async with claim_ladder(engine, "ladder", "spring", "x", plan) as kept:
             assert list(kept.plan["bots"]) == ["a", "b"]
 
