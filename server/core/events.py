@@ -65,23 +65,23 @@ SECOND_NS = 1_000_000_000
 
 
 class HostedEvent(Event):
-    """Event, with the parts of its progress that are not stored, such as waiting bots and sent notifications."""
+    """Event that the server runs, with its progress that is not stored, such as waiting bots and sent notifications."""
 
     def __init__(self, stored_event: StoredEvent) -> None:
         super().__init__(stored_event)
         self.are_entries_closed = False
-        """True once the entries have closed, and the matchmaker was asked to check their bots again."""
+        """True once no bot can enter the event any more, and the matchmaker was asked to check the entered bots again."""
         self.waiting_bots: frozenset[str] = frozenset()
         """Names of the bots whose match is due but has not begun."""
         self.due_times: dict[tuple[int, frozenset[str]], int] = {}
-        """Time at which a due match first had to wait for an absent bot, in ns, by round and names of the bots.
+        """Time at which a due match first had to wait for an absent bot, in ns, by its round number and its two bots' names.
 
         Kept until both bots are connected and accept matches.
         """
         self.last_status: tuple[str, int] | None = None
-        """Phase and round that the bots were last notified of; None before the first check."""
+        """Phase and round number of the event that its bots were last notified of; None before the first check."""
         self.last_reported_round = 0
-        """Latest round that was reported to the host's webhook."""
+        """Number of the latest round that was reported to the host's webhook; 0 before the first."""
 
 
 class Events:
@@ -141,13 +141,16 @@ class Events:
     # from the store
 
     def restore(self, stored_events: Iterable[StoredEvent]) -> None:
-        """Load the events of an earlier core. The caller must then restore the events' matches, and call `assign_matches`."""
+        """Load the stored events after a restart.
+
+        The caller must then restore the events' matches, and call `assign_matches`.
+        """
         for stored_event in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_NS
             self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
     def assign_matches(self) -> None:
-        """Assign the restored matches in progress to their events."""
+        """Assign the matches in progress to the events that they belong to, after a restart has restored both."""
         for event in self._events.values():
             players_by_match = {
                 match: room.terms.players
@@ -159,7 +162,7 @@ class Events:
     # requests
 
     def handle_command(self, command: HostCommand) -> None:
-        """Carry out a host's command, and answer with `CommandAnswered`."""
+        """Carry out a host's command about events, and answer it with the effect `CommandAnswered`."""
         try:
             match command.request:
                 case AnnounceEvent():
@@ -368,7 +371,7 @@ class Events:
                 del self._events[event.name]
 
     def _reserve_waiting_bots(self, event: HostedEvent, pairings: list[Pairing]) -> None:
-        """Reserve the bots of these due matches, so that the matchmaker does not pair them in the meantime."""
+        """Reserve the bots of an event's due matches (`pairings`), so that the matchmaker does not pair them in the meantime."""
         waiting_before = event.waiting_bots
         event.waiting_bots = frozenset(
             name for pairing in pairings for name in (pairing.maxie, pairing.minnie)
@@ -576,7 +579,7 @@ class Events:
         event.last_status = status
 
     def _report_to_webhook(self, event: HostedEvent) -> None:
-        """Report a new phase or round to the host's webhook."""
+        """Queue the news of an event's new phase or round for the webhook, a URL that the host has set."""
         news: list[EventStarted | RoundPaired | EventFinished] = []
         state, plan, last_status = event.state, event.plan, event.last_status
         if (

@@ -19,14 +19,14 @@ MAX_GUEST_MOVE_MS = 60_000
 MAX_GUEST_TOTAL_MS = 900_000
 """Limit on the total thinking time of each player in a guest's match, in ms. Such a match takes at most half an hour."""
 GUEST_START_INTERVAL_NS, GUEST_START_BURST = 1_000_000_000, 10
-"""Rate limit on the matches that all guests together begin: average interval in ns, and number without a pause.
+"""Rate limit on the matches that all guests together begin: average interval in ns, and number that may begin at once.
 
 The limit exists because each match is stored.
 """
 GUEST_REQUEST_INTERVAL_NS, GUEST_REQUEST_BURST = 5_000_000_000, 4
-"""Rate limit on the match requests of all guests at one address: average interval in ns, and number without a pause."""
+"""Rate limit on match requests of all guests at one IP address: average interval in ns, and number allowed at once."""
 SLOTS_PER_ADDRESS = 2
-"""Maximum number of parallel matches for all guests at one address."""
+"""Maximum number of parallel matches of all guests at one IP address."""
 
 _GUEST_NAME_PATTERN = re.compile(r"guest-[0-9]{1,6}")
 

@@ -46,7 +46,7 @@ class HouseEngines:
         self._start_limit = RateLimit(GUEST_START_BURST * GUEST_START_INTERVAL_NS)
         self._request_limit = RateLimit(GUEST_REQUEST_BURST * GUEST_REQUEST_INTERVAL_NS)
         self._offers: dict[str, str] = {}
-        """Engine that each unanswered challenge was offered to, by challenge id."""
+        """Name of the engine that has yet to accept each offered challenge, by challenge id."""
         self._sent_places: dict[str, int] = {}
         """Place in the queue that was last sent to the challenger, by challenge id."""
 

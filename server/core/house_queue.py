@@ -17,9 +17,12 @@ from arena.server.core.guests import SLOTS_PER_ADDRESS
 from arena.server.core.turn_order import TurnOrder
 
 GROUP_SHARE = Fraction(3, 4)
-"""Largest share of all slots that all guests together may take, and that all bots with a token together may take."""
+"""Largest share of the slots (parallel matches of house engines) for all guests, and for all bots with a token."""
 OWNER_SHARE = Fraction(1, 2)
-"""Largest share of all slots for the bots of one owner. Guests at one address get `SLOTS_PER_ADDRESS` instead."""
+"""Largest share of the slots (parallel matches of house engines) for the bots of one owner.
+
+Guests at one address get `SLOTS_PER_ADDRESS` instead.
+"""
 MAX_QUEUED_CHALLENGES = 200
 """Maximum number of waiting challenges. If one more arrives, the challenge that is last in turn order is refused."""
 
@@ -28,7 +31,7 @@ class Requester(NamedTuple):
     """Bots that share one limit of matches with house engines: those of one owner, or the guests at one address."""
 
     owner: str
-    """Name of the owner, or the address."""
+    """Name of the bots' owner, or the address of the guests."""
     is_guest: bool
 
 
@@ -46,9 +49,9 @@ class HouseQueue:
 
     def __init__(self) -> None:
         self._waiting_challenges: dict[str, _WaitingChallenge] = {}
-        """Engine and requester of each waiting challenge, in order of arrival."""
+        """Engine and requester of each waiting challenge, by challenge id, in order of arrival."""
         self._used_slots: dict[str, Requester] = {}
-        """Requester of each taken slot, by the id of the offered challenge, and later by the id of its match."""
+        """Group of bots that each taken slot counts for, by the id of the offered challenge, and later of its match."""
         self._turn_order: TurnOrder[Requester] = TurnOrder()
 
     def __len__(self) -> int:
@@ -86,7 +89,7 @@ class HouseQueue:
     def pop_next_offers(
         self, total_slots: int, free_slots: Mapping[str, int], may_begin: Callable[[str], bool]
     ) -> list[tuple[str, str]]:
-        """Return the challenges whose turn has come, each with its engine, and take their slots.
+        """Take slots for the challenges whose turn has come, and return these as pairs (challenge id, engine name).
 
         total_slots  maximum number of matches that all house engines together play in parallel
         free_slots   number of further matches that can be offered to each engine, by name; unanswered offers are
@@ -135,7 +138,7 @@ class HouseQueue:
         return places
 
     def _list_challenges_in_turn_order(self) -> list[str]:
-        """Return the waiting challenges in the order in which they will be offered.
+        """Return the ids of the waiting challenges in the order in which they will be offered.
 
         A requester's second challenge is ranked as if its first one already had a slot.
         """

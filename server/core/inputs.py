@@ -16,7 +16,7 @@ from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
 EDGE_SHIFT = 40
-"""Number of bits of a client's number that distinguish the clients of one edge. The bits above them number the edge."""
+"""Number of low bits of a client's number that distinguish the clients of one edge. The higher bits number the edge."""
 
 
 def get_edge_number(client: int) -> int:
@@ -28,7 +28,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     """Admission of a client, whose `hello` message has been authenticated."""
 
     client: int
-    """Number of the connection, never reused. `get_edge_number` returns its edge."""
+    """Number of the client's connection, never reused. `get_edge_number` extracts the number of its edge."""
     hello: Hello
     address: str
     owner: str
@@ -41,9 +41,9 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     role: Role = "bot"
     """Role that the token grants; without a token, the role that the client requests."""
     guest: bool = False
-    """True for a guest name used without a token."""
+    """True for a guest: a client with a name such as `guest-12` and no token."""
     is_owner_address: bool = False
-    """True if the owner is an address. Bots that share only an address may play rated matches with each other."""
+    """True if `owner` is an address, not a name. Bots that share only an address may play rated matches with each other."""
     local: bool = False
     """True for a bot that runs on the server's own machine."""
     stored_session: bytes = b""
@@ -144,7 +144,7 @@ class ApplySettings(Struct, frozen=True):
 
 
 class UnfinishedMatch(Struct, frozen=True):
-    """Match without a record, as stored in the journal."""
+    """Match that has not ended: its terms, start time and events, as stored in the journal."""
 
     terms: Terms
     started: str

@@ -18,7 +18,7 @@ LISTING_INTERVAL_NS = 250_000_000
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
-"""Key of the next call of `Listings.publish` among the core's deadlines."""
+"""Key under which the core's deadlines hold the time of the next call of `Listings.publish`."""
 
 
 class Listings:
@@ -40,7 +40,7 @@ class Listings:
         self._challenges = challenges
         self._suspensions = suspensions
         self._followers = FollowerCounts()
-        """Number of browsing clients, by edge."""
+        """Number of browsing clients of each edge (process that holds connections)."""
         self._latest_listing: tuple[int, Listing] | None = None
         """Latest listing, preceded by the time in ns when it was built; None before the first listing."""
         self._published_change_count = 0

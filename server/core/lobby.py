@@ -104,7 +104,7 @@ class Lobby:
         self.change_count = 0
         """Number of changes so far that may alter a listing or concern the matchmaker."""
         self.changed_bots: dict[str, LobbyBot] = {}
-        """Bots that have changed since the matchmaker last checked them."""
+        """Bots that have changed since the matchmaker last checked them, by name."""
 
     def now_unix_ns(self) -> int:
         return self.settings.epoch_ns + self.now

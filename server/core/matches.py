@@ -27,7 +27,7 @@ from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import BotSuspensions
 
 MAX_RECENT_STALLS = 1024
-"""Maximum number of recent stalls of the server to remember."""
+"""Maximum number of recent stalls (times in which the server could do no work) to remember."""
 
 
 class Matches:
@@ -63,7 +63,7 @@ class Matches:
         self._handle_event_match = handler
 
     def request_match(self, terms: Terms) -> None:
-        """Begin a match that an event requested, as `begin_requested` does, now or later."""
+        """Begin a match that an event requested, as soon as both bots accept it (see `begin_requested`)."""
         self._pending_terms.append(terms)
         self.begin_requested()
 
@@ -128,7 +128,7 @@ class Matches:
     def _close_as_void(
         self, terms: Terms, bots: Iterable[LobbyBot], start_time: str, error: Exception
     ) -> None:
-        """Close a match that could not be set up, because `error` was raised."""
+        """Close as void a match that could not be set up, because `error` was raised."""
         why = f"the server failed: {type(error).__name__}: {error}"
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
@@ -246,7 +246,7 @@ class Matches:
     # after a restart, and after an outage of the store
 
     def restore(self, restore: RestoreMatches) -> None:
-        """Resume the matches of an earlier core."""
+        """Resume the matches that were in progress when an earlier core (the part that decides matches) ended."""
         for name, secret in sorted(restore.sessions.items()):
             bot = self._lobby.find_or_add_bot(name)
             bot.restore_session(secret, self._lobby.now)

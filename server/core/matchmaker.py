@@ -25,7 +25,7 @@ from arena.server.core.suspensions import BotSuspensions
 from arena.server.core.turn_order import TurnOrder
 
 RATING_STEP = 200.0
-"""Rating difference that costs a pair of bots as much as one earlier match of the two."""
+"""Rating difference that counts against pairing two bots as much as one earlier match between them."""
 DEFAULT_RATING = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED_BOTS = 50
@@ -191,7 +191,7 @@ class Matchmaker:
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Choose matches between the waiting bots `names`.
+        """Choose matches between the waiting bots `names`, while matches in progress take up `load` of this machine.
 
         Return the terms of the matches, and True if a further match waits because this machine is fully loaded.
         """

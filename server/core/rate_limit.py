@@ -5,7 +5,7 @@ from __future__ import annotations
 from arena.server.core.bounded_dict import BoundedDict
 
 MAX_KEYS = 10_000
-"""Maximum number of keys. The key that was charged least recently is forgotten first."""
+"""Maximum number of keys to remember. The key that was charged least recently is forgotten first."""
 
 
 class RateLimit:

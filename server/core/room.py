@@ -78,7 +78,7 @@ class Room:
         self._lobby = lobby
         self._trimmer = AnalysisTrimmer(terms.game)
         self._seq = 0
-        """Number of the last event in the journal; 0 before the first."""
+        """Number of this match's last event in the journal; 0 before the first."""
         self._unsaved_turn: tuple[int, TurnStarted] | None = None
         """Start of the current turn, with its time in ns, until it is in the journal.
 
@@ -87,7 +87,7 @@ class Room:
         self.turn_report_deadline: int | None = None
         """Time until which an edge must report that it has sent the turn, in ns; None if no report is expected."""
         self._clock_ran_ns = 0
-        """Time that the clock had run before the turn was last sent, in ns."""
+        """Time that the clock had already run when the current turn was last sent, in ns; 0 unless it was sent again."""
 
     # events
 

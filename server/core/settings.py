@@ -48,7 +48,7 @@ class Pool(Struct, frozen=True, kw_only=True):
     """Settings of the matches that the matchmaker arranges for waiting bots."""
 
     games: tuple[PoolGame, ...]
-    """Games, which every two bots play in turn. Bots are paired by their ratings in the first game."""
+    """Games of the pool: every two bots play them in turn. Bots are paired by their ratings in the first game."""
     margin_ms: int = 100
     """Extra time allowed on each move for network delay, in ms."""
     ready_ms: int = 30_000
@@ -94,7 +94,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     event: str = ""
     """Event that runs here but is controlled from outside the core, such as an `arena ladder`; empty if there is none."""
     entrants: tuple[str, ...] | None = None
-    """Bots that play in `event`; None before that event begins."""
+    """Names of the bots that play in `event`; None before that event begins."""
     transit_ns: int = 0
     """Longest travel time of a message between an edge and the core, in ns; 0 if both are in one process.
 

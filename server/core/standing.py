@@ -14,7 +14,7 @@ from arena.server.core.matchmaker import find_pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
 MAX_LISTED_GAMES = 3
-"""Maximum number of games that the line of text names."""
+"""Maximum number of games named in the line of text about a bot's status."""
 
 
 def send_standing(bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str = "") -> None:

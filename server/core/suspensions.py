@@ -16,7 +16,7 @@ MIN_SUSPENSION_SECONDS = 30
 MAX_SUSPENSION_SECONDS = 1800
 """Length of the longest suspension, in seconds."""
 MAX_TRACKED_NAMES = 10_000
-"""Maximum number of remembered names. The name whose last failure is oldest is forgotten first."""
+"""Maximum number of bots' names to remember. The name whose last failure is oldest is forgotten first."""
 
 
 @dataclass(slots=True)

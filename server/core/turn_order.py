@@ -1,4 +1,4 @@
-"""Turn order: the key that has waited longest since its last turn is next."""
+"""Turn order of keys, such as owners of bots: the key that has waited longest since its last turn is next."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from arena.server.core.bounded_dict import BoundedDict
 
 MAX_KEYS = 10_000
-"""Maximum number of keys. The key whose last turn is oldest is forgotten first, and counts as never served."""
+"""Maximum number of keys to remember. The key whose last turn is oldest is forgotten first, and counts as never served."""
 
 K = TypeVar("K", bound=Hashable)
 
