@@ -107,7 +107,7 @@ def _load_base_map(name: str) -> RisklessMap:
 PLANAR_SIZES = range(5, 65)
 """Allowed numbers of territories of a random planar map."""
 WIDTH, HEIGHT = 100, 60
-"""Size of the rectangle of a random planar map's points, in the units of territories' places."""
+"""Size of the rectangle in which the territories of a random planar map lie, in units of map coordinates."""
 MAX_STARTS = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 

@@ -25,7 +25,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 
 GRACE_MS = 2_000
-"""Milliseconds that a disconnected bot has to return. Few are enough: on one machine, a lost connection means a crash."""
+"""Milliseconds within which a disconnected bot must reconnect. On one machine, a lost connection usually means a crash."""
 
 
 class BotProcesses:

@@ -42,7 +42,7 @@ WORKER_CHECK_SECONDS = 2.0
 """Seconds between counts of the cluster's workers while no pair ends."""
 
 MAX_SECONDS_WITHOUT_WORKER = 60
-"""Seconds without any worker after which the event ends."""
+"""Maximum number of seconds that an event goes on while the cluster has no worker."""
 
 MAX_WORKERS_PER_PAIR = 4
 """Maximum number of workers that are tried for a pair, one after another, if each of them dies.
@@ -219,7 +219,7 @@ class ClusterRunner:
         )
 
     async def _run_job(self, job: PairJob) -> tuple[PairResult, str]:
-        """Let a worker play a pair. Return the pair's result, and the reason to record for each match that it lacks.
+        """Let a worker play a pair. Return the result, and the reason to record for each match that is missing from it.
 
         If no worker completes the pair, the result is empty.
         """

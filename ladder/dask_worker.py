@@ -39,7 +39,7 @@ _OPENING_LOCK = Lock()
 
 @dataclass(frozen=True)
 class PairJob:
-    """The remaining matches of one pair of bots."""
+    """Job of a worker: the remaining matches of one pair, which is two matches of the same bots with swapped seats."""
 
     matches: tuple[str, ...]
     """Terms of the remaining matches, written by `match.terms.to_json`, in the order in which the matches are played."""
@@ -55,12 +55,12 @@ class PairJob:
 
 @dataclass
 class PairResult:
-    """Result of a pair: the records, and problems of the bots."""
+    """Result of a `PairJob`: records of the played matches, and messages about the bots."""
 
     records: list[str] = field(default_factory=list)
     """Records of the played matches, one line each."""
     notices: list[str] = field(default_factory=list)
-    """Messages about crashes and other problems of the bots, for the observer of the ladder."""
+    """Messages about crashes and other problems of the bots, for the user of the ladder."""
 
 
 def play_pair(job: PairJob) -> PairResult:
@@ -115,7 +115,9 @@ async def _play_job(
 
 
 async def _play_match(terms: Terms, host: MatchHost, pool: BotPool) -> Record:
-    """Play a match as soon as its bots are free, and return its record. A lost bot forfeits once the other one is free.
+    """Play a match as soon as its bots are free, and return its record.
+
+    A lost bot, which will not be restarted, forfeits the match once the other bot is free.
 
     Raises BotRefused if a bot cannot be started.
     """

@@ -28,14 +28,14 @@ class EventTerms:
 
     event: str
     starts: Sequence[AnyGame]
-    """Start positions, each as a game on a setup; `Pair.start` is an index into them."""
+    """Start positions, each as a game object that begins with it; `Pair.start` is an index into them."""
     time_control: TimeControl
     margin_ms: int
     ready_ms: int
     openings: Openings = field(default_factory=ListedOpenings)
     adjudication: Adjudication | None = None
     odds: Mapping[str, str] = field(default_factory=dict)
-    """Time controls of bots that differ from `time_control`, by the bots' names in the plan."""
+    """Time control of each bot that does not use `time_control`, by the bot's name in the plan."""
 
     def make_match_terms(
         self,

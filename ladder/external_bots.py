@@ -21,15 +21,15 @@ COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begi
 """Advice for users of Docker Compose whose event cannot be resumed."""
 
 MISSING_BOTS_NOTICE_SECONDS = 30
-"""Number of seconds without a new bot after which a waiting ladder reports which bots are missing."""
+"""Seconds without a new bot after which a ladder that waits for bots reports which ones are missing."""
 MIN_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
 SETTLE_SECONDS = 5
 """Number of seconds without a new bot after which a ladder begins, once enough bots are connected."""
 MAX_AWAY_SECONDS = 30
-"""Number of seconds away after which a bot is lost."""
+"""Maximum number of seconds for which a bot can be away. After that it is lost: it plays no more matches."""
 MAX_SILENT_MATCHES = 2
-"""Number of consecutive matches without any move after which a bot is lost."""
+"""Number of consecutive matches without a move by a bot after which it is lost: it plays no more matches."""
 
 
 class TooFewBots(Exception):
@@ -129,7 +129,7 @@ class ExternalBots:
         await self._changed.wait()
 
     def raise_refusal(self) -> None:
-        """Do nothing, because this process does not start the bots."""
+        """Do nothing: a start cannot fail, because this process starts no bots."""
 
     def _notify_changed(self) -> None:
         self._changed.set()
@@ -172,7 +172,7 @@ async def gather_bots(
     connected: set[str] = set()
     start_time = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
-        while not _are_enough(connected, settings, names):
+        while not _are_enough_bots_connected(connected, settings, names):
             with anyio.move_on_after(MISSING_BOTS_NOTICE_SECONDS) as notice_timeout:
                 connected = await _wait_for_other_bots(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
@@ -182,7 +182,7 @@ async def gather_bots(
     with anyio.move_on_after(settings.wait_seconds):
         while (
             not names
-            and _are_enough(connected, settings, names)
+            and _are_enough_bots_connected(connected, settings, names)
             and (new_bots := await _wait_for_new_bots(host, game, connected))
         ):
             connected |= new_bots
@@ -191,7 +191,7 @@ async def gather_bots(
         connected &= set(names)
     missing_text = (
         ""
-        if _are_enough(connected, settings, names)
+        if _are_enough_bots_connected(connected, settings, names)
         else _describe_missing_bots(connected, settings, names, settings.wait_seconds)
     )
     if len(connected) < MIN_BOTS:
@@ -205,7 +205,9 @@ async def gather_bots(
     return ExternalBots(host, game, bots, _clock=clock, missing_bots_text=missing_text)
 
 
-def _are_enough(connected: set[str], settings: ExternalBotSettings, names: Sequence[str]) -> bool:
+def _are_enough_bots_connected(
+    connected: set[str], settings: ExternalBotSettings, names: Sequence[str]
+) -> bool:
     """Return True if all bots of `names` are connected, or without names, as many bots as the settings require."""
     return connected >= set(names) if names else len(connected) >= settings.min_bots
 

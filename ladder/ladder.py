@@ -46,8 +46,8 @@ class Ladder:
 
     plan: LadderPlan
     starts: Sequence[AnyGame]
-    """Start positions, each as a game on a setup."""
-    record: Path | None = None
+    """Start positions of the matches, each as a game object that begins with it."""
+    record_file: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
     """`ladder`, or `match` for two bots."""
@@ -59,7 +59,7 @@ class Ladder:
     restart_policy: RestartPolicy = field(default_factory=RestartPolicy)
     """Limits for the bots' processes, such as the number of restarts."""
     is_named: bool = True
-    """True if the user named the event; otherwise the latest unnamed event may be resumed."""
+    """True if the user named the event. If False, the ladder may resume the latest unnamed event in the store."""
     schedule: Schedule | None = None
     """Schedule of the matches; None before `begin`."""
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
@@ -80,18 +80,18 @@ class Ladder:
         self.plan = replace(self.plan, event=event)
 
     def choose_record_file(self, started_at: str) -> Path:
-        """Return the file `record`. If `record` is None, first set it to a file named after the start of the event.
+        """Return the file `record_file`. If `record_file` is None, first set it to a file named after the start of the event.
 
         started_at  time of the start of the event, ISO 8601
 
         Raises OSError if the folder of the file cannot be created.
         """
-        if self.record is None:
+        if self.record_file is None:
             folder = Path(os.environ.get(RECORDS_VARIABLE, ""))
             folder.mkdir(parents=True, exist_ok=True)
             start_time = datetime.fromisoformat(started_at).astimezone()
-            self.record = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
-        return self.record
+            self.record_file = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
+        return self.record_file
 
     def set_other_line_count(self, count: int) -> None:
         self.other_line_count = count
@@ -153,14 +153,14 @@ class Ladder:
         return self.test is not None and self.test.decide(self.count_pair_scores()) is not Verdict.OPEN
 
     @property
-    def threads(self) -> ThreadAllocation:
-        """Allocation of the cores to the bots and the parallel matches."""
+    def thread_allocation(self) -> ThreadAllocation:
+        """Allocation of the cores to the search threads of the bots, and to the parallel matches."""
         return ThreadAllocation(self.plan.bots, len(self.cores), self.plan.concurrency, self.total_matches)
 
     @property
     def concurrency(self) -> int:
         """Maximum number of matches in parallel."""
-        return self.threads.concurrency
+        return self.thread_allocation.concurrency
 
     @property
     def cores(self) -> list[int]:

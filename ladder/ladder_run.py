@@ -44,10 +44,10 @@ from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder
 from arena.server.web.event_progress import EventProgress
 
 EXTERNAL_GRACE_MS = 10_000
-"""Milliseconds that a disconnected external bot has to return."""
+"""Milliseconds within which a disconnected external bot must reconnect."""
 
 READY_MS = 120_000
-"""Milliseconds that a bot has to get ready for a match. On a busy machine, loading a compiled search takes long."""
+"""Milliseconds within which a bot must get ready for a match. On a busy machine, loading a compiled search takes long."""
 
 SCHEDULER_TIMEOUT_SECONDS = 10
 """Maximum number of seconds to wait for the answer of a cluster's scheduler."""
@@ -199,7 +199,7 @@ class _LadderRun:
         async with open_bot_processes(
             self._host,
             ladder.plan.bots,
-            process_count=ladder.threads.count_processes,
+            process_count=ladder.thread_allocation.count_processes,
             folder=ladder.plan.folder,
             restart_policy=ladder.restart_policy,
             games=CATALOGUE.list_specs(),
@@ -207,9 +207,9 @@ class _LadderRun:
         ) as processes:
             await processes.wait_until_connected()
             self._observer.show_address(self._ladder, self._host.url)
-            pinning = CorePinning(ladder.cores, ladder.threads.max_load, processes.find_process_id)
+            pinning = CorePinning(ladder.cores, ladder.thread_allocation.max_load, processes.find_process_id)
             await self._play_schedule(
-                schedule, processes, ladder.threads, pinning if ladder.plan.pin else None
+                schedule, processes, ladder.thread_allocation, pinning if ladder.plan.pin else None
             )
 
     async def _play_external(self, external: ExternalBotSettings) -> None:
@@ -235,7 +235,7 @@ class _LadderRun:
             await store_bots(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume_schedule()
         async with bots.track_connections():
-            await self._play_schedule(schedule, bots, replace(self._ladder.threads, is_local=False))
+            await self._play_schedule(schedule, bots, replace(self._ladder.thread_allocation, is_local=False))
         host.send_ranks(
             stored_ladder.event,
             [EventPlace(row.bot, row.rank, row.points) for row in self._ladder.make_rows()],

@@ -33,7 +33,7 @@ from arena.toml_file import BadTomlFile, Text, TomlFile
 
 
 class BotTable(Struct, frozen=True, kw_only=True):
-    """Keys of a [[bots]] table. Exactly one of `engine`, `exec`, `command`, `image` and `submit` says what plays."""
+    """Keys of a [[bots]] table. Exactly one of `engine`, `exec`, `command`, `image` and `submit` is given."""
 
     name: str | None = None
     engine: Text | None = None

@@ -39,7 +39,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 
 MAX_OVERTAKING = 8
-"""Maximum number of matches that may start before an earlier match of the schedule that waits for free threads."""
+"""Maximum number of later matches that may start while the earliest match of the schedule waits for free threads."""
 
 GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
 """Verb for the way in which a bot gave up a match, by end reason. The bot has usually printed an explanation."""
@@ -210,7 +210,7 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
 
 
 async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
-    """Play a match, and return its record. A match that lasts too long is cut off and void."""
+    """Play a match, and return its record. A match that exceeds its time limit is stopped, and is void."""
     max_seconds = compute_max_match_seconds(terms) + event_terms.EXTRA_MATCH_SECONDS
     void_record = make_void_record(terms, f"the match was not over after {max_seconds:.0f} s")
     with anyio.move_on_after(max_seconds):

@@ -20,7 +20,7 @@ Ring = list[tuple[float, float]]
 
 
 class Land(Struct, frozen=True):
-    """Land of a map."""
+    """Land of a map: the areas of its territories, the centres of their marks, and the roads across the sea."""
 
     cells: list[list[Ring]]
     """Areas of each territory: at least one, the largest first."""

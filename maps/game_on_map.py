@@ -11,10 +11,10 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import MAX_CACHED_MAPS, load_map
 
 DEFAULT_MAP = "italy"
-"""Default map of a match: matches on it are short, and between equals they are rarely drawn."""
+"""Default map of a match. Matches on it are short, and rarely drawn between equally strong players."""
 
 DECISIVE_MAPS = (DEFAULT_MAP, "poland", "world", "usa")
-"""Built-in maps on which equals draw at most about a tenth of their matches, those with the shortest matches first."""
+"""Built-in maps on which at most about a tenth of the matches of equally strong players are drawn, shortest matches first."""
 
 
 def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:

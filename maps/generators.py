@@ -42,9 +42,9 @@ EXTRA_ARMIES = {
     "grid:8x6": (1, 1),
     "grid:8x8": (1, 0, 1),
 }
-"""Numbers of extra armies on the first of Minnie's territories, on maps where the usual ones would favour Maxie."""
+"""Extra armies on each of Minnie's first territories, for maps on which the usual number would favour Maxie."""
 MINNIE_COLOURS = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
-"""Number of the colour whose cells Minnie holds at the start, by width and height of the grid.
+"""Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.
 
 On these grids the colour chosen by default would favour one seat.
 """

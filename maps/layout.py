@@ -1,4 +1,4 @@
-"""Geometry of a map, in its own units: its extent, the lines of its roads, and its smallest distance."""
+"""Geometry of a map, in its own units: its extent, the lines of its roads, and the distance between its closest territories."""
 
 from __future__ import annotations
 

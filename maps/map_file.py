@@ -45,7 +45,7 @@ class MapTable(Struct, frozen=True, kw_only=True):
 
 
 FILE_KEYS = {"territories": "name", "neighbours": "roads", "start": "start"}
-"""Key of a [[territory]] table, by the key that `BadMap` names if it also names a territory."""
+"""Key of a [[territory]] table in the file, for each attribute of a territory that `BadMap.key` can name."""
 
 
 class MapError(ValueError):

@@ -23,22 +23,22 @@ from arena.maps.map_file import MapFile
 
 # Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
 MIN_DISTANCE = 62.0
-"""Distance between the two closest territories. It is smaller if the map would be wider than MAX_WIDTH."""
+"""Distance between the two closest territories, in pixels; smaller if the map would be wider than MAX_WIDTH."""
 MAX_WIDTH = 1500.0
-"""Maximum width of the map, without its margins."""
+"""Maximum width of the map without its margins, in pixels."""
 MIN_WIDTH = 300.0
-"""Minimum width of the picture."""
+"""Minimum width of the picture, in pixels."""
 MARGIN = 40.0
-"""Margin of a picture without land."""
+"""Width of the margin of a picture without land, in pixels."""
 SHORE = 16.0
-"""Margin around the land."""
+"""Width of the margin around the land, in pixels."""
 RADIUS = 13.0
-"""Radius of a territory's mark."""
+"""Radius of a territory's mark, in pixels."""
 MIN_BORDER = 20.0
-"""Minimum length of a border that shows by itself that two territories are neighbours, without a drawn road."""
+"""Minimum length of a common border, in pixels, for which no road is drawn between the two territories."""
 
 EMPTY_MARK_SIZE = 0.3
-"""Radius of the mark of an empty territory, relative to the others."""
+"""Radius of the mark of a territory without armies, relative to RADIUS."""
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 """Colours of the players' marks."""
 STYLE = f"""<style>
@@ -147,7 +147,7 @@ class MapPicture:
 
     @cached_property
     def ground_svg(self) -> str:
-        """Return the sea with its ferries, and the land without its owners, as SVG."""
+        """Return the sea with its ferries, and the land without the colours of its owners, as SVG."""
         width, height = self.size
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._ground}'
 
@@ -189,7 +189,7 @@ class MapPicture:
 
     @property
     def _ground(self) -> str:
-        """Return the land without its owners, drawn over the ends of the ferries, as SVG."""
+        """Return the ferries, and above them the land without the colours of its owners, as SVG; empty without land."""
         if not self._outlines:
             return ""
         return f'{self._render_roads(ferries=True)}<path class="coast" d="{"".join(self._outlines)}"/>'
@@ -219,7 +219,7 @@ class MapPicture:
 
     @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:
-        """Return the roads between territories that share no border, or one shorter than MIN_BORDER.
+        """Return the roads between territories whose common border is shorter than MIN_BORDER, or that share none.
 
         A longer border shows by itself that two territories are neighbours.
         """

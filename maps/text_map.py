@@ -38,7 +38,7 @@ Label = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _Box:
-    """Character cells of a label: first column and row, width and height."""
+    """Rectangle of characters that a label covers: first column and row, width and height."""
 
     column: int
     row: int

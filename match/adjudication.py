@@ -38,7 +38,7 @@ class Adjudicator:
         self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
     def count_position(self, position: object) -> None:
-        """Count a position for the rule `repetition`, without ending the match: the start, or a position of the opening."""
+        """Count the start or a position of the opening for the rule `repetition`, without ending the match."""
         if self._repetition_counter is not None:
             self._repetition_counter.add(position)
 

@@ -40,7 +40,7 @@ class AnalysisTrimmer:
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
-        """Checked moves in the game's own form, keyed by the data that a player sent."""
+        """Moves of main lines that were found valid, in the game's own form, by the data that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MAX_MATCH_BYTES)
         """Number of bytes of analysis that each player may still send."""
         self.removed_move_count = 0

@@ -20,7 +20,7 @@ from msgspec import Struct
 from arena.match.clock import NS_PER_MS
 
 MAX_LAG_NS = 500 * NS_PER_MS
-"""Size of a full budget of lag credit, in ns."""
+"""Maximum budget of lag credit that a player can have, in ns."""
 REFILL_NS = 100 * NS_PER_MS
 """Lag credit that each move of a player adds to the player's budget, in ns."""
 MAX_PINGS = 8

@@ -89,8 +89,8 @@ class Referee:
         self._move_list = MoveList()
         """Moves so far, in the form that `turn` and `end` messages use."""
         self.readiness = Readiness(self.terms)
-        self._is_playing = False
-        """True once both players were ready, also after the match."""
+        self._has_begun = False
+        """True once both players have been ready, and still true after the end of the match."""
         self._disconnected_at: dict[Player, int] = {}
         self._rejected_counts = dict.fromkeys(Player, 0)
         self._lag_budgets = dict.fromkeys(Player, LagBudget())
@@ -103,7 +103,7 @@ class Referee:
         self._play_opening()
 
     def _play_opening(self) -> None:
-        """Play the moves of the host's opening. Raises games.core.GameError if the opening is invalid."""
+        """Play the opening moves of the match's terms. Raises games.core.GameError if the opening is invalid."""
         game = self.terms.game
         if self._adjudicator is not None:
             self._adjudicator.count_position(self.position)
@@ -194,12 +194,12 @@ class Referee:
         return [NotifyPlayer(player, self._make_start_message(player)) for player in Player]
 
     def _mark_ready(self, player: Player) -> list[RefereeEffect]:
-        if self._is_playing or not self.readiness.mark_ready(player):
+        if self._has_begun or not self.readiness.mark_ready(player):
             return []
         self.revision += 1
         if self.readiness.unready_players:
             return []
-        self._is_playing = True
+        self._has_begun = True
         return [self._make_turn_message(self._clock.to_clocks())]
 
     # playing
@@ -214,7 +214,7 @@ class Referee:
         # If the mover is not connected, the turn begins when the mover returns.
         is_connected = self.mover not in self.readiness.expected_players
         is_next = self.result is None and turn.ply == len(self.moves)
-        if is_connected and self._is_playing and is_next:
+        if is_connected and self._has_begun and is_next:
             now -= turn.clock_ran_ns
             self.turn_sent_at = now
             self._turn_lag_ns = turn.lag_ns
@@ -226,7 +226,7 @@ class Referee:
 
     def _handle_move(self, event: MoveReceived, now: int) -> list[RefereeEffect]:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
-        if not self._is_playing:
+        if not self._has_begun:
             return self._reject_message(
                 player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now
             )
@@ -341,15 +341,15 @@ class Referee:
         if not self.readiness.was_requested:
             return []
         effects: list[RefereeEffect] = [NotifyPlayer(player, self._make_start_message(player))]
-        if self._is_playing and player is self.mover:
+        if self._has_begun and player is self.mover:
             effects.append(self._make_turn_message(self.get_clocks(now)))
         return effects
 
     def _handle_lost_session(self, player: Player, now: int, *, proved: bool) -> list[RefereeEffect]:
-        if self._is_playing and not proved:
+        if self._has_begun and not proved:
             detail = f"{self._describe_player(player)} reconnected with neither its session nor a token, so it lost the match"
             return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
-        if not self._is_playing:
+        if not self._has_begun:
             self.readiness.mark_unready(player)
             self.revision += 1
         return self._handle_reconnection(player, now)
@@ -369,7 +369,7 @@ class Referee:
         ready_by = self.readiness.deadline
         if self.is_over or ready_by is None:
             return []
-        if not self._is_playing:
+        if not self._has_begun:
             return [(ready_by, None)]
         grace_ns = self.terms.grace_ms * NS_PER_MS
         deadlines: list[tuple[int, Player | None]] = [
@@ -455,12 +455,12 @@ class Referee:
 
         The mapping is empty before both players were ready.
         """
-        return self._disconnected_at if self._is_playing else {}
+        return self._disconnected_at if self._has_begun else {}
 
     @property
     def player_to_move(self) -> Player | None:
         """Return the player to move; None before both players are ready, and after the match is over."""
-        return self.mover if self._is_playing and not self.is_over else None
+        return self.mover if self._has_begun and not self.is_over else None
 
     def get_clocks(self, now: int) -> Clocks:
         """Return both clocks at time `now` (monotonic ns)."""

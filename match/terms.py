@@ -36,7 +36,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Names under which the two bots are connected."""
     time_control: TimeControl
     time_odds: TimeOdds = TimeOdds()
-    """Time controls of players that differ from `time_control`."""
+    """Time control of each player who does not use `time_control`."""
     margin_ms: int
     """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: int

@@ -1,4 +1,6 @@
-"""Independent verifier of a solved table. It shares only the file format with the solver.
+"""Independent verifier of a solved table, a file with the exact value of each board of a map.
+
+The verifier shares only the file format with the solver.
 
 The verifier expands the file to all boards of the map, plays every move of every unfinished board by the rules as
 written, and compares the value of each board with the values of its successors. That proves the whole table: a win or a loss
@@ -30,13 +32,13 @@ OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 
 @dataclass(frozen=True)
 class CodeMismatch:
-    """Board whose stored value does not follow from the values of its successors."""
+    """Board whose stored value is wrong, because it does not follow from the values of its successors."""
 
     board: tuple[int, ...]
     stored: int
-    """Code of the board in the file."""
+    """Code (encoded value) of the board in the file."""
     correct: int
-    """Code that follows from the codes of the board's successors."""
+    """Correct code (encoded value) of the board, computed from the codes of its successors."""
 
     def __str__(self) -> str:
         return f"board {' '.join(map(str, self.board))} is stored as {self.stored}, but its successors give {self.correct}"
@@ -44,14 +46,14 @@ class CodeMismatch:
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of a verification: the true totals and longest win, and what is wrong in the table."""
+    """Result of verifying a table: the true numbers of boards by value, the longest win, and the errors of the table."""
 
     totals: Totals
     longest_win_plies: int
     fault: CodeMismatch | None
     """First board with a wrong value; None if all values are correct."""
     false_statements: Sequence[str]
-    """False statements of the header, one sentence each."""
+    """Errors in the header of the file, one sentence each."""
 
     @property
     def errors(self) -> list[str]:
@@ -64,8 +66,8 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
 
     on_progress  called with the number of parts done and their total number
 
-    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It takes a few times as long as a step
-    of the solver.
+    Verification needs 3 bytes of memory per board, or 4 if codes have two bytes. It takes a few times as long as one
+    step of the solver, which finds all boards that are decided in n plies.
     """
     boards = table.boards
     entries = _unpack_codes(table)
@@ -154,7 +156,7 @@ def _make_rules_array(boards: Boards) -> npt.NDArray[np.int64]:
 
 @inlined
 def read_board(rules: Any, scratch: Any, number: Any) -> Any:
-    """Write the armies of board `number` to `scratch`, and return the totals of the player to move and of the opponent."""
+    """Write the armies of board `number` to `scratch`. Return the total armies of the player to move and of the opponent."""
     size, cap = rules[0], rules[1]
     remaining_number = number
     own_armies, opponent_armies = 0, 0
@@ -168,9 +170,10 @@ def read_board(rules: Any, scratch: Any, number: Any) -> Any:
 
 @cache
 def make_unfold_kernel() -> Any:
-    """Return the compiled function `unfold`, which sets the code of every board.
+    """Return the compiled function `unfold`, which sets the code (encoded value) of every board.
 
-    A finished board gets its code from the rules, and any other board the code of its representative.
+    A finished board gets its code from the rules. Any other board gets the code of its representative, the only one of
+    all boards symmetric to it that the file stores.
     """
 
     def unfold(rules: Any, scratch: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
@@ -208,7 +211,8 @@ def make_check_kernel() -> Any:
     def check(rules: Any, scratch: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
         """Check the stored codes (encoded values) of the unfinished boards in range(first, last) against their successors.
 
-        Return -1 if all are correct; otherwise, for the first wrong board, its number << 16 | its correct code.
+        Return -1 if all are correct; otherwise, for the first wrong board, its number << 16 | its correct code. Add the
+        numbers of won, lost and drawn boards to `counts`. `scratch` is working memory.
         """
         size, cap, goal = rules[0], rules[1], rules[2]
         fault = -1

@@ -29,7 +29,7 @@ from arena.lab.selfplay import draw_random_start, make_weighted_searcher, play_p
 FIRST_STEP = 0.15
 """Size of the first step of a weight: the typical change of an estimate by the step, as a share of a typical estimate."""
 FIRST_ROUND_STEPS = 0.9
-"""Number of steps that a weight moves in the first round if one side wins all pairs."""
+"""Move of a weight after the first round if one side wins all pairs, in multiples of the weight's step."""
 FULL_PACE_SHARE = 0.1
 """Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
 PAIRS_PER_ROUND = 2

@@ -46,7 +46,7 @@ FloatArray = npt.NDArray[np.float64]
 HELD_OUT_INTERVAL = 5
 """Interval of held-out matches. One match in HELD_OUT_INTERVAL is left out of the fit, and measures its quality."""
 RIDGE_STRENGTH = 0.001
-"""Strength of the ridge penalty that keeps the fit close to the weights that played.
+"""Strength of the ridge penalty that keeps the fit close to the weights with which the matches were played.
 
 The strength is about the number of bits that a sample must provide to move a weight by one standard deviation of its
 feature.
@@ -56,15 +56,15 @@ MAX_ITERATIONS = 30
 FIRST_SLOPE = 0.001
 """Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 HALF_LIFE_PLIES = 80
-"""Half-life of a result's distance from one half, in plies before the end of the match."""
+"""Number of plies over which the result's distance from 0.5 halves in the targets, going back from a match's end."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples from one match."""
 DEEPER_FACTOR = 10
-"""Number of nodes of the search for a target, as a multiple of the nodes per move."""
+"""Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
 SEARCH_SHARE = 0.75
-"""Share of the search in the target of a position that was played; the result has the rest."""
+"""Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
 SIDE_PLIES = (0, 0, 1, 2)
-"""Numbers of random plies between the match and a sample; one of them is drawn for each sample."""
+"""Numbers of random plies played from a position of the match to get a sample; one is drawn for each sample."""
 MAX_START_ADVANTAGE = 0.3
 """Maximum distance of the chance of winning from one half at the start of a match."""
 MAX_START_ATTEMPTS = 12
@@ -166,7 +166,7 @@ def _play_match(
 def _search_chance(
     game: Game[Any, Any], searcher: Searcher[Any, Any], position: Any, max_nodes: int
 ) -> float:
-    """Return Maxie's chance of winning according to a search that begins with an empty table."""
+    """Return Maxie's chance of winning by a search with an empty transposition table."""
     searcher.clear()
     return compute_winning_chance(game, search_smoothed_value(searcher, position, max_nodes))
 
@@ -174,7 +174,7 @@ def _search_chance(
 def _sample_positions(
     game: Game[Any, Any], searcher: Searcher[Any, Any], match: PlayedMatch, max_nodes: int, rng: random.Random
 ) -> Iterator[tuple[Any, float]]:
-    """Yield samples: positions of a match, or a few random plies beside it, each with its target.
+    """Yield samples: positions of a match, or positions a few random plies away from it, each with its target.
 
     max_nodes  number of nodes of the search for each target
     """

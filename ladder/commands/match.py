@@ -187,7 +187,10 @@ def _format_elo(first: str, second: str, elo: EloDifference) -> str:
 def _describe_findings(
     first: str, second: str, pairs: PairCounts, elo: EloDifference | None, test: Sprt | None, crashes: str
 ) -> list[str]:
-    """Return the result of a match as lines. `crashes`: text from `describe_crashes`."""
+    """Return lines with the Elo difference, the scores of the pairs and the result of the sequential test.
+
+    crashes  text from `describe_crashes`
+    """
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]

@@ -100,7 +100,7 @@ PLAN_FIELDS = {
     "pin": "pin",
     "margin": "margin_ms",
 }
-"""Name of the plan's field for each option whose value is used as it is."""
+"""Field of the plan for each option whose value needs no parsing."""
 
 OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "map": ("maps", _parse_maps),
@@ -111,4 +111,4 @@ OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "adjudicate": ("adjudication", Adjudication.parse),
     "tc": ("time_control", TimeControl.parse),
 }
-"""Name of the plan's field, and function that parses the text, for each option that is a text to parse."""
+"""Field of the plan, and parser of the option's text, for each option that must be parsed."""

@@ -1,4 +1,4 @@
-"""Playing of a plan from the command line, with a progress display and each failure reported in one line."""
+"""Run of a ladder plan from the command line, with a progress display and one-line error messages."""
 
 from __future__ import annotations
 
@@ -108,7 +108,9 @@ def play_plan(
         except (CannotListen, ClusterUnavailable, StoreError, TooFewBots) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
-            raise CommandError(f"cannot write {error.filename or ladder.record}: {error.strerror}") from None
+            raise CommandError(
+                f"cannot write {error.filename or ladder.record_file}: {error.strerror}"
+            ) from None
     return ladder
 
 
@@ -122,7 +124,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
 
 
 def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if the rule `table` is on and this machine has no solved table for a game in `starts`."""
+    """Raise UsageError if the adjudication rule `table` is on, but a game in `starts` has no solved table here."""
     for game in starts:
         reason = find_unusable_table_reason(plan.adjudication, game)
         if reason is not None:

@@ -24,11 +24,11 @@ INTERRUPTED_EXIT_CODE = 130
 
 
 def make_summary_fields(ladder: Ladder) -> dict[str, object]:
-    """Return the fields of the `--json` output about the whole ladder, without the table and the lists about each bot."""
+    """Return the fields of the `--json` output that describe the whole ladder, not single bots."""
     bracket = ladder.make_bracket()
     return {
         "event": ladder.plan.event,
-        "record": str(ladder.record),
+        "record": str(ladder.record_file),
         "time_control": str(ladder.plan.time_control),
         "matches": ladder.total_matches,
         "played": len(ladder.played),
@@ -105,4 +105,4 @@ def _print_location(ladder: Ladder) -> None:
     other_lines_text = (
         f", after {ladder.other_line_count} that were there before" if ladder.other_line_count else ""
     )
-    err.print(f"{state_text} in {ladder.record}{other_lines_text}{void_text}")
+    err.print(f"{state_text} in {ladder.record_file}{other_lines_text}{void_text}")

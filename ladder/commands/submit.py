@@ -172,7 +172,7 @@ def check(
     )
     if faults:
         raise CommandError(
-            f"{file.stem} forfeited a match against itself ({', '.join(faults)}); see {ladder.record}"
+            f"{file.stem} forfeited a match against itself ({', '.join(faults)}); see {ladder.record_file}"
         )
 
 
@@ -195,4 +195,4 @@ def _inspect_submission(file: Path) -> Submission:
 
 
 SUBCOMMANDS = (add, check, list_)
-"""Functions of the commands of `arena submit`."""
+"""Functions of the subcommands `add`, `check` and `list` of `arena submit`."""

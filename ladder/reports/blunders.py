@@ -1,4 +1,4 @@
-"""Blunders of a ladder's bots on solved maps: moves that give away a win or a draw, by the solved table."""
+"""Blunders of a ladder's bots: moves that give away a win or a draw, by the solved table of the map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.solved.move_quality import MoveQuality, classify_moves
 
 
 class BlunderReport(Struct, frozen=True):
-    """Counts of one bot's matches on solved maps, its moves there (without openings), and its blunders."""
+    """Numbers of one bot's matches on solved maps, of its moves in them (without openings), and of its blunders."""
 
     bot: str
     matches: int

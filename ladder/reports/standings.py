@@ -21,7 +21,7 @@ BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by 
 CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
 FORFEIT_COLUMNS = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
-"""Field of a row with the number of each kind of forfeit, by the heading of its column."""
+"""Name of the StandingsRow field that counts a kind of forfeit, by the heading of its column."""
 
 
 @dataclass(frozen=True)

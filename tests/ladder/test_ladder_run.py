@@ -39,8 +39,8 @@ class RecordingObserver:
         pass
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
-        assert ladder.record is not None
-        on_file = list(records.read_records(ladder.record))
+        assert ladder.record_file is not None
+        on_file = list(records.read_records(ladder.record_file))
         assert on_file[-1] == record == ladder.records[-1]
         self.on_file.append(len(on_file))
 
@@ -89,7 +89,7 @@ class ShortLadder(Ladder):
 
 
 def short_ladder(enough: int, made: Ladder) -> Ladder:
-    short = ShortLadder(made.plan, made.starts, made.record, restart_policy=made.restart_policy)
+    short = ShortLadder(made.plan, made.starts, made.record_file, restart_policy=made.restart_policy)
     short.enough = enough
     return short
 

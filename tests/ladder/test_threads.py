@@ -107,7 +107,7 @@ class FakeHost:
 
 async def play(ladder: Ladder, reported: ReportedThreads | None = None) -> FakeHost:
     """Play a ladder with the real runner on fake bots and a fake host, and return the host."""
-    threads = ladder.threads
+    threads = ladder.thread_allocation
     bots = FakeBotPool({bot.name: threads.count_processes(bot) for bot in ladder.plan.bots}, reported or {})
     table = FakeHost()
     terms = EventTerms("test", ladder.starts, TimeControl(5000), 100, 5000)
@@ -127,8 +127,8 @@ async def test_a_ladder_file_on_a_machine_with_16_cores(tmp_path: Path) -> None:
     path.write_text(FILE)
     ladder = ladder_of(read_ladder(path), 16)
     assert ladder.concurrency == 16
-    assert ladder.threads.max_threads_per_match == 8
-    counts = {bot.name: ladder.threads.count_processes(bot) for bot in ladder.plan.bots}
+    assert ladder.thread_allocation.max_threads_per_match == 8
+    counts = {bot.name: ladder.thread_allocation.count_processes(bot) for bot in ladder.plan.bots}
     assert counts == {"jamboree": 2, "alphabeta:depth=4": 7, "minimax": 7, "four": 4, "three": 5}
     table = await play(ladder)
     assert len(table.begun) == 60
