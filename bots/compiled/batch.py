@@ -55,7 +55,7 @@ class Batch:
             raise ValueError(f"size must be at least 1 and opening at least 0, not {size} and {opening}")
         self.game = game
         self.actions = compiled.move_count
-        """Number of actions. An action is the same move in all matches of the batch."""
+        """Number of different actions. An action is the number of a move, the same in all matches of the batch."""
         self.move, self.action = compiled.number_to_move, compiled.move_to_number
         self._rules, self._opening = compiled.rules, opening
         self._max_plies = compiled.plies_left(game.start())

@@ -30,7 +30,7 @@ MAX_WORDS = 64
 
 
 def compile_game(game: Game[Any, Any], weights: Weights | Network) -> CompiledGame | None:
-    """Return the game as its kernel reads it, or None if the game has no kernel or is too large.
+    """Return the game in the form that its compiled kernel reads; None if the game has no kernel or is too large.
 
     A subclass of a built-in game needs its own kernel, because its rules may differ. Raises BadGame for an invalid
     user-defined kernel.

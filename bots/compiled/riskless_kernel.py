@@ -97,7 +97,7 @@ def count_planes(game: Riskless) -> int:
 
 
 def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | None:
-    """Return the game as its kernel reads it, or None if its map is too large."""
+    """Return the game in the form that its compiled kernel reads; None if its map is too large."""
     if not has_compiled_search(game):
         return None
     map = game.map

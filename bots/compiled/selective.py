@@ -44,7 +44,7 @@ MIN_REDUCED_DEPTH = 5
 REDUCED_RANK = 3
 """First place in the search order whose move is searched two plies less deep.
 
-A reduction is an even number of plies, because the tempo does not remove all of the difference between odd and even depths.
+A reduction is an even number of plies, because values of odd and even depths differ even after the correction by TEMPO.
 """
 FAR_REDUCED_RANK = 8
 """First place in the search order whose move is searched four plies less deep, if the depth allows it."""

@@ -19,7 +19,7 @@ _FULL = (1 << 9) - 1
 
 
 def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
-    """Return the game as its kernel reads it."""
+    """Return the game in the form that its compiled kernel reads."""
 
     def pack(position: Board) -> Words:
         own = game.player(position)

@@ -23,7 +23,7 @@ from arena.games.tictactoe import TicTacToe
 from arena.toml_file import BadTomlFile, TomlFile
 
 PositionCategory = tuple[int, ...]
-"""Category of positions: small numbers that `make_category_function` explains for each game."""
+"""Category of similar positions, as the small numbers that `make_category_function` explains for each game."""
 OutcomeCounts = tuple[int, int, int]
 """Numbers of matches that the player to move won, drew and lost."""
 CategoryFunction = Callable[[Any], PositionCategory]
