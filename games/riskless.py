@@ -19,15 +19,15 @@ from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Playe
 from arena.games.riskless_map import RisklessMap
 
 FIGHT_FACTOR = 4.0
-"""Expected number of plies left, as a multiple of the number of plies to the goal without fights."""
+"""Factor by which fights lengthen a match: expected plies left, divided by the plies to the goal without fights."""
 MIN_EXPECTED_PLIES = 24.0
-"""Minimum of the expected number of plies, so that a long fight never uses up a clock. The ply limit may reduce it."""
+"""Minimum of the expected plies left, so that engines keep time for a long fight. The ply limit may reduce it."""
 Move = tuple[int, int]
 """Source and target of a move, both as territory numbers."""
 
 
 class Armies(NamedTuple):
-    """A position: signed armies for each territory, the player to move, and the number of plies played.
+    """A position: armies on each territory (Minnie's are negative), the player to move, and the number of plies played.
 
     A frozen dataclass of three fields would take four times as long to create, which would slow every search.
     """
@@ -38,7 +38,7 @@ class Armies(NamedTuple):
 
 
 class Riskless(Game[Armies, Move]):
-    """The game of Riskless on one map. Moves are ordered by their source, then by the map's order of neighbours."""
+    """Rules of Riskless on one map. Moves are ordered by their source, then by the map's order of neighbours."""
 
     name = "riskless"
     ply_limit = None  # the map has one
@@ -125,15 +125,15 @@ class Riskless(Game[Armies, Move]):
         return Outcome(None, Reason.PLY_LIMIT) if position.ply >= self.map.ply_limit else None
 
     def repetition_key(self, position: Armies) -> bytes:
-        """Return the armies and the player to move as bytes: everything in a position except its ply.
+        """Return the armies and the player to move as bytes, to recognize a position that occurs again at another ply.
 
-        A key has two bytes for each territory, and two more. It is small because a server keeps one key for each ply
+        The returned key has two bytes for each territory, and two more. It is small because a server keeps one key for each ply
         of each match in progress.
         """
         return pack(self._struct_format, *position.armies, 1 if position.player is MAXIE else -1)
 
     def estimate(self, position: Armies) -> int:
-        """Return Maxie's armies less Minnie's."""
+        """Return the number of Maxie's armies minus the number of Minnie's."""
         return sum(position.armies)
 
     def expected_plies(self, position: Armies) -> float:

@@ -1,7 +1,7 @@
 """Map of a Riskless match: territories, roads, limits and the starting position.
 
-A map is checked when it is created, whether it comes from a file, a generator or a network message. `BadMap` names the
-invalid key, so that the code that loads a file can add the file's name.
+A map is checked when it is created, whether it comes from a file, a generator or a network message. The error `BadMap`
+names the invalid key, and the code that loads a map file adds the file's name.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from arena.games.graph import find_reachable, list_edges
 MAX_TERRITORIES = 1000
 """Maximum number of territories of a map."""
 MAX_CAP = 1000
-"""Maximum of `RisklessMap.territory_cap`, in armies."""
+"""Maximum of `RisklessMap.territory_cap`, the number of armies that fit on a territory."""
 MAX_PLY_LIMIT = 100_000
 """Maximum of `RisklessMap.ply_limit`, in plies."""
 MAX_NAME_LENGTH = 40
 """Maximum length of a territory's name, in characters."""
 MAX_COORDINATE = 1e6
-"""Maximum absolute value of a coordinate of a territory's place."""
+"""Maximum absolute value of a coordinate of a territory on the picture of its map."""
 
 
 class BadMap(BadData):
     """Raised when a map is invalid.
 
-    key        invalid key of the setup
-    why        what is required
-    territory  number of the territory whose entry is invalid; None if no single entry is
+    key        invalid key of the map's data, such as `neighbours`
+    why        description of the fault, as part of a sentence
+    territory  number of the territory whose entry is invalid; None if the fault is not in a single entry
     """
 
     def __init__(self, key: str, why: str, territory: int | None = None) -> None:
@@ -42,7 +42,7 @@ class BadMap(BadData):
 
 @dataclass(frozen=True)
 class RisklessMap:
-    """A simple, connected, undirected graph of V territories, with the limits and the start of a match.
+    """Map of V territories, joined by roads to a connected graph, with the limits and the start position of a match.
 
     territories    V names that differ even if case is ignored; a name of digits must be the territory's own number
     neighbours     V lists of territory numbers; their order is the move order
@@ -171,7 +171,7 @@ class RisklessMap:
         return self.territories[territory] if 0 <= territory < self.size else str(territory)
 
     def find_territory(self, text: str) -> int:
-        """Return the number of the territory with this number or name; case is ignored.
+        """Return the number of the territory that `text` names or whose number it is; case is ignored.
 
         Raises BadData for any other text; the message lists similar names.
         """
@@ -188,7 +188,7 @@ class RisklessMap:
         raise BadData(f"no territory is called {typed_name!r:.60}: choose from {hint}")
 
     def to_data(self) -> dict[str, Plain]:
-        """Return the map as plain data: the `setup` in a match's record and in the messages that start a match."""
+        """Return the map as plain data, as it stands in a match's record and in the messages that start a match (`setup`)."""
         return {
             "map": self.name,
             "territories": list(self.territories),

@@ -1,6 +1,6 @@
-"""Trial of a game's rules: random matches, with the requirements of every game checked in each position. Pure.
+"""Check of a custom game's rules: in random matches, each position is tested for what every game must fulfil.
 
-The requirements are in `games.core.Game`. A fault names the broken rule, the observed behaviour, and the moves that lead
+`games.core.Game` describes what a game must fulfil. A fault names the broken rule, the observed behaviour, and the moves that lead
 there, so that the game's author can replay them.
 """
 
@@ -17,7 +17,7 @@ from arena.games.core import Game
 from arena.games.digest import compute_rules_digest
 
 MAX_PLIES = 10_000
-"""Length at which a random match counts as endless, in plies."""
+"""Number of plies after which a random match counts as endless."""
 MAX_EXCERPT_LENGTH = 60
 """Maximum number of characters of a value that an error message quotes."""
 MAX_MARK_LENGTH = 4
@@ -43,7 +43,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class BrokenRule:
-    """A rule that a game breaks: its name in RULES, the observed behaviour, and the moves from the start that lead there."""
+    """Rule that a game breaks: its name in RULES, the fault (`why`), and the moves from the start that lead to the fault."""
 
     rule: str
     why: str
@@ -51,7 +51,7 @@ class BrokenRule:
 
 
 class _RuleViolation(Exception):
-    """Raised when a game breaks the rule that is called `rule` in RULES."""
+    """Raised inside this module when a game breaks the rule that is called `rule` in RULES."""
 
     def __init__(self, rule: str, why: str) -> None:
         super().__init__(why)
@@ -64,9 +64,9 @@ def check_rules(
     match_count: int,
     on_match_end: Callable[[int], None] = lambda _plies: None,
 ) -> list[BrokenRule]:
-    """Return the faults found in random matches, only the first for each rule.
+    """Play random matches, and return the faults that they show in the game's rules: the first fault for each rule.
 
-    choose        function that returns a random number from 0 to n - 1, given n
+    choose        function: `choose(n)` returns a random number from 0 to n - 1
     match_count   number of random matches
     on_match_end  function that is called after each match with its number of plies
     """
@@ -101,9 +101,9 @@ def _try_match(
     known_moves: dict[Any, None],
     on_match_end: Callable[[int], None],
 ) -> bool:
-    """Play one random match, and record its faults.
+    """Play one random match, and record the game's faults that it shows.
 
-    choose        function that returns a random number from 0 to n - 1, given n
+    choose        function: `choose(n)` returns a random number from 0 to n - 1
     record_fault  called with each fault and the moves that lead to it
     known_moves   moves seen so far, which are tried as illegal moves in other positions; new ones are added
     on_match_end  called after the match with its number of plies

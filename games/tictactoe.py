@@ -23,13 +23,13 @@ EMPTY = "."
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A position: nine characters out of X, O and `.`, row by row."""
+    """A position: nine characters, row by row, each X, O, or `.` for an empty cell."""
 
     cells: str = EMPTY * 9
 
 
 class TicTacToe(Game[Board, int]):
-    """The game of tic-tac-toe. Three in a line wins; a full board without one is a draw. Moves are cells, in order."""
+    """Rules of tic-tac-toe. Three in a line win; a full board without such a line is a draw. A move is a cell number."""
 
     name = "tictactoe"
     title = "Tic-tac-toe"
@@ -61,9 +61,9 @@ class TicTacToe(Game[Board, int]):
         return None if EMPTY in cells else Outcome(None, Reason.BOARD_FULL)
 
     def estimate(self, position: Board) -> int:
-        """Return the number of lines still open to Maxie less those still open to Minnie.
+        """Return the number of lines still open to Maxie minus the number still open to Minnie.
 
-        A line is open to a player if it has no mark of the opponent. The estimate is from source 003 in docs/search.md.
+        A line is open to a player if it has no mark of the opponent.
         """
         lines = ["".join(position.cells[cell] for cell in line) for line in LINES]
         return sum("O" not in line for line in lines) - sum("X" not in line for line in lines)

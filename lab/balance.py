@@ -1,8 +1,8 @@
-"""Fair starting territories: a measure of how much the sides of two players differ.
+"""Measure of how fair a start position of a Riskless map is, by the territories that the two players hold.
 
-A start consists of two sides, the territories that Maxie holds and those that Minnie holds. The measure compares only
-the places of the two sides in the graph of roads, not their armies. In the running times, such as O(V E), V is the number of
-territories, and E is the number of roads.
+The territories that a player holds are the player's side. The measure compares only where the two sides lie in the graph
+of roads, not their armies. In the running times, such as O(V E), V is the number of territories, and E is the number of
+roads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from arena.games.graph import Graph
 
 
 def compute_all_distances(graph: Graph) -> list[list[int]]:
-    """Return the distances, in roads, from each territory to each other one in a connected graph. O(V E).
+    """Return the distances, in roads, between all territories of a connected graph, in O(V E) time.
 
     `distances[v][w]` is the distance from territory v to territory w.
     """
@@ -33,7 +33,7 @@ def _compute_distances_from(graph: Graph, start: int) -> list[int]:
 
 
 class StartBalancer:
-    """Measure of how much the two sides of a start position differ, on the connected graph of one map.
+    """Measure of how fair start positions are on one map, whose roads form a connected graph.
 
     The constructor takes O(V E) time. Measuring a start takes O(V) time for each territory of the start.
     """
@@ -43,9 +43,9 @@ class StartBalancer:
         self.distances = compute_all_distances(graph)
 
     def compute_imbalance(self, maxie: Sequence[int], minnie: Sequence[int]) -> int:
-        """Return how much the two sides of a start differ, as a whole number: 0 if they are equal.
+        """Return the imbalance of a start position in which the players hold the territories `maxie` and `minnie`.
 
-        The imbalance is the sum of the differences between the two sides in four quantities:
+        It is a whole number, 0 for a fair start: the sum of the differences between the two sides in four quantities:
 
         - the number of roads that lead from the territories of the side
         - the number of territories at each distance from the side

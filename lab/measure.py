@@ -47,11 +47,11 @@ from arena.rating.pentanomial import (
 )
 
 DEFAULT_STRENGTHS = (500, 4_000, 32_000)
-"""Numbers of nodes per move with which equal searchers play each other, one after another."""
+"""Numbers of nodes per move for the matches between equal searchers. The matches are played with each number in turn."""
 STRONG, WEAK = 4_000, 500
-"""Nodes per move of the strong and of the weak searcher, which play each other."""
+"""Nodes per move of the strong searcher and of the weak searcher in the pairs of unequal matches."""
 OPENING_PLIES = range(4, 10)
-"""Numbers of random plies before a match, used in turn.
+"""Numbers of random plies with which the matches begin: the first match has the first number, the next one the next.
 
 The player who moves first after the random plies is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the
 first move and 32 % of the others. So both players must have the first move equally often.
@@ -59,11 +59,11 @@ first move and 32 % of the others. So both players must have the first move equa
 TABLE_MB = 4
 """Size of a searcher's transposition table, in MiB."""
 OPENINGS_PER_TASK = 10
-"""Number of openings per task: enough that creating the task's searchers takes less than a tenth of its time."""
+"""Number of openings per task of a process: enough that creating the searchers takes less than a tenth of the task's time."""
 
 
 MIN_LEAD_CHANCE = 0.55
-"""Minimum winning chance, from 0 to 1, at which a player leads."""
+"""Winning chance, from 0 to 1, from which on a player counts as the leader."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ class MatchStatistics:
 
     moves         number of moves after the opening
     lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
-    is_comeback   True if the player who was behind after half of the moves won; None if nobody won, or nobody was behind
+    is_comeback   True if the player who was behind after half of the moves won, False if the other player won; None if
+                  nobody won, or nobody was behind
     recaptures    number of moves that take the same territory as each of the two moves before
     chance_gap    difference in winning chance between the best and the median move of the middle position; None in a
                   match without moves
@@ -134,14 +135,14 @@ def _count_recaptures(match: PlayedMatch) -> int:
 
 
 class EstimatedMean(Struct, frozen=True):
-    """Mean, and half the width of its 95 % confidence interval."""
+    """Mean of measured values (`value`), and half the width of its 95 % confidence interval (`error`)."""
 
     value: float
     error: float
 
 
 class EqualMatches(Struct, frozen=True):
-    """Results of matches in which both searchers have the same number of nodes per move, `nodes`."""
+    """Results of matches in which both searchers have the same number of nodes per move (`nodes`)."""
 
     nodes: int
     matches: int
@@ -151,9 +152,9 @@ class EqualMatches(Struct, frozen=True):
     """Mean length of a match in plies, including the opening."""
     median_plies: int
     maxie: EstimatedMean
-    """Maxie's share of the points."""
+    """Share of the points that Maxie scored, from 0 to 1; a draw is half a point for each player."""
     endings: dict[str, int]
-    """Number of matches that ended for each reason."""
+    """Number of matches by the reason of their end, such as `elimination`."""
     eliminated: EstimatedMean
     """Share of matches that end because a player has no territory."""
     comebacks: EstimatedMean | None
@@ -162,11 +163,14 @@ class EqualMatches(Struct, frozen=True):
     Matches in which nobody was behind do not count. None if no match counts.
     """
     lead_changes: float
-    """Mean number of lead changes in a match."""
+    """Mean number of times per match that the lead passed from one player to the other."""
     back_and_forth: float
     """Share of moves that take the same territory as each of the two moves before."""
     gap: float
-    """Mean difference in winning chance between the best and the median move of a match's middle position; 0 if no move was played."""
+    """Difference in winning chance between the best and the median move in a match's middle position, as mean of all matches.
+
+    0 if no move was played in any match.
+    """
 
 
 class UnequalPairs(Struct, frozen=True):
@@ -176,14 +180,14 @@ class UnequalPairs(Struct, frozen=True):
     """Nodes per move of the strong searcher, and of the weak one."""
     pairs: int
     score: EstimatedMean
-    """Share of the points scored by the strong searcher."""
+    """Share of the points that the strong searcher scored, from 0 to 1."""
     elo: float
-    """Elo advantage of the strong searcher."""
+    """Difference in Elo points by which the strong searcher is stronger than the weak one."""
     elo_error: float
     drawn: EstimatedMean
     """Share of drawn matches."""
     pairs_needed: float | None
-    """Number of pairs at which the 95 % interval of the score just excludes one half; None if it is 10,000 or more."""
+    """Number of pairs that show with 95 % confidence that the strong searcher is stronger; None if it is 10,000 or more."""
 
 
 class MeasuredMap(Struct, frozen=True):
@@ -204,7 +208,7 @@ class MeasuredMap(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class MatchSummary:
-    """Result of a match, and its measured properties if equal searchers played it."""
+    """Result of a match, and its measured properties (`statistics`; None if the searchers were unequal)."""
 
     winner: Player | None
     reason: str
@@ -214,11 +218,11 @@ class MatchSummary:
 
 
 def estimate_share(count: float, total: int, variance: float | None = None) -> EstimatedMean:
-    """Return `count` / `total` with its error.
+    """Return the mean of outcomes from 0 to 1, `count` / `total`, with its error.
 
     count     sum of the outcomes
     total     number of outcomes
-    variance  variance of an outcome; by default the variance of outcomes that are 0 or 1
+    variance  variance of an outcome; by default that of outcomes which are only 0 or 1
 
     The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
     error would be 0 if all outcomes are equal.
@@ -229,9 +233,9 @@ def estimate_share(count: float, total: int, variance: float | None = None) -> E
 
 
 def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]) -> EqualMatches:
-    """Return the results of matches between searchers with `nodes_per_move` nodes per move.
+    """Return the combined results of matches between searchers that have `nodes_per_move` nodes for each move.
 
-    `matches` must not be empty.
+    There must be at least one match.
     """
     endings = Counter(match.reason for match in matches)
     plies = [match.plies for match in matches]
@@ -269,10 +273,10 @@ def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
 
 
 def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> UnequalPairs:
-    """Return the results of pairs of matches between a strong searcher and a weak one.
+    """Return the combined results of pairs of matches between a strong searcher and a weak one.
 
     strong, weak  nodes per move of the strong and of the weak searcher
-    matches       the two matches of each pair in turn; the strong searcher is Maxie in the first
+    matches       the two matches of each pair, one after the other; the strong searcher is Maxie in the first
 
     Raises ValueError if there is no pair.
     """
@@ -298,11 +302,12 @@ def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> 
 
 
 def compute_pairs_needed(counts: Sequence[float]) -> float:
-    """Return the number of pairs of matches at which the 95 % interval of the score just excludes one half.
+    """Return the number of pairs of matches that would show, at a confidence of 95 %, that the strong searcher is stronger.
 
-    counts  number of pairs with each score of the strong searcher: 0, ½, 1, 1½ and 2
+    counts  number of pairs in which the strong searcher scored 0, ½, 1, 1½ and 2 points, in this order
 
-    The number is infinity if the strong searcher is not ahead.
+    With the returned number of pairs, the 95 % interval of the score just excludes one half. The number is infinity if
+    the strong searcher is not ahead.
     """
     if sum(1 for n in counts if n) == 1:
         counts = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
@@ -314,15 +319,16 @@ def compute_pairs_needed(counts: Sequence[float]) -> float:
 class _MeasurementTask:
     """Task for one process: matches between searchers of `nodes_a` and `nodes_b` nodes per move.
 
-    openings        numbers of the openings to play
-    fixed_openings  all openings by number; None for 4 to 9 random plies, determined by `seed` and the opening's number
+    openings        numbers of the openings from which the task's matches begin
+    fixed_openings  all openings of a file, by number; None for openings of 4 to 9 random plies, which follow from `seed`
+                    and the opening's number
     """
 
     game: str
-    """Spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass."""
+    """Game (Riskless or a subclass of it), as the text with which another process can load the game."""
     map: RisklessMap
     map_number: int
-    """Number of the map among the measured maps."""
+    """Index of the map among the measured maps."""
     evaluator: str
     nodes_a: int
     nodes_b: int
@@ -343,9 +349,9 @@ def measure_maps(
     openings: Sequence[Opening] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Generator[MeasuredMap, None, None]:
-    """Yield the measurements of each map. Close the generator to end the matches in progress.
+    """Play matches of engines on each map, and yield the measurements. Close the generator to end the matches in progress.
 
-    game           spec of the game, from `CATALOGUE.get_spec`: Riskless or a subclass
+    game           Riskless or a subclass of it, as its name or `FILE.py:Class`
     match_count    number of matches between equal searchers of each strength; half as many pairs are played between the
                    strong and the weak searcher
     process_count  number of processes that play

@@ -1,4 +1,4 @@
-"""Search for openings worth playing: random openings that are even, and in which the choice of the reply matters.
+"""Search for good openings: random openings that are even, and after which the choice of the next move matters.
 
 Every second opening is one ply longer, so that each player moves first after half of them. The value of a search alone
 does not show that an opening is even. For example, a search of 8,000 nodes valued 200 openings of italy as even, but
@@ -39,23 +39,23 @@ from arena.protocol.values import Opening
 TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
-"""Divisor of `OpeningCriteria.nodes` for the search of each reply to an opening."""
+"""Divisor of `OpeningCriteria.nodes`: the search of each reply to an opening gets this part of the nodes."""
 STRENGTH_QUARTERS = (3, 5)
-"""Nodes per move of the two matches at a strength, in quarters of the strength's nodes.
+"""Nodes per move in the first and the second match at a strength, in quarters of the strength's nodes.
 
-The two differ, because equal engines with equal nodes would play the same match twice.
+The two numbers differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
-"""Number of openings per task: enough that creating the task's searcher takes less than a tenth of its time."""
+"""Number of openings per task of a process: enough that creating the searcher takes less than a tenth of the task's time."""
 MAX_FRUITLESS_TRIES = 1_000
-"""Maximum number of random openings in a row without a new position. After so many, the search for openings ends."""
+"""Number of random openings in a row without a new position after which the search for openings ends."""
 
 
 @dataclass(frozen=True)
 class OpeningCriteria:
-    """Tests that an opening must pass, and the settings of their searches. Winning chances are from 0 to 1.
+    """Tests that an opening must pass, and the settings of the searches that test it. Winning chances are from 0 to 1.
 
-    exact  True for exact searches, False for selective ones
+    exact  True for searches that find minimax's exact value; False for selective searches, which prune more
     nodes  number of nodes for the search of an opening; each reply gets a quarter of them (REPLY_NODES_DIVISOR)
     """
 
@@ -63,9 +63,9 @@ class OpeningCriteria:
     exact: bool
     nodes: int
     window: float
-    """Maximum distance of Maxie's winning chance from one half."""
+    """Maximum difference between Maxie's winning chance and one half."""
     gap: float
-    """Minimum difference in winning chance between the best and the median reply."""
+    """Minimum difference in winning chance between the best and the median reply to an opening."""
     strengths: tuple[int, ...]
     """Strengths, in nodes per move, at which equal engines play two matches. Each player must score at least half a point."""
     depth: int = 100
@@ -114,7 +114,7 @@ def make_openings(
 def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
     """Yield random openings that lead to different positions, alternating between `plies` and `plies + 1` moves.
 
-    Ends when hardly any new position is found.
+    The iterator ends after MAX_FRUITLESS_TRIES openings in a row without a new position.
     """
     game = Riskless(map)
     seen_keys: set[object] = set()

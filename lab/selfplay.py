@@ -1,6 +1,7 @@
-"""Matches of searchers against each other in one process, for learning weights and for comparing settings.
+"""Matches of engines' searchers against each other in one process, to learn weights and to compare settings.
 
-A pair is two matches from the same opening with swapped seats. In each match, both searchers begin with empty tables.
+A pair is two matches from the same opening with swapped seats. Before each match, the searchers' transposition tables are
+emptied.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ RANDOM_PLIES = (4, 40)
 TICTACTOE_RANDOM_PLIES = (0, 3)
 """Minimum and maximum number of random plies before a match of tic-tac-toe from which weights are learned."""
 LEARNING_TABLE_MB = 2
-"""Size of the transposition table of each searcher in matches from which weights are learned, in MiB."""
+"""Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
 MAX_ATTEMPTS = 20
-"""Number of random openings of one length that are tried before openings of half that length are tried."""
+"""Number of random openings of one length that may end the match before openings of half that length are tried."""
 MAX_PLIES_REASON = "cut"
-"""Reason for the end of a match that was stopped at its maximum number of plies."""
+"""End reason of a match that was stopped at its maximum number of plies."""
 
 
 def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> DeepeningSearcher:
-    """Return the compiled searcher of a game, or alpha-beta in Python if it has none.
+    """Return a compiled searcher for a game, or an alpha-beta searcher in Python if the game has no compiled search.
 
     settings  settings of the compiled searcher
 
@@ -53,24 +54,27 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
 
 
 def make_weighted_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
-    """Return a compiled searcher with these weights, in the units of a weights file. The caller closes it."""
+    """Return a compiled searcher whose evaluator has these weights, in the units of a weights file. The caller closes it."""
     return Searcher(game, scale_weights(game, weights), Settings(table_mb=LEARNING_TABLE_MB))
 
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """A finished match, with each position in which a move was made, and the last report of the search for that move."""
+    """A finished match: for each move, the position before it, and the last report of the search that found the move."""
 
     winner: Player | None
-    """Winner; None for a draw."""
+    """Player who won the match; None for a draw."""
     reason: str
-    """Reason for the end: `Outcome.word` of the game, REPETITION_RULE or MAX_PLIES_REASON."""
+    """Reason for the end of the match: the game's (`Outcome.word`), REPETITION_RULE or MAX_PLIES_REASON."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
 
 def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> Any:
-    """Return an unfinished position after `plies` random plies, or after half as many if random matches often end sooner."""
+    """Return an unfinished position after `plies` random plies from the game's start.
+
+    If random matches often end sooner, return a position after half as many plies, and so on.
+    """
     while True:
         for _ in range(MAX_ATTEMPTS):
             position = game.start()
@@ -85,7 +89,7 @@ def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> A
 
 
 def draw_random_start(game: Game[Any, Any], rng: random.Random) -> Any:
-    """Return an unfinished position after random plies, whose number is also random."""
+    """Return an unfinished position after a random number of random plies from the game's start."""
     plies = TICTACTOE_RANDOM_PLIES if isinstance(game, TicTacToe) else RANDOM_PLIES
     return make_random_start(game, rng, rng.randint(*plies))
 
@@ -100,10 +104,10 @@ def play_match(
     """Play one match from the position `start`.
 
     seats           searcher of each player
-    nodes_per_move  number of nodes, for both players or by player
+    nodes_per_move  number of nodes searched for each move: one number for both players, or one for each
     max_plies       number of plies after which the match is cut off as a draw
 
-    Repeated positions draw the match, as under the server's default rules.
+    The match is a draw when a position occurs for the third time, as under the server's default rules.
     """
     position = start
     repetitions = RepetitionCounter(game)
@@ -148,7 +152,7 @@ def play_pair(
 def search_smoothed_value(
     searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> int:
-    """Return the mean of a search's values at its last two depths, or the last value if it is a certain win or loss.
+    """Return the mean of the values that a search finds at its last two depths; only the last if it is a certain win or loss.
 
     max_nodes  maximum number of nodes of the search
     depth      maximum depth, in plies
@@ -163,7 +167,7 @@ def search_smoothed_value(
 def compute_reply_chances(
     game: Game[Any, Any], searcher: DeepeningSearcher, position: Any, max_nodes: int, depth: int = MAX_DEPTH
 ) -> list[float]:
-    """Return the winning chance of the player to move after each move, the best first.
+    """Return, for each move in `position`, the winning chance that it gives the player to move; the best chance is first.
 
     max_nodes  maximum number of nodes of the search for each move
     depth      maximum depth, in plies
@@ -183,7 +187,7 @@ def compute_reply_chances(
 
 
 def compute_gap_to_median(chances: Sequence[float]) -> float:
-    """Return the difference between the best and the median of `chances`, which are in descending order."""
+    """Return the difference between the best and the median of winning chances, which must be in descending order."""
     return chances[0] - chances[len(chances) // 2]
 
 

@@ -1,4 +1,4 @@
-"""Loading of the map that a command line names, for commands that use the compiled engines."""
+"""Loading of a map by its name on the command line, for commands that use the compiled engines."""
 
 from __future__ import annotations
 

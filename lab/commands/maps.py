@@ -26,7 +26,7 @@ from arena.maps.svg import draw_svg
 from arena.maps.text_map import draw_map
 
 MAX_PICTURE_WIDTH = 100
-"""Width of a picture that is not drawn on a terminal, and the maximum width on a terminal, in characters."""
+"""Maximum width of a map drawn as text, in characters. Output that is not a terminal gets this width."""
 
 
 def list_(json: JsonOption = None) -> None:
@@ -155,4 +155,4 @@ def _print_territories(file: MapFile, width: int) -> None:
 
 
 SUBCOMMANDS = (list_, show, check, measure_command)
-"""Functions of the commands of `arena maps`."""
+"""Functions of the subcommands of `arena maps`."""

@@ -45,11 +45,11 @@ HEADINGS = (
     "back and forth", "gap", "score with 8 × the nodes", "pairs needed",
 )  # fmt: skip
 DEFAULT_EVALUATOR = str(ENGINES["alphabeta"]["evaluator"].default)
-"""Default evaluator of the engine `alphabeta`."""
+"""Name of the evaluator that the engine `alphabeta` uses by default; it is also the default of --evaluator."""
 SECOND_TABLE_HEADINGS = ("map", "nodes a move", "comebacks", "lead changes", "back and forth", "gap")
-"""Columns of the second table on a terminal, which is too narrow for all columns in one table."""
+"""Headings of the columns in the second table. A terminal is too narrow for all columns in one table."""
 LEFT_ALIGNED_HEADINGS = ("map", "endings")
-"""Columns of names, which are aligned left; the other columns are aligned right."""
+"""Headings of the columns that are aligned left, because they contain text; numbers are aligned right."""
 
 
 def measure_command(
@@ -157,9 +157,9 @@ def measure_command(
 
 
 def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[Opening]:
-    """Return the openings in the file `name`, or the map's shipped openings if `name` is `shipped`.
+    """Return the openings in the file `name`, or those shipped with the package for the map if `name` is `shipped`.
 
-    games    the game on each map that is measured; more than one is an error
+    games    the game on each map to measure; more than one map is an error
     matches  number of openings needed
 
     Raises UsageError for bad or too few openings, and for `shipped` if the game is not Riskless itself.
@@ -187,7 +187,7 @@ def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[O
 
 
 def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
-    """Return the table rows of a map, one for each strength (number of nodes per move).
+    """Return the table rows with the measurements of a map, one for each strength (number of nodes per move).
 
     The columns that describe the map, and those about unequal searchers, are empty in all rows but the first.
     """
@@ -216,9 +216,9 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
 
 
 def format_pairs_needed(pair_count: float | None) -> str:
-    """Return as text the number of pairs needed to show that the strong searcher is stronger than the weak one.
+    """Return as text how many pairs of matches show that the strong searcher is stronger than the weak one.
 
-    pair_count  the number; None if it is 10,000 or more
+    pair_count  number of pairs; None if it is 10,000 or more
     """
     if pair_count is None:
         return "over 9,999"
@@ -226,7 +226,7 @@ def format_pairs_needed(pair_count: float | None) -> str:
 
 
 def format_share(mean: EstimatedMean) -> str:
-    """Return a share with its error as text, such as `52 ± 3 %`."""
+    """Return a share with its error as a text in percent, such as `52 ± 3 %`."""
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 

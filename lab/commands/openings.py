@@ -1,4 +1,4 @@
-"""The command `arena openings make`: find openings worth playing, for ladders and matches."""
+"""The command `arena openings make`: find openings for ladders and matches that give both players equal chances."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ MAX_TRIES_PER_OPENING = 1_000
 
 DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS = "500,4000,32000"
-"""Default of --strengths: the same numbers of nodes per move as in `arena maps measure`."""
+"""Default of --strengths, as numbers of nodes per move: the same as in `arena maps measure`."""
 MAX_NODES_PER_MOVE = 10**9
-"""Maximum of --nodes, and of each number in --strengths."""
+"""Maximum of --nodes, and of each number in --strengths, in nodes that an engine searches."""
 
 
 def make(
@@ -234,4 +234,4 @@ def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Map
 
 
 SUBCOMMANDS = (make,)
-"""Functions of the commands of `arena openings`."""
+"""Functions of the subcommands of `arena openings`."""

@@ -36,9 +36,9 @@ class SolvedMap:
     map: RisklessMap
     table: SolvedTable
     seconds: float | None
-    """Duration of the solving, in seconds; None if the table existed already."""
+    """Seconds that it took to solve the map; None if its table existed already."""
     verification: Verification | None
-    """Result of `--verify`; None without it."""
+    """Result of the check with the option `--verify`; None without this option."""
 
     @property
     def start(self) -> SolvedValue:

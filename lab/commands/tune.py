@@ -36,11 +36,11 @@ WEIGHT_UNITS_COMMENTS = {
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
-"""Comment at the top of a game's weights file, which explains the unit of the weights; by the game's name."""
+"""By the game's name: the comment at the top of its weights files that explains the unit of the weights."""
 OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]
-"""Function that adds a progress bar, given its title and number of steps, and returns a function to call after each step."""
+"""Function of a title and a number of steps. It adds a progress bar, and returns a function to call after each step."""
 
 
 def tune_command(
@@ -163,7 +163,7 @@ def tune_command(
     start_seconds = time.process_time()
 
     def describe_run(generation_count: int, round_count: int) -> list[str]:
-        """Return the CPU time so far, the command that gives the same result, and the maps, as lines."""
+        """Return lines about this run for the output file: its CPU time so far, a command that repeats it, and the maps."""
         command = [
             "arena tune",
             *(["--outcomes"] if outcomes else []),
@@ -266,11 +266,11 @@ def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str
 
 @dataclass(frozen=True)
 class LearnedWeights:
-    """Weights after one step of `arena tune`: a generation, or the climb.
+    """Weights after one step of `arena tune`: after a generation of self-play, or after the hill climbing.
 
-    lines             lines about this step, for the weights file
+    lines             comment lines about this step, for the weights file
     generation_count  number of generations so far
-    round_count       number of rounds of the climb so far
+    round_count       number of rounds of hill climbing so far
     """
 
     weights: Mapping[str, int]
@@ -291,11 +291,11 @@ def _learn_weights(
     seed: int,
     untrained_features: Sequence[str],
 ) -> Iterator[LearnedWeights]:
-    """Yield the weights after each generation, and after the climb.
+    """Yield the weights after each generation of self-play, and after the hill climbing.
 
-    add_progress_bar    creates the progress bar of one step
+    add_progress_bar    function that adds the progress bar of one step
     match_count         number of matches of each game in a generation
-    round_count         number of rounds of the climb
+    round_count         number of rounds of hill climbing
     nodes_per_move      number of nodes searched for each move
     untrained_features  names of features whose weights are not trained
     """
@@ -340,7 +340,7 @@ def _learn_weights(
 
 
 def format_weights(weights: Mapping[str, int]) -> str:
-    """Return weights as a line, such as `armies 100, attacks -3`."""
+    """Return weights as a line of text, such as `armies 100, attacks -3`."""
     return ", ".join(f"{name} {value}" for name, value in weights.items())
 
 

@@ -1,1 +1,1 @@
-"""Retrograde analysis in compiled code: it computes the value of every position of a small game, from the finished ones backwards."""
+"""Solver of small games by retrograde analysis: it computes the value of every position, from finished positions backwards."""

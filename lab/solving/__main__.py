@@ -16,7 +16,7 @@ from arena.solved.solved_table import SolvedTable
 
 
 def main() -> None:
-    """Compile all kernels by solving the smallest map, and verifying the table."""
+    """Compile all kernels (compiled functions of the solver) by solving a tiny map and verifying its table."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "two.solved"
         Solver(

@@ -22,26 +22,26 @@ class BadCheckpoint(ValueError):
 
 
 class _Header(Struct, frozen=True):
-    """First line of a checkpoint file, before the compressed codes (encoded values) of the boards."""
+    """First line of a checkpoint file. The boards' codes (encoded values) follow it, compressed."""
 
     digest: str
-    """Digest of the boards, which identifies the map."""
+    """Digest of the map and its army limits, which tells whether the checkpoint belongs to the map to be solved."""
     plies: int
-    """Number of plies up to which all results are known."""
+    """Number of plies: all wins and losses within so many plies are known."""
     finished: bool
     """True if all boards are solved."""
     codes: int
-    """Number of codes that follow."""
+    """Number of boards' codes (encoded values) in the file."""
 
 
 _decode = msgspec.json.Decoder(_Header).decode
 
 
 def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
-    """Write a checkpoint with the codes of the representative boards after `plies` steps.
+    """Write a checkpoint file with the results that the solver has after `plies` steps.
 
-    digest    digest of the boards, which identifies the map
-    codes     codes (solved.solved_value), in the order of the boards' numbers
+    digest    digest of the map and its army limits
+    codes     codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers
     finished  True if all boards are solved
 
     If the process is killed while it writes, the previous checkpoint stays unchanged.
@@ -54,9 +54,10 @@ def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finish
 
 
 def load_checkpoint(path: Path, digest: str, code_count: int) -> tuple[int, bool, Codes] | None:
-    """Return the number of steps done, whether all boards are solved, and the codes. Return None if there is no file.
+    """Return the plies up to which all results are known, True if all boards are solved, and the boards' codes.
 
-    Raises BadCheckpoint if the file is damaged, or if the boards that it belongs to have another `digest` or `code_count`.
+    Return None if there is no file. Raises BadCheckpoint if the file is damaged, or belongs to another map, whose boards
+    have another `digest` or `code_count`.
     """
     try:
         data = path.read_bytes()

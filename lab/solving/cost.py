@@ -1,6 +1,6 @@
-"""Memory and time that the solver needs for a map, the available memory, and the largest cap for which it suffices.
+"""Estimate of the memory and time that the solver needs for a map, and of the largest army cap that fits into memory.
 
-The solver solves only one of the boards that the map's symmetries turn into each other. This board is the representative.
+Of the boards that the map's symmetries turn into each other, the solver solves only one, the representative board.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from arena.solved.board_numbers import Boards, Permutation
 CODE_BYTES = 2
 """Bytes of memory per board for its code (encoded value)."""
 FIXED_BYTES = 400 << 20
-"""Bytes of memory that do not depend on the map: Python, the compiled code, and blocks that are being written."""
+"""Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
 CHECKPOINT_BYTES = 8
-"""Bytes of memory per representative board while a checkpoint is written: the code, compressed code, and a copy."""
+"""Bytes of memory per representative board while a checkpoint is written, for its code, compressed code, and a copy."""
 SURVEY_SECONDS_PER_BOARD = 50e-9
-"""CPU seconds per board for the survey of all boards. All three times were measured with the map `m1`."""
+"""CPU seconds per board for the survey, the solver's first pass over all boards. Measured with the map `m1`."""
 PACK_SECONDS_PER_BOARD = 400e-9
-"""CPU seconds per board for packing the table."""
+"""CPU seconds per board for compressing the finished table. Measured with the map `m1`."""
 STEP_SECONDS_PER_BOARD = 2e-6
-"""CPU seconds per representative board, for all steps together."""
+"""CPU seconds per representative board for all steps of the retrograde analysis. Measured with the map `m1`."""
 
 MEMINFO_FILE = Path("/proc/meminfo")
 CGROUP_FOLDER = Path("/sys/fs/cgroup")
@@ -31,7 +31,7 @@ CGROUP_FOLDER = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True)
 class SolvingCost:
-    """Cost of solving all boards of a map."""
+    """Memory and time that it takes to solve all boards of a map."""
 
     boards: Boards
     representatives: int
@@ -39,13 +39,13 @@ class SolvingCost:
 
     @property
     def bytes(self) -> int:
-        """Return the peak memory, in bytes."""
+        """Return the estimated peak memory of the solver, in bytes."""
         count = self.boards.count
         bytes_per_representative = count_bytes_per_number(count) + CHECKPOINT_BYTES
         return FIXED_BYTES + CODE_BYTES * count + count // 8 + bytes_per_representative * self.representatives
 
     def seconds(self, core_count: int) -> float:
-        """Return the estimated duration on `core_count` cores, in seconds."""
+        """Return the estimated duration of solving on `core_count` CPU cores, in seconds."""
         cpu_seconds = (
             SURVEY_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
         ) * self.boards.count + STEP_SECONDS_PER_BOARD * self.representatives
@@ -53,7 +53,7 @@ class SolvingCost:
 
 
 def count_bytes_per_number(count: int) -> int:
-    """Return the number of bytes in which the solver stores the number of one of `count` boards."""
+    """Return the number of bytes that the solver needs to store a board's number, if there are `count` boards."""
     return 4 if count <= 1 << 32 else 8
 
 
@@ -81,9 +81,9 @@ def _count_cycles(symmetry: Permutation) -> int:
 
 
 def find_largest_cap(boards: Boards, memory_bytes: int, min_cap: int = 1) -> int | None:
-    """Return the largest cap with which the boards can be solved in `memory_bytes`; None if no such cap fits.
+    """Return the largest territory cap with which the boards can be solved in `memory_bytes`; None if no cap fits.
 
-    The caps tried are those from `min_cap` to the boards' own cap.
+    Only caps from `min_cap` to the boards' own cap are tried.
     """
     for cap in range(boards.cap, min_cap - 1, -1):
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.

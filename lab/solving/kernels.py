@@ -1,7 +1,7 @@
-"""Compilation of the solver's kernels.
+"""Compilation of the solver's kernels (functions that are compiled to machine code).
 
-The name of a kernel in the cache contains a digest of this folder's sources, so a change of a source recompiles them
-all.
+The name of a kernel in the cache contains a digest of this folder's source files, so a change in any of these files
+recompiles all kernels.
 """
 
 from __future__ import annotations

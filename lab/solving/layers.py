@@ -25,7 +25,7 @@ import numpy.typing as npt
 from arena.lab.solving.kernels import compile_solver_kernel
 
 MAX_CODE = 65_535
-"""Greatest code (encoded value) of a position: a code has two bytes."""
+"""Greatest code (encoded value) of a position, because a code is stored in two bytes."""
 
 
 class WinTooLong(ValueError):
@@ -34,9 +34,9 @@ class WinTooLong(ValueError):
 
 @dataclass(frozen=True)
 class GameSpace:
-    """Game in the form that the solver reads: positions are numbers, and two functions are compiled into the step.
+    """Game in the form that the solver reads: positions are numbers, and two functions are compiled into the solver's step.
 
-    name                                             name of the game in the names of kernels
+    name                                             name of the game in the names of compiled functions
     write_successors(rules, scratch, number)         writes the numbers of the positions after each move of an unfinished
                                                      position to scratch[0], scratch[1] …, and returns their count
     write_code(rules, scratch, number, codes, code)  writes the code (encoded value) of a position and of its symmetric images
@@ -51,11 +51,11 @@ class GameSpace:
 
 @cache
 def compile_step(space: GameSpace) -> Any:
-    """Return the compiled function `step` of a game, which marks the positions that are decided in exactly n plies."""
+    """Return the compiled function `step` of a game, which finds the positions won or lost in exactly `plies` plies."""
     write_successors, write_code = space.write_successors, space.write_code
 
     def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
-        """Write to `codes` the codes (encoded values) of the positions in live[first:last] decided in exactly `plies` plies.
+        """Write to `codes` the values of those positions in live[first:last] that are won or lost in exactly `plies` plies.
 
         Move the positions that stay undecided to the front of this range, in the same order, and return the index after
         the last of them. `scratch` is working memory.
@@ -86,13 +86,13 @@ def compile_step(space: GameSpace) -> Any:
 
 @dataclass
 class Layers:
-    """Positions of a game whose values are known so far, and those that are still undecided.
+    """State of the retrograde analysis of a game: the values known so far, and the positions that are still undecided.
 
     space     the game
     rules     rules of the game, as the functions of `space` read them
-    codes     code of each position, by number (solved.solved_value); 0 or 1 if undecided
-    live      numbers of the undecided representative positions, in `parts`
-    parts     parts of `live` with undecided positions, each as the index of its first number and that after its last
+    codes     code (encoded value, see solved.solved_value) of each position, by its number; 0 or 1 if undecided
+    live      numbers of the undecided representative positions, in several parts of the array
+    parts     parts of `live` in use, each as the index of its first number and the index after its last
     scratch   size of each thread's scratch array, in words
     """
 
@@ -103,7 +103,7 @@ class Layers:
     parts: list[tuple[int, int]]
     scratch: int
     plies: int = 0
-    """Number of plies up to which all results are known."""
+    """Number of plies: all wins and losses within so many plies are known."""
 
     @property
     def undecided_count(self) -> int:
@@ -111,10 +111,12 @@ class Layers:
         return sum(last - first for first, last in self.parts)
 
     def decide_next_ply(self, workers: Executor, advance: Callable[[], None]) -> int:
-        """Decide all positions that take one ply more, and return their number. 0 means that all undecided ones are draws.
+        """Find all positions that are won or lost in `plies` + 1 plies, and return their number.
 
-        workers  executor of the threads that share the work
-        advance  called after each part
+        If the number is 0, all positions that are still undecided are draws.
+
+        workers  executor whose threads share the work
+        advance  function that is called when a part of the positions is done
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """

@@ -1,4 +1,4 @@
-"""Riskless for the solver: compiled functions that list the successors of a board, and that pass over all boards.
+"""Riskless in the form that the solver reads: compiled functions that list a board's successors, and pass over all boards.
 
 A board lists the armies on all territories; those of the player to move are positive. The number of a board has a digit
 for each territory (solved.board_numbers), so a move changes two digits of the number of the board after training. The
@@ -30,7 +30,7 @@ PLAYING, DRAWN, LOST, WON = range(4)
 
 @inlined
 def write_successors(rules: Any, scratch: Any, number: Any) -> Any:
-    """Write the numbers of the boards after each move, from the opponent's view, to `scratch`, and return their count."""
+    """Write the number of the board after each move to `scratch`, as the opponent sees it, and return the number of moves."""
     size = rules[TERRITORIES]
     cap = rules[CAP]
     roads = rules[ROADS]
@@ -120,7 +120,7 @@ def make_survey_kernel() -> Any:
     def survey(rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any) -> Any:
         """Find the finished boards in range(first, last), and the representatives of symmetric boards among the others.
 
-        first    a multiple of 8
+        first    first board's number, which must be a multiple of 8
         codes    set to 2 for a finished board that is lost, and to 3 for one that is won
         marks    one bit per board, the lowest bit first: 1 for an unfinished representative
         counts   [0] increases by the number of unfinished boards, [1] by the number of representatives among them
@@ -152,7 +152,7 @@ def make_survey_kernel() -> Any:
 
 @cache
 def make_gather_kernel() -> Any:
-    """Return the compiled function `gather`, which lists the boards that `survey` marked."""
+    """Return the compiled function `gather`, which lists the numbers of the boards that `survey` marked."""
 
     def gather(marks: Any, live: Any, first: Any, last: Any, live_index: Any) -> Any:
         """Write the numbers of the marked boards in range(first, last) to `live`, from the index `live_index` on.
@@ -170,12 +170,12 @@ def make_gather_kernel() -> Any:
 
 @cache
 def make_restore_kernel() -> Any:
-    """Return the compiled function `restore`, which restores the codes (encoded values) of a checkpoint."""
+    """Return the compiled function `restore`, which copies the boards' codes (encoded values) from a checkpoint."""
 
     def restore(
         rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, live_index: Any
     ) -> Any:
-        """Write the codes in `layer` to the boards in `numbers` and to their symmetric images.
+        """Write the codes in `layer`, from a checkpoint, to `codes` for the boards in `numbers` and their symmetric images.
 
         List the undecided boards in `live`, from the index `live_index` on, and return the index after the last of them.
         """

@@ -1,4 +1,4 @@
-"""Rules of a Riskless map as an array, and decoding of a board's number (solved.board_numbers), for compiled code."""
+"""Riskless map as an array of numbers for compiled code, and decoding of a board's number (see solved.board_numbers)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.solved.board_numbers import Boards
 Words = npt.NDArray[np.int64]
 
 TERRITORIES, BASE, CAP, GOAL, TURNED, SYMMETRIES, ROADS, IMAGES, POWERS = range(9)
-"""Indices into the rules array of a map with V territories.
+"""Indices into the array that describes a map of V territories for compiled code.
 
 TERRITORIES  V
 BASE         number of values of a digit, 2 × cap + 1
@@ -28,7 +28,7 @@ POWERS       first of V numbers: the place value of each territory's digit
 
 
 def make_rules_array(boards: Boards) -> Words:
-    """Return the rules of `boards` as the array that the compiled functions read."""
+    """Return the map of `boards` as the array that the solver's compiled functions read."""
     size = boards.territories
     degrees = [len(neighbours) for neighbours in boards.neighbours]
     road_starts = [sum(degrees[:territory]) for territory in range(size + 1)]
@@ -43,7 +43,10 @@ def make_rules_array(boards: Boards) -> Words:
 
 
 def count_scratch_words(boards: Boards) -> int:
-    """Return the length of a thread's scratch array: the successors of a board, and its armies before and after training."""
+    """Return the number of words in a thread's scratch array.
+
+    The array holds the successors of a board, and the board's armies before and after training.
+    """
     return sum(map(len, boards.neighbours)) + 2 * boards.territories
 
 

@@ -1,6 +1,6 @@
 """Solver of `arena solve`: it solves all boards of a map on all cores, and writes the table to a file.
 
-The work has three parts: a survey of all boards, one step for each ply, and packing. From time to time the results are
+The work has three parts: a survey of all boards, one step for each ply, and compression. From time to time the results are
 saved to a checkpoint. If the solver is killed and started again, it repeats the survey and resumes from the checkpoint.
 """
 
@@ -32,28 +32,28 @@ from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
 
 BOARDS_PER_PART = BOARDS_IN_BLOCK * 16
-"""Number of boards that a thread handles at a time; a multiple of the number in a block of the table."""
+"""Number of boards that a thread handles at a time. It is a multiple of the number of boards in a block of the table."""
 COMPRESSION_LEVEL = 15
 """Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
 MAX_SMALL_TABLE_BLOCKS = 16
-"""Maximum number of blocks of a small table, which is compressed more."""
+"""Maximum number of blocks of a small table, which is compressed at a higher level."""
 SMALL_TABLE_COMPRESSION_LEVEL = 19
-"""Zstandard level for tables of at most MAX_SMALL_TABLE_BLOCKS blocks, which may be shipped with the package."""
+"""Zstandard level for small tables (MAX_SMALL_TABLE_BLOCKS), which may be shipped with the package."""
 
 
 OnProgress = Callable[[str, int, int], None]
-"""Function that is called with the name of the current part of the work, its number of steps done, and their total number."""
+"""Function that reports progress: its arguments are the current part of the work, its steps done, and all its steps."""
 
 
 @dataclass
 class Solver:
-    """Solver of all boards of a map.
+    """Solver that computes the values of all boards of a map.
 
-    checkpoint   file for intermediate results
+    checkpoint   path of the file for intermediate results
     threads      number of threads that work
-    on_progress  called after each step of a part of the work
-    interval     minimum number of seconds between checkpoints. The time between them is also at least ten times the time
-                 that the last one took to write
+    on_progress  function that is called after each step of a part of the work
+    interval     minimum number of seconds between two checkpoints. After a checkpoint that took t seconds to write, the
+                 next one follows after at least 10 t seconds
     """
 
     boards: Boards
@@ -94,7 +94,7 @@ class Solver:
     def _map_with_progress(
         self, workers: Executor, part: str, function: Callable[[int], Any], total: int
     ) -> Iterator[Any]:
-        """Yield the results of `function` for 0 to `total` - 1, in order, and report the progress."""
+        """Call `function` with each number from 0 to `total` - 1, yield the results in order, and report the progress."""
         for done, result in enumerate(workers.map(function, range(total)), 1):
             self.on_progress(part, done, total)
             yield result
@@ -118,7 +118,7 @@ class Solver:
         self._gather()
 
     def _gather(self) -> None:
-        """Write the numbers of all unfinished representative boards to `live`, in ascending order."""
+        """Write the numbers of all unfinished representative boards to `live` of the layers, in ascending order."""
         gather = make_gather_kernel()
         live_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), live_start in zip(self._ranges, live_starts, strict=True):
@@ -159,14 +159,14 @@ class Solver:
         )
 
     def _list_numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
-        """Return the numbers of the unfinished representative boards in the range with index `index`."""
+        """Return the numbers of the unfinished representative boards in part `index` of all boards."""
         live_start = int(self._ends[index - 1]) if index else 0
         numbers = np.zeros(int(self._ends[index]) - live_start, np.int64)
         make_gather_kernel()(self._marks, numbers, *self._ranges[index], 0)
         return numbers
 
     def _resume(self, workers: Executor) -> bool:
-        """Load the results of a checkpoint, if there is one. Return True if all steps are done."""
+        """Load the results of a checkpoint, if there is one. Return True if it has the values of all boards."""
         checkpoint = load_checkpoint(self.checkpoint, compute_boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
             return False

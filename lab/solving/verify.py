@@ -27,7 +27,7 @@ from arena.solved.solved_table import SolvedTable
 
 BOARDS_PER_PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
-"""Indices into an array of counts: of unfinished boards, of those won, lost and drawn, and the plies of the longest win."""
+"""Indices into an array of results: the numbers of unfinished, won, lost and drawn boards, and the longest win in plies."""
 
 
 @dataclass(frozen=True)
