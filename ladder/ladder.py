@@ -30,7 +30,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
-from arena.rating.standings import StandingsRow, add_pair_elo, compute_pair_scores, make_standings
+from arena.rating.standings import StandingsRow, replace_elo, compute_pair_scores, make_standings
 from arena.server.store.ladder_lock import compute_short_digest
 
 RECORDS_VARIABLE = "ARENA_RECORDS"
@@ -137,7 +137,7 @@ class Ladder:
         if self.schedule is not None and self.plan.format in FORMATS_WITHOUT_ELO:
             rows = sort_by_format(rows, self.schedule.format)
         pairs = self.count_pair_scores() if self.kind == "match" else ()
-        return add_pair_elo(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
+        return replace_elo(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
 
     def make_bracket(self) -> list[list[Encounter]]:
         """Return the encounters of a knockout by round; empty for other formats."""

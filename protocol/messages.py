@@ -167,7 +167,7 @@ class Ping(Struct, frozen=True, tag="ping"):
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):
-    """Answer to `hello`: the bot is connected."""
+    """Answer to `hello`: the client is connected."""
 
     server: str
     """Human-readable name and version of the server's program."""
@@ -207,7 +207,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
     moves: Sequence[Data]
     """All moves so far, `ply` of them. A client that missed a message catches up with these."""
     clocks: Clocks
-    """Both clocks at the time of sending. With a time per move, the mover's clock is the time for this move."""
+    """Time left for each player at the time of sending. With a time per move, the mover has the time for this move."""
     increment_ms: Milliseconds
 
 
@@ -274,9 +274,9 @@ class Standing(Struct, frozen=True, tag="standing"):
     quota: int | None = None
     """Number of further matches that the bot accepts; None for no limit."""
     ratings: dict[str, float] | UnsetType = UNSET
-    """Ratings of the bot by game, if it has any."""
+    """Rating of the bot in each game; UNSET if it has none."""
     deviations: dict[str, float] | UnsetType = UNSET
-    """Rating deviations of the bot by game, if it has ratings."""
+    """Deviation (standard error) of the bot's rating in each game; UNSET if it has none."""
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
@@ -466,7 +466,7 @@ class Thought(Struct, frozen=True, tag="thought"):
 
 
 class Pong(Struct, frozen=True, tag="pong"):
-    """Answer to `ping`."""
+    """The server's answer to `ping`."""
 
 
 class Notice(Struct, frozen=True, tag="notice"):

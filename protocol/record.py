@@ -31,7 +31,7 @@ class RecordedMove(Struct, frozen=True, gc=False, omit_defaults=True):
 
     move: Data
     ms: Annotated[float, Meta(ge=0)]
-    """Time charged to the clock, in ms."""
+    """Time charged to the mover's clock, in ms."""
     thinking: Thinking | None = None
     credited_ms: float = 0.0
     """Time credited for the network (lag credit), in ms. The move took `ms` plus this."""

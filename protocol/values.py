@@ -29,7 +29,7 @@ Opening = tuple[Data, ...]
 
 
 class Players(Struct, frozen=True):
-    """Names of the two bots, by seat."""
+    """Names of the two bots of a match, by seat."""
 
     maxie: str
     minnie: str
@@ -47,7 +47,7 @@ class Clocks(Struct, frozen=True, gc=False):
 
 
 class Limits(Struct, frozen=True):
-    """Limits of a connection, as sent in `welcome`."""
+    """Limits that the server sets for a client, sent in `welcome`."""
 
     message_bytes: int
     """Maximum size of a frame that the server accepts from this connection, in bytes."""
@@ -58,14 +58,14 @@ class Limits(Struct, frozen=True):
 
 
 class Thinking(Struct, frozen=True, omit_defaults=True):
-    """Analysis sent with a move; every field is optional."""
+    """Bot's analysis, sent with a move; every field is optional."""
 
     depth: Annotated[int, Meta(ge=0, le=100_000)] | None = None
     """Completed search depth, in plies."""
     value: Annotated[float, Meta(ge=-1e12, le=1e12)] | None = None
     """Value of the position for Maxie, in the bot's own unit."""
     nodes: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
-    """Number of visited positions."""
+    """Number of positions that the search visited."""
     line: Annotated[list[Data], Meta(max_length=64)] | None = None
     """Main line: the expected moves, beginning with the move sent."""
     cpu_ms: Annotated[float, Meta(ge=0, le=1e9)] | None = None

@@ -83,7 +83,7 @@ class Audit:
         self._shared_days[min(bot, opponent), max(bot, opponent)] = days
 
     def add_match(self, record: Record, *, is_rated: bool) -> None:
-        """Count a finished match. The result of an unrated match is ignored, but not its moves."""
+        """Add a finished match to the audit. Of an unrated match, the audit checks only the moves, not the result."""
         if is_void(record) or is_walkover(record):
             return
         maxie, minnie = record.players.maxie, record.players.minnie

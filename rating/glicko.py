@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from arena.rating.elo import logistic
 
 GLICKO_SCALE = 173.7178
-"""Points of the Glicko scale per point of the Glicko-2 scale (the paper's step 2)."""
+"""Points of the Glicko scale per point of the Glicko-2 scale (step 2 of Glicko-2)."""
 
 TAU = 0.5
-"""System constant τ of the paper, which limits changes of volatility. The paper suggests 0.3 to 1.2; its example has 0.5."""
+"""System constant τ, which limits changes of volatility. Glickman suggests 0.3 to 1.2, and uses 0.5 in his example."""
 
 EPSILON = 1e-6
-"""Convergence tolerance of the paper's step 5, which computes the new volatility."""
+"""Convergence tolerance for the new volatility (step 5 of Glicko-2)."""
 
 MAX_DEVIATION = 350.0
 """Deviation of a player without rated matches; no deviation is larger."""

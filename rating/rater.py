@@ -35,7 +35,7 @@ class RatedOutcome(StrEnum):
 
 
 OUTCOME_SCORES = {RatedOutcome.WIN: 1.0, RatedOutcome.DRAW: 0.5, RatedOutcome.LOSS: 0.0}
-"""Points for each outcome of a match that counts."""
+"""Points that a bot scores with each outcome of a rated match."""
 
 
 class RatingEffect(StrEnum):

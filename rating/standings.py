@@ -209,8 +209,8 @@ def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> 
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 
-def add_pair_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
-    """Return the rows of two bots, with Elo ratings that differ by `elo` and average 0.
+def replace_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
+    """Return the rows of two bots with their Elo ratings replaced by ones that differ by `elo` and average 0.
 
     first  bot that is stronger if `elo` is positive
     elo    Elo difference from the bots' pairs of matches; None to return the rows unchanged

@@ -51,7 +51,7 @@ class RemoteEdge:
         """Prepare to send to edge `number`, on the bus subject `subject`, as the core with this fencing token."""
         self.number = number
         self.stream = 0
-        """Number of the edge's current stream; 0 before the first."""
+        """Number of the edge's current stream (run of consecutive frames); 0 before the first."""
         self.last_frame_ns = 0
         """Time of the last frame from the edge, in monotonic ns."""
         self.is_synced = False

@@ -55,7 +55,7 @@ Above a limit of its own, the client waits up to a second for NATS in each call.
 connection checks too.
 """
 FULL_BUFFER_PAUSE_SECONDS = 0.01
-"""Interval at which a client with more than MAX_CLIENT_BYTES unsent is checked again, in seconds."""
+"""Interval, in seconds, between checks of a NATS client that has more than MAX_CLIENT_BYTES unsent."""
 
 
 class TlsNotOffered(ConnectionError):

@@ -1,1 +1,1 @@
-"""Commands for hosts."""
+"""Commands for hosts, who run servers and manage their bots, events and databases."""

@@ -160,7 +160,7 @@ class _WriteFailed(Exception):
 
 
 def _write_line(text: str, stream: TextIO | None) -> None:
-    """Write a line to `stream`; None for standard output."""
+    """Write a line to `stream`, or to standard output if `stream` is None."""
     try:
         typer.echo(text, file=stream)
     except OSError as error:
@@ -249,7 +249,7 @@ def _open_records(file: Path) -> BufferedIOBase:
 
 
 def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
-    """Read a file of records to its end, and return to its start. Raises CommandError if it is damaged or cut off."""
+    """Read a file of records to its end as a check, and seek back to its start. Raises CommandError if it is damaged."""
     line_count = 0
     try:
         for _ in read_lines(file_object):

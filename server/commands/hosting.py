@@ -70,7 +70,7 @@ class HostPlan:
     house: HousePlan
     """Engines (bots) that the server runs itself."""
     tls: ssl.SSLContext | None
-    """TLS context; None without a certificate."""
+    """TLS context for clients' connections; None without a certificate."""
 
     @property
     def settings(self) -> ArenaSettings:

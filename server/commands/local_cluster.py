@@ -39,7 +39,7 @@ BACKOFF_RESET_SECONDS = 10.0
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
 POLL_SECONDS = 0.05
-"""Interval between two attempts to reach the port of the edges, in seconds."""
+"""Interval between two attempts to connect to the port of the edges while they start, in seconds."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""`arena marks`: table of an event, for a teacher who gives marks."""
+"""`arena marks`: show the table of an event, from which a teacher can give marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`arena ratings`: ratings from the rated matches of a store."""
+"""`arena ratings`: show the ratings that follow from the rated matches of a store."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _check_known(key: str) -> None:
-    """Raise BadSetting for an unknown key."""
+    """Raise BadSetting if no setting has this key."""
     if key not in SETTING_TYPES:
         section, _, name = key.partition(".")
         raise BadSetting(

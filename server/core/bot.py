@@ -97,7 +97,7 @@ class LobbyBot:
     is_local: bool = False
     """True for a bot that runs on the server's own machine."""
     ratings: dict[str, Rating] = field(default_factory=dict)
-    """Ratings of the bot, by game."""
+    """Rating of the bot in each game that it has been rated in."""
     keeps_session: bool = False
     """True if the session outlives the connection: the bot was ready for a match, or the session was restored after a restart.
 

@@ -113,7 +113,7 @@ class Core:
             lobby, matches.rooms, house, open_challenges, suspensions, events.list_entries
         )
         self.next_deadline: int | None = None
-        """Time at which `Tick` is due if no other input comes first, in ns; None if nothing is due."""
+        """Time at which the core needs a `Tick` if no other input comes first, in ns; None if nothing is due."""
         self._handled_change_count = 0
         """Number of changes of the lobby (`lobby.change_count`) to which the core has reacted."""
         self._input_handlers: dict[type, Callable[[Any], None]] = {

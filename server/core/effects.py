@@ -72,7 +72,7 @@ class OpenMatch(Struct, frozen=True):
 
 
 class AppendEvent(Struct, frozen=True, gc=False):
-    """Request to append an event of a match to the journal."""
+    """Request to append an event of a match, such as a move, to the journal."""
 
     match: str
     seq: int

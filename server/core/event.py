@@ -41,7 +41,7 @@ class Event:
     def __init__(self, stored_event: StoredEvent) -> None:
         self.state = stored_event.state
         self.matches_in_progress: dict[str, Pairing] = {}
-        """Matches in progress, by id."""
+        """Pairing (the two bots by seat) of each match in progress, by match id."""
         self.schedule: Schedule | None = None
         """Matches still to be played; None before the start, and for the format `arena`."""
         self._points: Counter[str] = Counter()

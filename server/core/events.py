@@ -60,7 +60,7 @@ CHECK_DELAY_NS = 5_000_000
 It is shorter than `matchmaker.PAIRING_DELAY_NS`, so that matches of events come before matches of the pool.
 """
 MAX_LISTED_EVENTS = 100
-"""Maximum number of events in a listing."""
+"""Maximum number of events in a `listing` message."""
 SECOND_NS = 1_000_000_000
 
 

@@ -11,7 +11,7 @@ from arena.rating.pairing import Pair, Pairing
 from arena.rating.pentanomial import estimate_elo_difference
 from arena.rating.rater import FinishedMatch
 from arena.rating.standings import (
-    add_pair_elo,
+    replace_elo,
     compute_pair_scores,
     list_losers,
     make_standings,
@@ -134,7 +134,7 @@ def test_pairs_have_a_score_if_both_matches_count() -> None:
 @pytest.mark.parametrize("pairs", [(3, 1, 4, 1, 5), (0, 0, 0, 0, 7), (2, 0, 0, 0, 2)])
 def test_the_elo_of_two_bots_differs_as_in_their_pairs(pairs: tuple[int, ...]) -> None:
     found = estimate_elo_difference(pairs)
-    rows = add_pair_elo(make_standings(["a", "b"], []), "a", found)
+    rows = replace_elo(make_standings(["a", "b"], []), "a", found)
     elo = {row.bot: row.elo for row in rows}
     assert found is not None
     assert elo["a"] - elo["b"] == pytest.approx(found.elo)
@@ -145,7 +145,7 @@ def test_the_elo_of_two_bots_differs_as_in_their_pairs(pairs: tuple[int, ...]) -
 
 def test_without_an_elo_difference_the_table_is_unchanged() -> None:
     rows = make_standings(["a", "b"], [])
-    assert add_pair_elo(rows, "a", None) == rows
+    assert replace_elo(rows, "a", None) == rows
 
 
 def test_a_walkover_counts_for_points_but_not_for_elo() -> None:
