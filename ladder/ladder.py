@@ -30,7 +30,7 @@ from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
-from arena.rating.standings import StandingsRow, replace_elo, compute_pair_scores, make_standings
+from arena.rating.standings import StandingsRow, compute_pair_scores, make_standings, replace_elo
 from arena.server.store.ladder_lock import compute_short_digest
 
 RECORDS_VARIABLE = "ARENA_RECORDS"

@@ -1,8 +1,8 @@
 """Pairs of matches of an event, and the pairs of a round-robin in playing order.
 
 A pair is two matches from the same start position with swapped seats, so that neither the position nor the first move
-favours a bot. Pairs do not wait for each other: a runner takes matches in this order, skipping those whose bots are
-busy, and a slow bot delays only itself.
+favours a bot. Pairs do not wait for each other: the matches begin in playing order, except those whose bots are busy, so
+a slow bot delays only itself.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from arena.server.cluster.bus import BusError
 PASSWORD_FILE_VARIABLE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Environment variable with the path of a file that contains the NATS password.
 
-The file is read if `bus.url` has a user but no password. Without this variable, such a user counts as a token.
+The file is read if `bus.url` has a user but no password. Without this variable, a user without a password is taken for
+a NATS token.
 """
 DEFAULT_PORT = 4222
 """Port of a NATS server whose URL has none."""

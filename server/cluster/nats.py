@@ -51,8 +51,8 @@ MAX_QUEUED_MESSAGES = 65_536
 MAX_CLIENT_BYTES = 2 << 20
 """Maximum number of unsent bytes in the NATS client. While it has more, no further messages are passed to it.
 
-Above a limit of its own, the client waits up to a second for NATS in each call. A hung NATS server would then delay the
-connection checks too.
+With still more unsent bytes, each call of the client would wait up to a second for NATS, and a hung NATS server would
+thus delay the connection checks too.
 """
 FULL_BUFFER_PAUSE_SECONDS = 0.01
 """Interval, in seconds, between checks of a NATS client that has more than MAX_CLIENT_BYTES unsent."""

@@ -5,7 +5,8 @@ It passes each input to the part that handles it:
     lobby        connected clients and the sessions of bots
     room         one match: its referee, its deadline, its public view
     matchmaker   bots that wait in the pool, and the pairing of those bots
-    challenges   challenges between bots; house_engines and house_queue: the server's own engines
+    challenges   challenges between bots
+    house_*      the server's own engines, and the queue of challenges to them
     events       tournaments: entries, rounds, and bots that do not appear
     listing      current matches, bots, challenges and events, for all clients that browse
 """

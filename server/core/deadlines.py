@@ -19,8 +19,8 @@ MAX_EXTRA_CANCELLED = 64
 class Deadlines:
     """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
-    If the object's deadline is still ahead at a check, the object schedules the next check. So the heap rarely changes,
-    although each move changes the deadline of its match.
+    An object whose deadline moves later keeps its scheduled check, and schedules the next one then. So the heap rarely
+    changes, although each move changes the deadline of its match.
     """
 
     def __init__(self) -> None:

@@ -11,11 +11,11 @@ from arena.rating.pairing import Pair, Pairing
 from arena.rating.pentanomial import estimate_elo_difference
 from arena.rating.rater import FinishedMatch
 from arena.rating.standings import (
-    replace_elo,
     compute_pair_scores,
     list_losers,
     make_standings,
     make_standings_from_counts,
+    replace_elo,
 )
 from tests.server.matches import record as make_finished_record
 
