@@ -139,8 +139,8 @@ def new(
 
     Bots enter with `arena bot --enter NAME`. The entered bots that are connected at the start play.
 
-    A round is one pair of matches on each map. A weekly event keeps its local time when daylight saving time begins
-    or ends.
+    In a round, two bots that meet play a pair of matches on each map. A weekly event keeps its local time when daylight
+    saving time begins or ends.
 
     Example: arena event new weekly --at "Fri 20:00" --zone Europe/Berlin --every week --rounds 7 --map italy,world
     """

@@ -78,8 +78,9 @@ def ratings(
 ) -> None:
     """Show the Glicko-2 ratings of all bots.
 
-    A bot's strength lies within the number after ± of its rating, with 95 % confidence. docs/ratings.md explains how
-    ratings are computed, and how each end of a match counts. --json also has the deviation and the volatility.
+    With 95 % confidence, a bot's strength differs from its rating by at most the number after ±.
+    docs/ratings.md explains how ratings are computed, and how each end of a match counts. --json also has the deviation
+    and the volatility.
 
     Example: arena ratings --game riskless --db sqlite:///arena.db
 
