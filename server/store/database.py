@@ -240,7 +240,7 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
 
 
 def create_or_migrate(connection: sa.Connection) -> None:
-    """Create the tables of a store, or migrate them, in the caller's transaction. Raises what `prepare_store` raises."""
+    """Create the tables of a store, or migrate them, in the caller's transaction. Raises the errors of `prepare_store`."""
     version = migrations.read_schema_version(connection)
     if version is None:
         migrations.create_tables(connection)
@@ -397,9 +397,9 @@ async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
 
 
 def lock_exclusively(connection: sa.Connection) -> None:
-    """Acquire the lock of `open_exclusive_transaction` for a transaction that has just begun.
+    """Acquire the store's lock that only one transaction can hold, for a transaction that reads before it writes.
 
-    The end of the transaction releases the lock.
+    Call this first in the transaction, whose end releases the lock. `open_exclusive_transaction` uses the same lock.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))

@@ -39,7 +39,7 @@ RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
 SUMMARY_COLUMNS = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
 """Columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
 END_COLUMNS = (*RESULT_COLUMNS, "opening")
-"""All columns of `matches` that are computed from the record at the end of a match by `make_summary_columns`."""
+"""Columns of `matches` whose values `make_summary_columns` computes from the record at the end of a match."""
 
 PageCursor = tuple[str, str]
 """Position in a list of matches, newest first: the end time and the id of the last match before the position."""

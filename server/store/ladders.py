@@ -147,7 +147,7 @@ class StoredPlan:
 
 
 async def find_plan(engine: Engine, event: str) -> StoredPlan | None:
-    """Return the plan of the ladder, or the server's event, called `event`; None if there is none with a plan."""
+    """Return the plan of the ladder, or of the server's event, that is called `event`; None if neither is stored."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
     query = sa.select(*columns).where(table.event == event)

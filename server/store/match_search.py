@@ -52,8 +52,8 @@ class SearchFilter(Struct, frozen=True):
     opening: str = ""
     """Key of the opening, as returned by `finished_matches.make_opening_key`."""
     result: str = ""
-    """`maxie` or `minnie` for the seat of the winner; `drawn`; `won` or `lost` by the bot `bot`, which must be given;
-    or a value of `protocol.codes.EndReason`.
+    """Result of the match: the winner's seat (`maxie` or `minnie`), `drawn`, `won` or `lost` by `bot` (which must then
+    be given), or the end reason (a value of `protocol.codes.EndReason`).
     """
 
 

@@ -159,7 +159,7 @@ async def load_event_table(engine: Engine, event: str, *, all_bots: bool = False
 async def _order_table(
     engine: Engine, event: str, ladder: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
-    """Return the rows of an event's table in the order of the event's format, and the bracket of a knockout.
+    """Return the rows of an event's table, ranked by the rules of the event's format, and the bracket of a knockout.
 
     The bracket has one list of pairings for each round, the final last. In any other format, the bracket is empty.
 
@@ -252,7 +252,7 @@ _SELECT_HISTORY = (
 
 
 def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> EventScores:
-    """Return the results with each bot's name in place of the names of its additional processes (`NAME#2` and so on).
+    """Return the results with those of a bot's additional processes (`NAME#2` and so on) under the name of the bot.
 
     bots: names of the bots; a process number is removed only if the rest of the name is one of them
     """

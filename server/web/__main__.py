@@ -41,7 +41,7 @@ from arena.server.web.routes import BadRequest, NotFound, Route
 from arena.server.web.store_pages import StorePages
 
 MIN_CACHE_SECONDS, CACHE_SECONDS_PER_SECOND, MAX_CACHE_SECONDS = 1.0, 200.0, 10.0
-"""Cache time of a response, in seconds: the minimum, the time per second of work for the response, and the maximum."""
+"""Cache time of a response, in seconds: minimum, time for each second of work that the response took, and maximum."""
 PAGE_CACHE_SECONDS = 2.0
 """Time for which an HTML page is cached, in seconds. It is short, because pages show matches in progress."""
 LONG_CACHE_SECONDS = 3600.0

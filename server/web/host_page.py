@@ -44,7 +44,7 @@ ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
     "rename": ({"name", "to"},),
     "hide": ({"name"}, {"owner"}),
 }
-"""Sets of parameters that each action accepts, besides `do` and `text`. Without parameters, `lift` ends the notice."""
+"""Sets of parameters that an action accepts besides `do` and `text`, by action. `lift` without any ends the notice."""
 ACTION_DEFAULTS = {
     "kick": (KICK_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "banned by the host"),
