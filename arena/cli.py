@@ -27,7 +27,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "ladder": ("arena.ladder.commands.ladder:ladder", "Play a ladder of many bots on this machine."),
         "match": (
             "arena.ladder.commands.match:match",
-            "Play two bots in pairs, and estimate their Elo difference.",
+            "Play pairs of matches between two bots, and estimate their Elo difference.",
         ),
         "play": ("arena.bots.commands.play:play", "Play against an engine at the terminal."),
         "new": ("arena.bots.commands.new:new", "Write a small commented bot as a starting point."),

@@ -17,7 +17,7 @@ from arena.protocol.values import Opening
 from arena.rating.pairing import shuffle
 
 SHIPPED_OPENINGS: Final = "shipped"
-"""Value of the option `--openings`, and of its key in a plan, for the openings shipped with each map."""
+"""Value of `--openings`, and of `openings` in a ladder file, that selects the openings shipped with each map."""
 
 MAX_OPENING_DRAWS = 64
 """Number of random openings tried to find a new one for a start position.

@@ -97,7 +97,7 @@ class Ladder:
         self.other_line_count = count
 
     def set_bots(self, names: Sequence[str]) -> None:
-        """Set the bots of the ladder, whose plan names none, before the first match."""
+        """Set the bots of a ladder whose plan names none. Must be called before the first match."""
         self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
 
     def begin(self, event: UUID, finished: Mapping[str, Record] | None = None) -> list[Record]:

@@ -57,7 +57,7 @@ class ProgressObserver(Protocol):
     """Observer of a ladder's progress."""
 
     def show_address(self, ladder: Ladder, url: str) -> None:
-        """Report the server's URL. Called once the started bots have connected, or before external bots connect."""
+        """Report the server's URL. Called before external bots connect, or else once the bots or the cluster are connected."""
 
     def show_match(self, ladder: Ladder, record: Record) -> None:
         """Report a finished match, which `ladder` already contains."""

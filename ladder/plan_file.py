@@ -33,7 +33,10 @@ from arena.toml_file import BadTomlFile, Text, TomlFile
 
 
 class BotTable(Struct, frozen=True, kw_only=True):
-    """Keys of a [[bots]] table. Exactly one of `engine`, `exec`, `command`, `image` and `submit` is given."""
+    """Keys of a [[bots]] table, which describes one bot.
+
+    Exactly one of `engine`, `exec`, `command`, `image` and `submit` is given, except that `submit` may have an `image`.
+    """
 
     name: str | None = None
     engine: Text | None = None
@@ -41,13 +44,13 @@ class BotTable(Struct, frozen=True, kw_only=True):
     command: tuple[Text, ...] = ()
     image: Text | None = None
     submit: Text | None = None
-    """Zip file with the bot. If it is given, `image` is the image of the bot's container."""
+    """Zip file with the bot. If it is given, `image` names the image of the container in which the bot runs."""
     time_control: str | None = None
     threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 0
 
 
 class LadderTable(Struct, frozen=True, kw_only=True):
-    """Keys of a ladder file."""
+    """Keys of a ladder file (TOML)."""
 
     event: str = LadderPlan.event
     game: Text = LadderPlan.game

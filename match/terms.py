@@ -40,9 +40,9 @@ class Terms(Struct, frozen=True, kw_only=True):
     margin_ms: int
     """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: int
-    """Time for a player to get ready before any clock starts, in ms."""
+    """Time within which both players must report that they are ready, before any clock starts, in ms."""
     grace_ms: int = 0
-    """Time for a disconnected player to return, in ms. Set by the server."""
+    """Time within which a disconnected player must reconnect, in ms. Set by the server."""
     thread_limits: ThreadLimits = ThreadLimits()
     """Thread limits set by the creator of the match, such as an event that assigns cores to its bots."""
     engines: Engines = Engines()

@@ -69,11 +69,11 @@ class BotState(Enum):
     """State of a bot's process."""
 
     STARTING = "starting"
-    """Not connected yet, or waiting for a restart."""
+    """The process has not connected yet, or waits for a restart."""
     UP = "up"
-    """Running, and connected at least once since its start."""
+    """The process runs, and has connected at least once since its start."""
     LOST = "lost"
-    """Ended, and not started again."""
+    """The process has ended, and is not restarted."""
 
 
 class BotProcess:

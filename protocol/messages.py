@@ -159,7 +159,7 @@ class Unwatch(Struct, frozen=True, tag="unwatch"):
 
 
 class Browse(Struct, frozen=True, tag="browse"):
-    """Ask for a `listing` now, and for a new one after each change."""
+    """Ask for a `listing` (matches, bots, challenges and events) now, and for a new one after each change."""
 
 
 class Ping(Struct, frozen=True, tag="ping"):
@@ -219,7 +219,7 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
     spent_ms: float
     """Time from sending the turn to the arrival of the move, less `credited_ms`, in ms with three decimals."""
     clock_ms: int
-    """Time left for the mover after the increment, in ms."""
+    """Time left on the mover's clock after the increment, in ms."""
     credited_ms: float = 0.0
     """Time credited for the network, in ms: the smallest recent ping time, as far as a budget allows (PROTOCOL.md)."""
 
@@ -443,7 +443,7 @@ class ConnectionStatus(Struct, frozen=True, tag="presence"):
 
     match: str
     absent: dict[Seat, Milliseconds]
-    """Time that each disconnected player has to return, in ms; empty if both are connected."""
+    """Time left for each disconnected player to reconnect, in ms; empty if both are connected."""
 
 
 class Update(Struct, frozen=True, tag="update"):
@@ -495,7 +495,7 @@ ClientMessage = (
     | Browse
     | Ping
 )
-"""Messages from a client to a server."""
+"""Any message from a client to a server."""
 ServerMessage = (
     Welcome
     | Start
@@ -516,7 +516,7 @@ ServerMessage = (
     | Pong
     | Notice
 )
-"""Messages from a server to a client."""
+"""Any message from a server to a client."""
 Message = ClientMessage | ServerMessage
 
 

@@ -59,11 +59,11 @@ HALF_LIFE_PLIES = 80
 """Number of plies over which the result's distance from 0.5 halves in the targets, going back from a match's end."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples from one match."""
-DEEPER_FACTOR = 10
+TARGET_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
 SEARCH_SHARE = 0.75
 """Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
-SIDE_PLIES = (0, 0, 1, 2)
+EXTRA_RANDOM_PLIES = (0, 0, 1, 2)
 """Numbers of random plies played from a position of the match to get a sample; one is drawn for each sample."""
 MAX_START_ADVANTAGE = 0.3
 """Maximum distance of the chance of winning from one half at the start of a match."""
@@ -139,7 +139,7 @@ def play_training_matches(
             for number in range(game_index * match_count, (game_index + 1) * match_count):
                 match = _play_match(game, searcher, nodes_per_move, rng)
                 for position, target in _sample_positions(
-                    game, searcher, match, DEEPER_FACTOR * nodes_per_move, rng
+                    game, searcher, match, TARGET_NODES_FACTOR * nodes_per_move, rng
                 ):
                     features = compute_features(position)
                     feature_rows.append([unit * n for unit, n in zip(feature_units, features, strict=True)])
@@ -182,7 +182,7 @@ def _sample_positions(
     ply_count = len(match.positions)
     for ply in rng.sample(range(ply_count), min(ply_count, SAMPLES_PER_MATCH)):
         position, is_played = match.positions[ply], True
-        for _ in range(rng.choice(SIDE_PLIES)):
+        for _ in range(rng.choice(EXTRA_RANDOM_PLIES)):
             next_position = game.successor(position, rng.choice(game.moves(position)))
             if game.outcome(next_position) is not None:
                 break

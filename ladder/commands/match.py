@@ -1,4 +1,4 @@
-"""The command `arena match`: play two bots in pairs."""
+"""The command `arena match`: play pairs of matches between two bots."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def match(
         ),
     ] = "",
 ) -> None:
-    """Play two bots in pairs, and estimate their Elo difference.
+    """Play pairs of matches between two bots, and estimate their Elo difference.
 
     The printed difference is updated after each pair of matches. With --sprt, a sequential test of two Elo differences
     ends the match as soon as the test is decided; --rounds is then the maximum.

@@ -61,7 +61,7 @@ def report_results(
     extra     further fields of the `--json` output
     """
     # The table comes last, so that it stays visible when a long list above it scrolls away.
-    _print_location(ladder)
+    _print_record_path(ladder)
     warning = make_draws_warning(ladder)
     if warning is not None:
         err.print(f"warning: {warning}")
@@ -95,7 +95,7 @@ def report_results(
         raise typer.Exit(INTERRUPTED_EXIT_CODE)
 
 
-def _print_location(ladder: Ladder) -> None:
+def _print_record_path(ladder: Ladder) -> None:
     """Print the number of matches and the record file's path."""
     count = len(ladder.played)
     void = sum(map(is_void, ladder.records))

@@ -17,7 +17,7 @@ from arena.ladder.reports.result_lines import describe_draws, format_match_line
 from arena.ladder.reports.standings import (
     FORFEITS_LEGEND,
     ExtraColumn,
-    make_cells,
+    make_columns,
     make_extra_columns,
 )
 from arena.maps.game_on_map import has_maps
@@ -247,7 +247,7 @@ def _render_table(
 def _render_standings(
     rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn], colour: Mapping[str, str]
 ) -> str:
-    cells = make_cells(rows, columns)
+    cells = make_columns(rows, columns)
     lines = zip((row.bot for row in rows), *cells.values(), strict=True)
     return _render_table(("bot", *cells), lines, colour)
 

@@ -52,8 +52,8 @@ def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderRepo
     return [column for column in columns if column.cells]
 
 
-def make_cells(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()) -> dict[str, list[str]]:
-    """Return the columns after the bot's name by heading, each with the text of every row."""
+def make_columns(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()) -> dict[str, list[str]]:
+    """Return all columns except the bot's name: the text of each row's cell, by the column's heading."""
     return {
         "games": [str(row.games) for row in rows],
         "points": [f"{row.points:g}" for row in rows],
@@ -86,7 +86,7 @@ def make_table(
     table = Table(box=box.MARKDOWN) if as_markdown else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("bot", overflow="fold", min_width=9)
-    cells = make_cells(rows, columns)
+    cells = make_columns(rows, columns)
     if not as_markdown:
         cells = {
             heading: column
