@@ -30,7 +30,7 @@ SLOW_TIME_CONTROL = TimeControl(2000, per_move=True)
 GENEROUS_MARGIN_MS = 5000
 """Time in ms by which a bot may exceed its clock in checks that do not test time. Only a bot that hangs exceeds it."""
 SMALL_MAP = "path4"
-"""Map of ordinary matches."""
+"""Map on which the checks play Riskless, except those that name another map."""
 LONG_MAP = "ring:30"
 """Map for `check_long_match`: a match of random moves on it takes hundreds of plies."""
 MATCH_MOVES = 8

@@ -1,4 +1,4 @@
-"""Scripted match: the bot under test in one seat, random moves in the other."""
+"""Scripted match: the bot under test plays one player, and a script plays random moves for the other."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ScriptedMatch:
 
     @property
     def start_message(self) -> Start:
-        """The `start` message of the match."""
+        """The `start` message with which the server begins the match."""
         players = Players("checked", "script") if self.seat is Player.MAXIE else Players("script", "checked")
         ready_ms = int(1000 * self.peer.patience_seconds)
         return Start(

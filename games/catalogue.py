@@ -130,7 +130,7 @@ class Catalogue:
         return [spec for _, spec in self._file_games.values()]
 
     def get_default_digests(self) -> dict[str, str]:
-        """Return by name the rules digest of each custom game of this process, with the game's default parameters."""
+        """Return the rules digest of each custom game in this catalogue, with its default parameters, by the game's name."""
         return dict(self._default_digests)
 
     def find_incompatibility_reason(self, client_digests: Mapping[str, str]) -> str | None:

@@ -1,8 +1,8 @@
 """Explicit game trees: games whose positions and moves are listed as a tree, for examples of searches.
 
 A leaf has a value for Maxie, which is also the game's estimate of the leaf. Estimating a node without a value raises
-NodeWithoutValue, because the search has stopped at the wrong depth. The players alternate. A move is the number of a child, 0
-to n - 1 for a node with n children.
+NodeWithoutValue, because the search has stopped at the wrong depth. The players alternate. A move is the number of a
+child, 0 to n - 1 for a node with n children.
 
 As data, a tree is a node: {"name": "b", "children": [node, …]} or {"name": "c", "value": 3}. A leaf with the value null
 stands for a part of the tree that a search must not visit. An inner node that has a value can be estimated too.

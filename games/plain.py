@@ -1,4 +1,4 @@
-"""Default conversions of moves and positions to plain data and text, for games that define none. Pure.
+"""Default conversions of moves and positions to plain data and text, for games that define none of their own.
 
 A move or a position may consist of None, bool, int, str, Player, tuples, frozen sets, named tuples and frozen
 dataclasses. It converts to data for msgpack and JSON and back. The types of the restored values come

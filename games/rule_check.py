@@ -1,7 +1,7 @@
 """Check of a custom game's rules: in random matches, each position is tested for what every game must fulfil.
 
-`games.core.Game` describes what a game must fulfil. A fault names the broken rule, the observed behaviour, and the moves that lead
-there, so that the game's author can replay them.
+`games.core.Game` describes what a game must fulfil. A fault names the broken rule, the observed behaviour, and the moves
+that lead there, so that the game's author can replay them.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class _InnerNode(Generic[P, M]):
         self.cut: ValueAndLine[M] | None = None
 
     def should_stop(self) -> bool:
-        """Return True if everything below this node must stop."""
+        """Return True if the searches below this node must stop, after a cutoff at the node or a stop of the whole search."""
         return self.cut is not None or self.monitor.stop()
 
     def search(self) -> ValueAndLine[M]:

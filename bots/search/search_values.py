@@ -36,7 +36,7 @@ def is_decided(value: int) -> bool:
 
 
 def plies_to_end(value: int) -> int | None:
-    """Return the number of plies from the root to the end of the match if the value is decided; None if it is not."""
+    """Return the number of plies from the root to the win that the value stands for; None if it stands for no certain win."""
     return WIN - abs(value) if is_decided(value) else None
 
 

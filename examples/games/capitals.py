@@ -24,7 +24,7 @@ CAPITAL_DISTANCE = 4
 Capitals nearer to each other are taken soon, and farther ones hardly ever.
 """
 TERRITORY = 10
-"""Number of armies as which `Capitals.estimate` counts a territory."""
+"""Worth of a territory in `Capitals.estimate`, in armies."""
 
 
 class Capitals(Riskless):

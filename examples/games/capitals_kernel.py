@@ -29,9 +29,11 @@ NEAR = FIRST + MOST + 1
 ROADS = NEAR + MOST
 """Indices into the array `rules`, which holds the map and the constants for compiled code.
 
-GARRISON, CATCH_UP and TERRITORY hold the constants of capitals.py. FIRST is the first of the numbers of each territory's
-first road, NEAR the first of the sets of each territory's neighbours, as bits, and ROADS the first of the sources and
-targets of the roads.
+GARRISON, CATCH_UP and TERRITORY hold the constants of capitals.py. Three indices begin a longer part of the array:
+
+FIRST  for each territory, the number of its first road
+NEAR   for each territory, the set of its neighbours as bits
+ROADS  for each road, its source and its target
 """
 
 
