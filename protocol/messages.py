@@ -80,7 +80,7 @@ class Ready(Struct, frozen=True, tag="ready"):
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """The bot's move at `ply`, its number in the match. A repeated move is only acknowledged again."""
+    """Bot's move; `ply` is its number in the match, from 0. A message that is sent again is only acknowledged again."""
 
     match: MatchId
     ply: Ply

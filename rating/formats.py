@@ -109,7 +109,7 @@ class Absences:
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Return the bots that have missed `MAX_ABSENCES` encounters in a row."""
+        """Return the bots that have missed `MAX_ABSENCES` meetings with an opponent in a row."""
         return frozenset(
             bot for bot, encounters in self._missed_encounters.items() if len(encounters) >= MAX_ABSENCES
         )

@@ -195,7 +195,7 @@ class CoreLink:
     # time
 
     async def run(self) -> None:
-        """Listen and send heartbeats until cancelled. Raises CoreSuperseded once this core no longer leads."""
+        """Receive frames and send heartbeats until cancelled. Raises CoreSuperseded once this core no longer leads."""
         await self._bus.subscribe(self.subject, self.receive)
         while True:
             self.send_heartbeat()

@@ -209,7 +209,7 @@ class EdgeLink:
     # time
 
     async def run(self) -> None:
-        """Listen and send heartbeats until cancelled."""
+        """Receive frames from the core and send heartbeats to it until cancelled."""
         await self._bus.subscribe(self.subject, self.receive)
         while True:
             wait_ns = self.send_heartbeat()

@@ -57,7 +57,7 @@ from arena.server.store.pruning import BadRetention
 log = logging.getLogger("arena.settings")
 
 STANDBY_PAUSE_SECONDS = 0.25
-"""Pause after which a core that no longer leads becomes a standby, in seconds."""
+"""Pause after which a core that no longer leads stands by to replace the new leader, in seconds."""
 
 
 @dataclass(frozen=True)

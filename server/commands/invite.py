@@ -18,7 +18,7 @@ from arena.server.store.invitations import create_invitations
 MAX_NEW_OWNERS = 10_000
 """Maximum number of owners that one command may invite."""
 HEADER_WORDS = frozenset({"name", "owner"})
-"""Headers, in lower case. A first row of a roster that begins with one of them is skipped."""
+"""Headers of the first column of a roster, in lower case. A first row that begins with one of them is skipped."""
 
 
 def invite_command(
