@@ -17,9 +17,9 @@ from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 EXTRA_MATCH_SECONDS = 60.0
-"""Seconds that a match may last longer than its clocks allow, before it is given up as void."""
+"""Seconds by which a match may exceed the time that its clocks allow. Then it is stopped, and is void."""
 ASSUMED_MAX_PLIES = 1000
-"""Number of plies that the time limit of a match allows for if the match has no ply limit."""
+"""Number of plies assumed in the time limit of a match that has no ply limit."""
 
 
 @dataclass(frozen=True)

@@ -121,15 +121,15 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
         else:
             keys = ["territory" if error.key == "territories" else error.key]
         raise file.locate_error(keys, error.why) from None
-    _check_distances(file, map)
+    _check_distinct_places(file, map)
     continents: dict[str, list[int]] = {}
     for number, territory in territories:
         if territory.continent is not None:
-            name = file.parse(["territory", number, "continent"], _check_line, territory.continent)
+            name = file.parse(["territory", number, "continent"], _check_printable_line, territory.continent)
             continents.setdefault(name, []).append(number)
     return MapFile(
         map,
-        file.parse(["description"], _check_line, table.description),
+        file.parse(["description"], _check_printable_line, table.description),
         tuple((name, tuple(numbers)) for name, numbers in continents.items()),
         _read_short_names(file, table.territory),
         table.wraps,
@@ -143,8 +143,8 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
     """
     names_by_short: dict[str, str] = {}
 
-    def check(territory: TerritoryTable) -> str:
-        short = _check_line(territory.short or "")
+    def check_short_name(territory: TerritoryTable) -> str:
+        short = _check_printable_line(territory.short or "")
         if len(short) >= len(territory.name):
             raise ValueError(f"must be shorter than the name {territory.name!r:.60}")
         if short and names_by_short.setdefault(short, territory.name) != territory.name:
@@ -154,7 +154,7 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
         return short
 
     return tuple(
-        file.parse(["territory", number, "short"], check, territory)
+        file.parse(["territory", number, "short"], check_short_name, territory)
         for number, territory in enumerate(territories)
     )
 
@@ -188,13 +188,13 @@ def _parse_start(start: tuple[str, int] | None) -> int:
     return armies if player == "maxie" else -armies
 
 
-def _check_line(text: str) -> str:
+def _check_printable_line(text: str) -> str:
     if not text.isprintable():
         raise ValueError(f"must be one line of printable characters, not {text!r:.40}")
     return text
 
 
-def _check_distances(file: TomlFile, map: RisklessMap) -> None:
+def _check_distinct_places(file: TomlFile, map: RisklessMap) -> None:
     names_by_place: dict[tuple[float, float], str] = {}
     for number, (name, place) in enumerate(zip(map.territories, map.places, strict=True)):
         if place in names_by_place:

@@ -106,7 +106,7 @@ class MapPicture:
     def _layout(self) -> _Layout:
         corners = [
             *self.file.map.places,
-            *(corner for rings in self._cells for ring in rings for corner in ring),
+            *(corner for rings in self._areas for ring in rings for corner in ring),
         ]
         xs, ys = zip(*corners, strict=True)
         map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
@@ -117,7 +117,7 @@ class MapPicture:
         return _Layout(scale, width, map_height * scale + 2 * margin, left, margin - min(ys) * scale)
 
     @property
-    def _cells(self) -> Sequence[Sequence[Ring]]:
+    def _areas(self) -> Sequence[Sequence[Ring]]:
         return () if self.land is None else self.land.cells
 
     def _to_pixels(self, place: Point) -> Point:
@@ -185,7 +185,7 @@ class MapPicture:
 
     @cached_property
     def _outlines(self) -> list[str]:
-        return [self._render_outline_path(rings) for rings in self._cells]
+        return [self._render_outline_path(rings) for rings in self._areas]
 
     @property
     def _ground(self) -> str:
@@ -229,7 +229,7 @@ class MapPicture:
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
         """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER."""
         territories_by_edge: defaultdict[frozenset[Point], list[int]] = defaultdict(list)
-        for territory, rings in enumerate(self._cells):
+        for territory, rings in enumerate(self._areas):
             for ring in rings:
                 for ends in pairwise([*ring, ring[0]]):
                     territories_by_edge[frozenset(ends)].append(territory)

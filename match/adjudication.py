@@ -76,7 +76,7 @@ def adjudicate(
         )
     verdict = None
     if rules.table and solution is not None and isinstance(position, Armies):
-        verdict = _end_by_tablebase(position, solution)
+        verdict = _end_by_solved_table(position, solution)
     if verdict is None and not (rules.win is rules.draw is None or len(moves) < 2 * rules.moves):
         verdict = _end_by_agreement(rules, moves)
     if verdict is None and rules.limit is not None and len(moves) >= rules.limit:
@@ -85,7 +85,7 @@ def adjudicate(
     return verdict
 
 
-def _end_by_tablebase(position: Armies, solution: Solution) -> EarlyEnd | None:
+def _end_by_solved_table(position: Armies, solution: Solution) -> EarlyEnd | None:
     winner = solution.find_winner(position)
     if winner is None:
         return None

@@ -39,7 +39,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     moves: Annotated[int, Meta(ge=1, le=1000)] = 3
     """Number of each bot's latest moves whose values `win` and `draw` examine."""
     after: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
-    """Minimum number of plies before `draw` applies."""
+    """Number of plies that must be played before the rule `draw` applies."""
     limit: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
     """Number of plies after which the match is a draw."""
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None

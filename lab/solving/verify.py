@@ -120,12 +120,12 @@ def _find_false_statements(table: SolvedTable, totals: Totals, longest_win_plies
     statements += [
         f"{symmetry} is not an automorphism"
         for symmetry in boards.symmetries
-        if not _keeps_roads(boards, symmetry)
+        if not _is_automorphism(boards, symmetry)
     ]
     return statements
 
 
-def _keeps_roads(boards: Boards, symmetry: Permutation) -> bool:
+def _is_automorphism(boards: Boards, symmetry: Permutation) -> bool:
     roads = {
         (territory, neighbour)
         for territory, neighbours in enumerate(boards.neighbours)

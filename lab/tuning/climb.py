@@ -27,7 +27,7 @@ from arena.games.core import Game
 from arena.lab.selfplay import draw_random_start, make_weighted_searcher, play_pair
 
 FIRST_STEP = 0.15
-"""Size of the first step of a weight: the typical change of an estimate by the step, as a share of a typical estimate."""
+"""Size of the first step of a weight: the change of an estimate that it typically causes, as a share of the estimate."""
 FIRST_ROUND_STEPS = 0.9
 """Move of a weight after the first round if one side wins all pairs, in multiples of the weight's step."""
 FULL_PACE_SHARE = 0.1
