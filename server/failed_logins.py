@@ -22,7 +22,7 @@ class _FailedAttempts:
 
 
 MAX_FAILURES = 10
-"""Number of wrong tokens in one window after which an address is refused."""
+"""Number of wrong tokens within `WINDOW_SECONDS` after which an address is refused."""
 WINDOW_SECONDS = 60.0
 """Period in which the wrong tokens of an address are counted, in seconds."""
 PAUSE_SECONDS = 60.0
@@ -57,7 +57,7 @@ class FailedLogins:
         return max(0.0, attempts.blocked_until - now) if attempts else 0.0
 
     def record_failure(self, address: str, now: float, limit: int = MAX_FAILURES) -> None:
-        """Count a wrong token from an address, and refuse the address if this token is the `limit`-th in the window."""
+        """Count a wrong token from an address, and refuse the address if it is the `limit`-th in `WINDOW_SECONDS`."""
         key = make_address_key(address)
         attempts = self._attempts.get(key)
         if attempts is None or now - attempts.first_time >= WINDOW_SECONDS:

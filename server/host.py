@@ -89,9 +89,9 @@ POLL_SECONDS = 1.0
 RATING_INTERVAL_SECONDS = 1.0
 """Interval between updates of the ratings, in seconds. Matches that finish close together are counted in one update."""
 PACK_INTERVAL_SECONDS = 2.0
-"""Interval between checks for finished matches to pack, in seconds."""
+"""Interval between checks for finished matches to compress in the store, in seconds."""
 ADDRESS_INTERVAL_SECONDS = 10.0
-"""Interval between two writes of addresses, in seconds."""
+"""Interval between two writes of the bots' hashed addresses to the store, in seconds."""
 PRUNE_INTERVAL_SECONDS = 3600.0
 """Interval between checks for old matches and expired personal data to remove, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
@@ -317,7 +317,7 @@ class Host:
     def open_house(self) -> AbstractAsyncContextManager[None]:
         """Run the server's own engines (house engines) during the block.
 
-        Raises HouseEngineError if the plan asks for a check and an engine cannot be started.
+        Raises HouseEngineError if the host's plan has `checks_engines` set and an engine cannot be started.
         """
         return open_house(self.house, self.shell, self, self.loopback_url)
 

@@ -17,13 +17,13 @@ A run takes about 1 µs per object and stalls all clients meanwhile: 1 to 6 ms w
 more with 50,000. Clients that reconnect all the time cause several runs per second.
 """
 MIDDLE_THRESHOLD = 2
-"""Threshold of generation 1: number of runs over generation 0 before a run also examines generation 1.
+"""Threshold of generation 1 of the garbage collector: number of runs over generation 0 before a run also examines generation 1.
 
 While clients connect all the time, a run over generation 0 takes 0.2 ms, and a run over both generations 0.6 ms. With
 the thresholds 500 and 5, they would take 0.5 and 1.5 ms.
 """
 OLD_THRESHOLD = 1600
-"""Threshold of generation 2: number of runs over generation 1 before a run examines all objects."""
+"""Threshold of generation 2 of the garbage collector: number of runs over generation 1 before a run examines all objects."""
 SWITCH_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
 

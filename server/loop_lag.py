@@ -12,7 +12,7 @@ from collections.abc import Callable
 from arena.clock import TimeSource
 
 MEASURE_INTERVAL_NS = 20_000_000
-"""Time between two measurements, in ns."""
+"""Time between two measurements of an event loop's lag, in ns."""
 STALL_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
 NEVER = 1 << 62

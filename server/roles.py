@@ -44,7 +44,7 @@ MAX_CORE_SILENCE_NS = 5_000_000_000
 The clients can then connect through other edges, which may still reach a core.
 """
 POLL_SECONDS = 0.25
-"""Time between two checks for a lost core, in seconds."""
+"""Time between two checks of an edge whether it still hears from the core, in seconds."""
 
 
 def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:

@@ -212,7 +212,7 @@ class LogSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Settings of one host."""
+    """All settings of one host (the operator of a server), as read from `arena.toml`."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
     pool: PoolSettings = field(default_factory=PoolSettings)

@@ -21,7 +21,7 @@ from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, make_address
 log = logging.getLogger("arena.admission")
 
 BURST_SECONDS = 0.2
-"""Burst of an address, in seconds: after a pause, it may send at once as much as its rate allows in this time."""
+"""Burst of an address, in seconds: after a pause, the address may send at once as much as its rate allows in this time."""
 MIN_BURST_CHUNKS = 8
 """Number of chunks (reads from a socket) that any address may send at once, even if its rate allows fewer in `BURST_SECONDS`."""
 CROWDED_SHARE = 0.25

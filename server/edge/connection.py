@@ -61,9 +61,9 @@ MAX_DISCARDED_BYTES = 16 * 1024 * 1024
 CONNECTION_COST_US = 150.0
 """Estimated CPU time to accept and close a connection, in µs, not counting its slices in the fair queue."""
 HELLO_COST_US = 600.0
-"""Estimated CPU time of a hello, in µs, not counting its slice in the fair queue.
+"""Estimated CPU time of a client's `hello` message, in µs, not counting its slice in the fair queue.
 
-It covers the lookup of the name, the core's work, the commit, and the same again for the client's departure.
+It covers the lookup of the name, the core's work, the store's commit, and the same again for the client's departure.
 """
 MESSAGE_COST_US = 300.0
 """Estimated CPU time of a message other than a hello, in µs, not counting its slice in the fair queue."""
@@ -117,7 +117,7 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._is_admitted = False
-        """True from admission to the end of the connection."""
+        """True from the admission of the connection (`Admission.admit`) to its end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         edge = self._edge
@@ -250,7 +250,7 @@ class Connection(asyncio.BufferedProtocol):
         return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
     def _do_waiting_work(self) -> float:
-        """Do the work of one slice. Return the estimated cost of the work that the slice causes outside itself, in µs."""
+        """Do one slice of waiting work. Return the estimated cost of the work that the slice causes outside itself, in µs."""
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
@@ -337,7 +337,7 @@ class Connection(asyncio.BufferedProtocol):
         self.session = None
 
     def _free_protocol(self) -> None:
-        """Break the reference cycles of the protocol object, which otherwise wait for a run of the garbage collector.
+        """Break the reference cycles of the `websockets` protocol object, which otherwise wait for a run of the garbage collector.
 
         Such runs stall all clients, and clients that connect again and again cause many. Two objects refer back to the
         protocol object: its parser, and the traceback of an error that was raised in the parser.

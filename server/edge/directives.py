@@ -18,9 +18,9 @@ class Directives(Struct, frozen=True):
     """Bans and the notice of the host that are in force now."""
 
     banned_names: Mapping[str, str] = {}
-    """Reason for each banned name."""
+    """Reason for each ban of a name, by the name."""
     banned_networks: Mapping[IPv4Network | IPv6Network, str] = {}
-    """Reason for each banned network. IPv6 networks are /64 or larger."""
+    """Reason for each ban of a network, by the network. IPv6 networks are /64 or larger."""
     notice: Notice = NO_NOTICE
 
     def find_ban_reason(self, address: str, name: str = "") -> str:

@@ -17,11 +17,11 @@ from typing import Protocol
 from arena.clock import TimeSource
 
 MAX_TIME_SHARE = 0.2
-"""Largest share of the process's time for all slices together, 0 to 1."""
+"""Largest share of the process's time for all slices (pieces of queued work) together, 0 to 1."""
 POLL_SECONDS = 0.001
 """Time after which a delayed slice checks again whether moves are being stored, in seconds."""
 MAX_DELAY_NS = 3_000_000
-"""Longest delay of a slice, in ns.
+"""Longest time for which a slice (a piece of queued work) is put off while moves are being stored, in ns.
 
 Without a limit, slices would wait forever on a busy server, which stores moves almost all the time.
 """

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arena.server.edge.edge import Edge
 
 HELLO = Hello("page", role="spectator", program="page")
-"""Hello message with which this client asks the core for admission, as a spectator."""
+"""Hello message with which the web page's internal client asks the core for admission, as a spectator."""
 ANSWER_SECONDS = 2.0
 """Longest time to wait for the core's answer, in seconds."""
 IDLE_SECONDS = 30.0
@@ -44,7 +44,7 @@ MAX_LISTING_AGE_SECONDS = 0.25
 
 
 class ConnectedClient(Struct, frozen=True):
-    """Client that the core has admitted, as the page for the host shows it."""
+    """Client that the core has admitted, as listed on the web page for the host (the server's operator)."""
 
     name: str
     role: str

@@ -70,7 +70,7 @@ PONG = Opcode.PONG
 GOODBYE_CLOSE_CODES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
 """Websocket close code by the reason for an orderly end: the server stops, or the event is over.
 
-Other ends get 1008, except invalid frames, which get 1007 or 1009.
+For other reasons the code is 1008, except for invalid frames: 1007 or 1009.
 """
 HARMLESS_CODES = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYE_CLOSE_CODES})
 """Reasons for ending a session that do not count as misbehaviour.
@@ -156,7 +156,7 @@ class Session:
         self.client = 0
         """Number of the client; 0 before its hello."""
         self.hello: Hello | None = None
-        """Hello of the client. After the core's welcome, it holds the current session secret and the remaining quota."""
+        """Hello of the client. After the core's welcome, it holds the current session secret and the remaining quota of matches."""
         self.state = AWAITING_HELLO
         """One of the states AWAITING_HELLO to CLOSED."""
         self.connected_since_ns = now
@@ -186,7 +186,7 @@ class Session:
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core's answer, each with its arrival time in ns."""
         self._has_begun = False
-        """True once the welcome and the messages that the core sent with it are written. A later `start` begins a new match."""
+        """True once the core's `welcome` and the messages that belong to it are written. A later `start` begins a new match."""
         self._is_traced = wire_log.isEnabledFor(logging.DEBUG)
 
     @property
@@ -412,7 +412,7 @@ class Session:
     ) -> None:
         """Send the client a fatal error, and close the session and its connection. Further calls do nothing.
 
-        fault       protocol violation of the client, for the core; None if there was none
+        fault       protocol violation of the client, to report to the core; None if there was none
         close_code  websocket close code; None for the one of `GOODBYE_CLOSE_CODES`, or 1008
         """
         if self.state == CLOSED:

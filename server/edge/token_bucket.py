@@ -1,4 +1,7 @@
-"""Token bucket: `rate` tokens per second on average, and at most `burst` without a pause. Pure; times in monotonic ns."""
+"""Token bucket, a rate limit: `rate` tokens per second on average, and at most `burst` at once.
+
+Nothing here reads a clock: times are arguments, in monotonic ns.
+"""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ VIEW_COST_US = 100
 FOLLOWERS_PER_BATCH = 4
 """Number of followers that get messages in one iteration of the event loop."""
 MISSED_MESSAGE = -1
-"""Value in place of a message number: the follower has missed a message."""
+"""Stand-in for the number of a follower's next message: it has missed a message."""
 AWAITING_VIEW = -2
-"""Value in place of a message number: the follower missed a message, and waits for the whole match."""
+"""Stand-in for the number of a follower's next message: it missed a message, and waits for the whole match."""
 
 
 def encode_frame(message: ServerMessage) -> bytes:
@@ -50,13 +50,13 @@ class Topic:
         self.name = name
         self._clock = clock
         self._followers: dict[Session, int] = {}
-        """Number of the next message for each follower, or MISSED_MESSAGE, or AWAITING_VIEW instead."""
+        """Number of the next message to send to each follower; MISSED_MESSAGE or AWAITING_VIEW if it missed one."""
         self._frames: list[bytes] = []
         """Frames of the latest messages, from the first one that some follower has yet to be sent."""
         self._frame_count = 0
         """Number of the next message to be published; the first message has number 0."""
         self._is_delivering = False
-        """True while a round of sending is in progress or scheduled."""
+        """True while a delivery of messages to the followers is in progress or scheduled."""
         self._end_frame: bytes | None = None
         """Frame of the match's `end` message; None while the match goes on."""
 

@@ -1,4 +1,4 @@
-"""Work budget: a limit on the CPU time that the server spends for each address. Pure; times in monotonic seconds.
+"""Work budget: a limit on the CPU time that the server spends for each address. Times are in monotonic seconds.
 
 Requests differ in cost: a move takes a tenth of a millisecond, a table of results some milliseconds. If only the number
 of requests were limited, a few expensive ones could delay everybody.

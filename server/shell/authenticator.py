@@ -53,7 +53,7 @@ QUERY_PAUSE_SECONDS = 0.1
 A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
 """
 MAX_ADMISSION_PARTS = 10
-"""Maximum number of parts in which the clients of a query are admitted, spread over the pause after it.
+"""Maximum number of groups in which the clients of one query are admitted, spread over the pause after the query.
 
 A move waits for all clients that are admitted in its round, so the clients of a query are not admitted all at once.
 """
@@ -91,7 +91,7 @@ class Authenticator:
         self._requests: dict[int, AdmissionRequest] = {}
         """Hellos that wait for a query of the store, by client number."""
         self._already_admitted: set[int] = set()
-        """Numbers of the clients among `_requests` that were admitted at once, by the secrets of their sessions."""
+        """Numbers of the clients in `_requests` that were admitted without the store, for the secrets of their sessions."""
         self._names_to_look_up: dict[str, None] = {}
         """Names of bots whose ratings and owners must still be read from the store for a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
@@ -184,7 +184,7 @@ class Authenticator:
             return False
 
     async def run(self, shell: Shell) -> None:
-        """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new ones."""
+        """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new clients."""
         while True:
             await self._request_arrived.wait()
             batch = list(self._requests.values())[:MAX_CLIENTS_PER_QUERY]

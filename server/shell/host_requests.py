@@ -27,8 +27,8 @@ class HostRequestHandler:
         self._engine = engine
         self._server = server
         self._shell = shell
-        self._number = 0
-        """Number of the last request that did not come from the store. The numbers of such requests are negative."""
+        self._last_request_number = 0
+        """Number of the last request from a web page. Such requests have negative numbers, those in the store positive ones."""
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
         """Answers that pages wait for, by number of the request."""
         self._core = shell.core
@@ -44,8 +44,8 @@ class HostRequestHandler:
         """
         if server != self._server:
             return await send_request(self._engine, server, request)
-        self._number -= 1
-        number = self._number
+        self._last_request_number -= 1
+        number = self._last_request_number
         self._pending_answers[number] = asyncio.get_running_loop().create_future()
         try:
             self._shell.submit(HostCommand(number, request))

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.shell")
 
 MAX_QUEUED_REQUESTS = 1_000
-"""Maximum number of requests that wait. Further ones are dropped; a bot asks again with its next message."""
+"""Maximum number of waiting requests for results. Further ones are dropped; a bot asks again with its next message."""
 LOOKUP_TIMEOUT_SECONDS = 10.0
-"""Time limit for a lookup in the store, in seconds."""
+"""Time limit for the lookup of a missed result in the store, in seconds."""
 RETRY_SECONDS = 0.5
 """Pause before a failed lookup is repeated, in seconds."""
 

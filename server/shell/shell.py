@@ -75,9 +75,9 @@ RETRY_SECONDS = 0.5
 MAX_QUEUED_INPUTS = 20_000
 """Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
 MAX_ROUND_INPUTS = 256
-"""Maximum number of inputs in one round. With more, the effects of the first ones would wait too long."""
+"""Maximum number of inputs that the core handles in one round, before one commit. With more, the effects of the first ones would wait too long."""
 DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
-"""Types of inputs and messages that change the store, and for which no clock runs."""
+"""Types of inputs and messages that change the store, and that no player's clock waits for."""
 MAX_DEFERRAL_SECONDS = 0.01
 """Longest time for which an input of one of the `DEFERRABLE_TYPES` is deferred, in seconds."""
 DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
@@ -145,9 +145,9 @@ class Shell:
         self._inputs: list[MessageToCore | Input] = []
         """Inputs for the next round, in order."""
         self._deferred_inputs: list[MessageToCore | Input] = []
-        """Inputs of the `DEFERRABLE_TYPES` for the round after the next. Only moves in `_inputs` may be newer."""
+        """Inputs of the `DEFERRABLE_TYPES`, for the round after the next. Of the `_inputs`, only moves may be newer."""
         self._round_due = asyncio.Event()
-        """Event that is set when a round is due."""
+        """Event that is set when `run` must handle another round of inputs, or stop."""
         self._is_wake_scheduled = False
         """True while a timer runs that starts a round for deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
@@ -162,9 +162,9 @@ class Shell:
         """True once no more matches begin, because the server is about to stop."""
         self._is_stopping = False
         self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
-        """Requests of `play_match` and `store_match` by match id, with the futures of the records."""
+        """Open requests of `play_match` and `store_match`, each with the future of its record, by match id."""
         self._changed: asyncio.Event | None = None
-        """Event that the next round sets; None if no task waits for it."""
+        """Event that is set after the next round of inputs; None if no task waits for it."""
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             CloseMatch: [self._answer_match_request],
             LogLine: [_write_log_line],

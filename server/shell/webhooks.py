@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.webhooks")
 
 MAX_QUEUED_MESSAGES = 1_000
-"""Maximum number of waiting messages. If the queue is full, a new message is dropped."""
+"""Maximum number of messages that wait to be sent to the webhook. If the queue is full, a new message is dropped."""
 MAX_ATTEMPTS = 8
 """Number of failed attempts after which a message is dropped."""
 ANSWER_SECONDS = 10.0
