@@ -17,7 +17,7 @@ class Account:
     """Websocket URL of the server."""
     name: str
     token: str
-    """Secret that proves the right to the name; empty for a server that needs none."""
+    """Secret that proves that this bot may use its name; empty for a server that needs no token."""
 
 
 def read_account(path: Path) -> Account:

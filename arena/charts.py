@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 INK, GRID = "#1b1b1b", "#d5d5d5"
-"""Colours of the texts and axes, and of the lines behind the plotted data."""
+"""Colours: INK for texts and axes, GRID for the lines behind the plotted data."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PlotArea:
         attributes: str = "",
         tip: str = "",
     ) -> str:
-        """Return straight lines that connect the data `points`, in order.
+        """Return an SVG element with straight lines between successive `points`, which are pairs of data values (x, y).
 
         attributes  further SVG attributes, with a space before each, such as ` opacity="0.5"`
         tip         tooltip; empty for none
@@ -50,7 +50,7 @@ class PlotArea:
         return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_render_title(tip)}</polyline>'
 
     def render_value_axis(self, labels: Mapping[float, str], gap: float) -> list[str]:
-        """Return a horizontal line across the area for each value in `labels`, and its label at the left.
+        """Return SVG elements: for each value in `labels`, a horizontal line across the area, and its label at the left.
 
         gap  distance between a label and the area, in SVG units
         """
@@ -63,7 +63,7 @@ class PlotArea:
         ]
 
     def render_x_labels(self, values: Iterable[float], gap: float) -> list[str]:
-        """Return a label below the area for each of `values`.
+        """Return SVG texts: for each x value in `values`, that number as a label below the area.
 
         gap  distance between the area and the baseline of a label, in SVG units
         """

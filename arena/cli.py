@@ -144,7 +144,7 @@ EXTRAS: dict[str, str] = {
 }
 """Extra of riskless-arena that installs each optional package, by the package's import name.
 
-`numpy` belongs to two extras, but a command that needs the server extra fails on SQLAlchemy first.
+`numpy` is in the extra `server` too. But a command that lacks that extra fails earlier, on importing SQLAlchemy.
 """
 
 
@@ -268,7 +268,10 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
 
 
 def _ignore_interrupts(arguments: list[str] | None) -> None:
-    """Ignore further Ctrl-C while the process exits. Do nothing if `arguments` is given: then the process does not exit."""
+    """Ignore further Ctrl-C while the process exits.
+
+    Do nothing if `arguments` is not None: a caller in this process passed them, and the process continues.
+    """
     if arguments is None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 

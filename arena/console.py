@@ -259,7 +259,7 @@ Justify = Literal["left", "right"]
 MIN_TEXT_WIDTH = 9
 """Minimum width of a column of text in which lines are wrapped, in characters."""
 MAX_WIDTH = 1_000_000
-"""Upper limit for the measured width of a table, in characters; no table reaches it."""
+"""Width of the console on which tables are measured, in characters: so large that no table needs wrapping."""
 
 
 def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:

@@ -25,7 +25,7 @@ class Mount:
     """Mount point of a tree of control groups."""
 
     root: PurePosixPath
-    """Group that is mounted at `point`; in a container, not necessarily the root of the tree."""
+    """Path, in the tree, of the control group mounted at `point`; in a container, not necessarily the root of the tree."""
     point: Path
     is_unified: bool
     """True for version 2 of control groups, where one tree has all controllers."""

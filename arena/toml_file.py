@@ -114,7 +114,7 @@ class TomlFile:
             raise BadTomlFile(f"{self.path}: a whole number is too large") from None
 
     def parse(self, keys: KeyPath, parse: Callable[[A], B], value: A) -> B:
-        """Return `parse(value)`. If it raises ValueError, raise BadTomlFile with the line of the value's `keys`."""
+        """Return `parse(value)`. If `parse` raises ValueError, raise BadTomlFile, which names `keys` and their line."""
         try:
             return parse(value)
         except ValueError as error:
@@ -128,7 +128,7 @@ class TomlFile:
         return BadTomlFile(": ".join(part for part in (place, name, reason) if part))
 
     def find_line(self, keys: KeyPath) -> int:
-        """Return the number, from 1, of the line on which the statement of a value begins; 0 if there is none.
+        """Return the number, from 1, of the line on which the statement (`key = value`) of a value begins; 0 if there is none.
 
         A statement may span several lines. It ends with the first line end outside of brackets and strings.
         """
@@ -179,9 +179,9 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
 
 
 def _list_tables(value: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """Return the table `value`, or if `is_list` the tables in the list `value`, each with its path inside `value`.
+    """Return the table `value` itself; if `is_list` is True, the tables in the list `value`. Each has its path inside `value`.
 
-    The result is empty if `value` is something else.
+    Return an empty list if `value` is not a table, or not a list if `is_list` is True.
     """
     if not is_list:
         return [((), value)] if isinstance(value, dict) else []

@@ -48,7 +48,7 @@ The figure for a function is the median of its calls per request, in the series 
 machine, more than half of the requests of a series may show further calls, such as those of work that ended late.
 """
 QUIET_SECONDS = 0.03
-"""Seconds from an answer to the next request, within which the server finishes all work for the answered one."""
+"""Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""
 PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 """Promised upper bound of the calls per request, by kind of request."""
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
@@ -70,7 +70,7 @@ class CallCounter:
     async def count_calls(self, action: Callable[[int], Awaitable[None]]) -> Counter[CodeType]:
         """Call `action` with each number from 0 to SERIES * REPETITIONS - 1. Return the calls of each function per action.
 
-        For each function, that is the median over the actions of a series, and of these medians the lowest.
+        The figure for a function is its median over the actions of one series, in the series where this median is lowest.
         """
         results: list[Counter[CodeType]] = []
         for number in range(SERIES * REPETITIONS):

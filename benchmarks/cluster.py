@@ -44,13 +44,14 @@ SINGLE_PROCESS = "one process"
 MAX_RATIO = 2.0
 """Promised upper bound of the servers' CPU time per move with 4 edges, divided by that of one process."""
 EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
-"""Number of edges by name of the configuration. 0 means one process that is edge and core."""
+"""Number of edges (processes that hold the connections), by name of the configuration. 0 means one process in all."""
 
 
 RoundCost = dict[str, float]
 """Measurements of one configuration in one round, by column of the table.
 
-The CPU time per move is without the CPU time while bots are idle. The column `idle, ms of CPU a second` is that of the core and the edges.
+The CPU time per move excludes the CPU time that is used while bots are idle. The column `idle, ms of CPU a second` is
+that idle CPU time of the core and the edges.
 """
 
 

@@ -40,7 +40,7 @@ MOVE_SECONDS = 0.02
 """Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
 
 MOVE_INDEXES = (0, 1, 2, 3, -1)
-"""Index in the list of legal moves, modulo its length, of the move that each bot of the event always chooses."""
+"""For each bot of the event, the index (modulo the length) in the list of legal moves of the move that it always plays."""
 
 
 def make_event(folder: Path, rounds: int) -> LadderEvent:

@@ -66,7 +66,7 @@ class RelayStore:
         self._connection = open_row_table(file)
         self._thread = WriterThread("relay-writer")
         self._waiting: list[RelaySession] = []
-        """Sessions whose frames are not being stored yet, once for each frame."""
+        """Sessions with a frame that waits to be stored; a session is listed once for each such frame."""
         self._is_committing = False
 
     def append(self, session: RelaySession) -> None:

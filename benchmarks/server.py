@@ -42,9 +42,9 @@ QUANTILES = (0.5, 0.99, 0.999)
 PAUSE_SECONDS = 0.03
 """Average pause in seconds before each move, or before each commit, in the measurement of a lone move."""
 MAX_MS = 0.5
-"""Promised upper bound of the time that the answer to a lone move takes longer than a commit of the disk, in ms."""
+"""Promised upper bound, in ms, of the latency of a lone move minus the latency of a commit on the disk."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
-"""Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move, and memory of a connection."""
+"""Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move in ms, and memory of a connection in KiB."""
 MEASUREMENT_COUNT = 3
 """Number of alternating measurements of disk, relays and server."""
 

@@ -19,7 +19,7 @@ POSITION_COUNT = 7
 SEARCH_SECONDS = 1.0
 """CPU time of each search, in seconds."""
 MIN_GAIN = 4
-"""Promised number of plies that the compiled exact search reaches more than the reference."""
+"""Promised lower bound of the plies by which the compiled exact search is deeper than the reference search."""
 MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
 """Compared searches: alpha-beta in Python, the compiled exact search, and the compiled search as an engine uses it."""
 

@@ -16,7 +16,7 @@ DEPTH = 8
 """Depth of each search, in plies."""
 POSITION_COUNT = 12
 MIN_RATIO = 20
-"""Promised number of nodes of plain alpha-beta, divided by those of a search with all techniques."""
+"""Promised lower bound of the nodes of plain alpha-beta, divided by those of a search with all techniques."""
 ALL_OFF: dict[str, Any] = {
     "exact": True,
     "table": False,

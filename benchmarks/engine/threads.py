@@ -21,7 +21,7 @@ POSITION_COUNT = 7
 SEQUENTIAL_SECONDS = 0.2
 """Time of the sequential search of a position, in seconds. The depth that it completes is the depth of all searches."""
 TIMEOUT_FACTOR = 6
-"""Multiple of the sequential search's time after which a search is stopped. It then counts with this time."""
+"""Time limit of a search, as a multiple of the sequential search's time. A stopped search counts with this time."""
 RUNS_PER_SEARCH = 2
 """Number of runs of each search, in turn with the others. The fastest counts, as the least disturbed by other load."""
 MIN_SPEEDUP = 1.7

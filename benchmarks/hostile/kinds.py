@@ -30,7 +30,7 @@ from benchmarks.kit.script import make_script
 from testkit import horde
 
 REFUSAL_PAUSE_SECONDS = 0.1
-"""Seconds from a refusal to the next attempt of a client that needs the answer for its next request."""
+"""Pause after a refusal, in seconds, before a client that cannot go on without an answer repeats its request."""
 THINKERS = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT = "house-random"

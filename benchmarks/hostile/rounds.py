@@ -48,7 +48,7 @@ HOSTILE_SECONDS = 2.5
 QUIET_SECONDS = 2.5
 """Length of the quiet period before each hostile one, in seconds, if the hostile one is not long."""
 NEIGHBOUR_COUNT = 8
-"""Number of rounds before a round, and after it, whose quiet periods are part of what the round is compared with.
+"""Number of rounds on each side of a round whose quiet periods, with its own, are the baseline of its ratios.
 
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
 """
@@ -86,13 +86,12 @@ VICTIM = "victim"
 MAX_ATTACKER_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 
-They include three waits. The server reads what clients without a match send in slices of its fair queue, so it takes up to
-two seconds until it has read more than its limits allow. The limits for a hello, for a full buffer and for the closing
-handshake are about two seconds each. An attacker that polls slowly notices the end only later.
+The time covers three delays. The server reads from clients without a match in turns, so up to two seconds pass until it
+has read more than its limits allow. Its time limits for a hello, for a full buffer and for the closing handshake are about
+two seconds each. An attacker that polls slowly notices the end of its connection only later.
 
-In ALL_ATTACKS a connection may last as long as the attack. The attackers of each kind have an address of their own, and six
-addresses share the queue, which then reads so little from each that a flood need not exceed a limit. What is not read costs
-the server nothing.
+In the kind ALL_ATTACKS, a connection may last as long as the attack: the server then reads from six addresses in turns, and so
+little from each that a flood need not exceed a limit. Data that is not read costs the server nothing.
 """
 MORE_ATTACK_SECONDS = 0.5
 """Seconds that an attack lasts longer than its attackers' connections may last."""
@@ -133,12 +132,12 @@ class KindRounds:
 
     @property
     def repeated_ratio(self) -> float:
-        """Second highest ratio of p99. A single pause of the machine can decide the highest ratio, but not this one."""
+        """Second highest of the rounds' ratios of hostile to quiet p99. A single pause of the machine can decide only the highest."""
         return sorted(self.ratio().values)[-2:][0]
 
     @property
     def recurring_ratio(self) -> float:
-        """Lowest ratio of the p99 of all moves. It is high only if pauses recur in every hostile period."""
+        """Lowest of the rounds' ratios of hostile to quiet p99 of all moves; high only if every hostile period has pauses."""
         return min(self.ratio("whole").values)
 
     @property

@@ -17,7 +17,7 @@ from testkit.horde import ConnectionCounts
 MESSAGES_AT_ONCE = 150
 """Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
 MESSAGES_PER_SECOND = 45.0
-"""Messages per second after these MESSAGES_AT_ONCE, fewer than the 50 that count as a flood."""
+"""Messages per second that a stranger sends after its first MESSAGES_AT_ONCE, fewer than the 50 that count as a flood."""
 RECONNECT_SECONDS = 0.02
 """Seconds from the end of a stranger's connection to its next one, as long as a realistic network latency."""
 

@@ -17,9 +17,9 @@ from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot, run_spectato
 from benchmarks.kit.running_server import load_cores, pin_to_cores, process_cpu_seconds
 
 PROCESSES = multiprocessing.get_context("spawn")
-"""Processes that share nothing with this one, so that their threads and memory are those of a fresh program."""
+"""Context that starts each process as a fresh program, which shares no threads or memory with this one."""
 ARENA, IDLE, RELAY, WATCH = "arena", "idle", "relay", "watch"
-"""Kinds of load: to play on a server, to connect to it, to play through a relay, and to watch all matches of a server."""
+"""Kinds of load: bots that play on a server, that only connect to it, or that play through a relay; and spectators."""
 UPDATE_SECONDS = 0.01
 """Seconds between two updates of a process's counters."""
 COUNTERS_PER_PROCESS = 3
@@ -110,7 +110,7 @@ async def _run_bots(
 ) -> None:
     """Run the bots of load process `slot`, and update its counters in `counts`, until killed.
 
-    Of all `bot_count` bots, these are number `slot`, `slot + process_count` and so on.
+    The process runs the bots with the numbers `slot`, `slot + process_count` and so on, below `bot_count`.
     """
     load = Load(is_joining=True)
     first = COUNTERS_PER_PROCESS * slot

@@ -97,7 +97,7 @@ def make_parser(docstring: str | None) -> argparse.ArgumentParser:
 
 
 def format_verdict(figure: str, *, is_kept: bool) -> str:
-    """Return the text of a figure in the column beside its promised bound. `is_kept`: True if the figure is within the bound."""
+    """Return the text `figure`; if its promised bound is not kept (`is_kept`), with the word "missed" before it."""
     return figure if is_kept else f"**missed:** {figure}"
 
 

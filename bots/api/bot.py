@@ -62,12 +62,12 @@ class Bot(ABC):
 
     @property
     def game(self) -> Game[Any, Any]:
-        """Return the rules for this match's setup."""
+        """Return the rules of the game with this match's parameters, such as the map."""
         return self.match.game
 
     @property
     def seat(self) -> Player:
-        """Return this bot's seat. Maxie prefers high values, Minnie low ones."""
+        """Return this bot's seat, Maxie or Minnie. Maxie prefers high values, Minnie low ones."""
         return self.match.seat
 
     @property
@@ -131,7 +131,7 @@ class Match:
     """
 
     game: Game[Any, Any]
-    """Rules for this match's setup: `moves`, `play`, `outcome`, `picture` and the conversions."""
+    """Rules of the game with this match's parameters: `moves`, `play`, `outcome`, `picture` and the conversions."""
     seat: Player
     """Seat of the bot."""
     id: str = "local"
@@ -159,7 +159,7 @@ SeatOutcome = Literal["won", "drawn", "lost", "void"]
 
 @dataclass(frozen=True)
 class Ending:
-    """Result of a match."""
+    """Result of a finished match, as passed to `Bot.ended`."""
 
     winner: Player | None
     """Winner, or None for a draw or a void match."""

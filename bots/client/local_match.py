@@ -27,7 +27,7 @@ from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 
 UNLIMITED_MARGIN_MS = 10**12
-"""Margin with which nobody loses on time, in ms."""
+"""Network grace in ms, so long that nobody loses on time."""
 
 ABANDONED_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """Result of a match that is closed before its end."""

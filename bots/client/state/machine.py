@@ -65,7 +65,7 @@ from arena.protocol.messages import (
 CHALLENGE_CODES = frozenset(
     {Code.BAD_CHALLENGE, Code.OPPONENT_UNAVAILABLE, Code.RATE_LIMITED, Code.SHUTTING_DOWN}
 )
-"""Error codes of a refused challenge."""
+"""Error codes with which the server refuses a challenge."""
 MAX_REASON_LENGTH = 200
 """Maximum length of a resignation's reason in a message, in characters."""
 

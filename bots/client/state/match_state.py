@@ -68,7 +68,7 @@ class MatchState:
     early_turn: tuple[Turn, float] | None = None
     """Turn that arrived while the bot was preparing, and its arrival time."""
     clock: Clock = field(default_factory=lambda: Clock(0.0))
-    """Clock of the last turn."""
+    """Both players' clocks at the arrival of the bot's last turn."""
     answer: Move | None = None
     """Message with the last chosen move; None before the first."""
     answered_at: float = 0.0
