@@ -41,9 +41,9 @@ class CostBesideIdle:
     """Cost of a move with `connections` connections, of which all but PLAYING_CONNECTIONS are idle."""
 
     connections: int
-    cpu: Sequence[float]
+    cpu_us: Sequence[float]
     """CPU time of the server per move, in µs, for each round."""
-    rate: float
+    moves_per_second: float
     """Moves per second of all bots, median of the rounds."""
 
 
@@ -53,11 +53,11 @@ class CostOnStore:
 
     store: str
     matches: int
-    cpu: Sequence[float]
+    cpu_us: Sequence[float]
     """CPU time of the server per move, in µs, for each round."""
-    start: float
+    start_seconds: float
     """Seconds from the start of the server until it listens."""
-    recovery: float
+    recovery_seconds: float
     """Seconds from the start of the server until it listens, after it was killed with matches in progress."""
 
 
@@ -88,7 +88,7 @@ def measure_rounds(
     load.wait_until_all_connected(player_count)
     time.sleep(WARM_SECONDS)
     figures = [measure_moves(running, load, seconds) for _ in range(rounds)]
-    return [figure.server for figure in figures], [figure.rate for figure in figures]
+    return [figure.cpu_us for figure in figures], [figure.moves_per_second for figure in figures]
 
 
 def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
@@ -121,12 +121,13 @@ def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
 def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[CostOnStore]) -> dict[str, str]:
     """Return the figures, by placeholder in SERVER.md."""
     idle_rows = [
-        [f"{cost.connections:,}", format_spread(cost.cpu), f"{cost.rate:,.0f}"] for cost in idle_costs
+        [f"{cost.connections:,}", format_spread(cost.cpu_us), f"{cost.moves_per_second:,.0f}"]
+        for cost in idle_costs
     ]
     store_rows = [
         [
-            *(STORE_TITLES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu)),
-            *(f"{cost.start:.1f}", f"{cost.recovery:.1f}"),
+            *(STORE_TITLES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu_us)),
+            *(f"{cost.start_seconds:.1f}", f"{cost.recovery_seconds:.1f}"),
         ]
         for cost in store_costs
     ]
@@ -138,7 +139,7 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
     grown_costs = [cost for cost in idle_costs if cost.connections >= CONSTANT_FROM]
     if len(grown_costs) > 1:
         ratios = {
-            cost.connections: statistics.median(cost.cpu) / statistics.median(grown_costs[0].cpu)
+            cost.connections: statistics.median(cost.cpu_us) / statistics.median(grown_costs[0].cpu_us)
             for cost in grown_costs
         }
         worst_count = max(ratios, key=lambda count: ratios[count])
@@ -146,14 +147,14 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
         figures["growth.ratio connections"] = format_verdict(text, is_kept=ratios[worst_count] <= MAX_RATIO)
     for store in dict.fromkeys(cost.store for cost in store_costs):
         costs = [cost for cost in store_costs if cost.store == store]
-        ratio = max(statistics.median(cost.cpu) for cost in costs) / statistics.median(costs[0].cpu)
+        ratio = max(statistics.median(cost.cpu_us) for cost in costs) / statistics.median(costs[0].cpu_us)
         figures[f"growth.ratio {store}"] = format_verdict(
             f"at most {ratio:.2f} ×", is_kept=ratio <= MAX_RATIO
         )
     if store_costs:
         largest = max(cost.matches for cost in store_costs)
         longest_start_seconds = max(
-            max(cost.start, cost.recovery) for cost in store_costs if cost.matches == largest
+            max(cost.start_seconds, cost.recovery_seconds) for cost in store_costs if cost.matches == largest
         )
         figures["growth.start"] = format_verdict(
             f"at most {longest_start_seconds:.1f} s", is_kept=longest_start_seconds < MAX_START_SECONDS

@@ -53,15 +53,15 @@ MEASUREMENT_COUNT = 3
 class PacedFigures:
     """Measurements of one run at a given rate of moves.
 
-    asked, rate: requested and measured moves per second of all bots together
+    requested_rate, measured_rate: moves per second of all bots together
     milliseconds: QUANTILES of the time from a move's arrival to its announcement, in ms
     idle_kib: memory of the server per idle connection, in KiB
     playing_kib: additional memory of the server per connection that plays, in KiB
     """
 
     bots: int
-    asked: float
-    rate: float
+    requested_rate: float
+    measured_rate: float
     milliseconds: list[float]
     forfeits: int
     idle_kib: float
@@ -180,7 +180,7 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
     headings += ["KiB per idle connection", "KiB more per playing connection"]
     rows = [
         [
-            *(figure.bots, f"{figure.asked:,.0f}", f"{figure.rate:,.0f}"),
+            *(figure.bots, f"{figure.requested_rate:,.0f}", f"{figure.measured_rate:,.0f}"),
             *(f"{milliseconds:.1f}" for milliseconds in figure.milliseconds),
             *(figure.forfeits, f"{figure.idle_kib:.1f}", f"{figure.playing_kib:.1f}"),
         ]
@@ -191,7 +191,7 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
         return table_figures
     paced = figures[-1]
     p99 = paced.milliseconds[1]
-    text = f"p99 {p99:.1f} ms, {paced.forfeits} forfeits at {paced.rate:,.0f} moves/s"
+    text = f"p99 {p99:.1f} ms, {paced.forfeits} forfeits at {paced.measured_rate:,.0f} moves/s"
     idle, playing = f"{paced.idle_kib:.1f} KiB", f"{paced.playing_kib:.1f} KiB"
     return {
         **table_figures,

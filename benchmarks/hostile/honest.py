@@ -39,7 +39,7 @@ class PeriodFigures:
 
     Strangers affect every run, because the server limits their rate. A pause of the machine affects only one or two.
     """
-    whole: float
+    overall_p99: float
     """99th percentile of the latencies of all moves of the period, in ms. One pause of the machine for 30 ms can decide it."""
     cpu: float
     """CPU usage of the process that serves matches, as a share of one core, 0 to 1."""

@@ -62,7 +62,7 @@ MAX_RATIO = 2.0
 """Upper bound of a round's hostile p99 divided by the quiet p99 of its kind. A kind fails if two rounds reach it."""
 MAX_MEDIAN_RATIO = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
-Figure = Literal["p99", "whole"]
+Figure = Literal["p99", "overall_p99"]
 """Name of the field of `PeriodFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 3, 4
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
@@ -103,13 +103,13 @@ class KindRounds:
 
     quiet: honest bots' figures for all quiet periods on the server, also those of other kinds, in order of time
     hostile: honest bots' figures for each hostile period of this kind
-    places: for each of these hostile periods, the index in `quiet` of the quiet period of the same round
+    quiet_indexes: for each of these hostile periods, the index in `quiet` of the quiet period of the same round
     tallies: counts of the requests that the strangers sent, by round
     """
 
     quiet: list[PeriodFigures] = field(default_factory=list)
     hostile: list[PeriodFigures] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    quiet_indexes: list[int] = field(default_factory=list)
     tallies: list[TrafficCounts] = field(default_factory=list)
     memory: list[tuple[int, int]] = field(default_factory=list)
     """Memory of the server for each hostile period, as (bytes before the round's requests, bytes after the period)."""
@@ -120,15 +120,17 @@ class KindRounds:
         """Return, for each hostile period, its value of `figure` divided by the median value of the quiet periods around it."""
         return Ratio(
             [
-                getattr(one_round, figure) / median_of_neighbours(self.quiet, place, figure)
-                for one_round, place in zip(self.hostile, self.places, strict=True)
+                getattr(one_round, figure) / median_of_neighbours(self.quiet, quiet_index, figure)
+                for one_round, quiet_index in zip(self.hostile, self.quiet_indexes, strict=True)
             ]
         )
 
     @property
     def quiet_p99(self) -> float:
         """Median, over all rounds, of the quiet p99 with which each hostile p99 is compared, in ms."""
-        return statistics.median(median_of_neighbours(self.quiet, place) for place in self.places)
+        return statistics.median(
+            median_of_neighbours(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
+        )
 
     @property
     def repeated_ratio(self) -> float:
@@ -138,7 +140,7 @@ class KindRounds:
     @property
     def recurring_ratio(self) -> float:
         """Lowest of the rounds' ratios of hostile to quiet p99 of all moves; high only if every hostile period has pauses."""
-        return min(self.ratio("whole").values)
+        return min(self.ratio("overall_p99").values)
 
     @property
     def memory_growth(self) -> float:
@@ -148,9 +150,9 @@ class KindRounds:
     @property
     def cpu(self) -> tuple[float, float]:
         """Median CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
-        return statistics.median(self.quiet[place].cpu for place in self.places), statistics.median(
-            one_round.cpu for one_round in self.hostile
-        )
+        return statistics.median(
+            self.quiet[quiet_index].cpu for quiet_index in self.quiet_indexes
+        ), statistics.median(one_round.cpu for one_round in self.hostile)
 
     def sum_counts(self, name: str) -> int:
         """Return the sum over all rounds of the field `name` of TrafficCounts."""
@@ -190,9 +192,9 @@ class KindRounds:
         return faults
 
 
-def median_of_neighbours(quiet: Sequence[PeriodFigures], place: int, figure: Figure = "p99") -> float:
-    """Return the median of a figure over the quiet period at index `place`, NEIGHBOUR_COUNT before it, and as many after it."""
-    neighbours = quiet[max(0, place - NEIGHBOUR_COUNT) : place + NEIGHBOUR_COUNT + 1]
+def median_of_neighbours(quiet: Sequence[PeriodFigures], quiet_index: int, figure: Figure = "p99") -> float:
+    """Return the median of `figure` over the quiet period at `quiet_index`, NEIGHBOUR_COUNT before it, and as many after it."""
+    neighbours = quiet[max(0, quiet_index - NEIGHBOUR_COUNT) : quiet_index + NEIGHBOUR_COUNT + 1]
     values: list[float] = [getattr(one_round, figure) for one_round in neighbours]
     return statistics.median(values)
 
@@ -203,9 +205,9 @@ class RoundResults:
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
     load: Load = field(default_factory=Load)
-    memory: int = 0
+    memory_bytes: int = 0
     """Resident memory of the first server before its first round, in bytes."""
-    collector: float = 0.0
+    max_gc_seconds: float = 0.0
     """Upper bound of the longest garbage collection pause of any server, in seconds."""
 
 
@@ -274,7 +276,7 @@ async def _play_rounds(
             with _run_strangers(server.url, stranger_tokens) as strangers:
                 await asyncio.to_thread(strangers.recv)
                 await asyncio.sleep(seconds if seconds < LONG_SECONDS else QUIET_SECONDS)
-                results.memory = results.memory or server.memory_bytes
+                results.memory_bytes = results.memory_bytes or server.memory_bytes
                 round_player = RoundPlayer(server, strangers, results, seconds, client_count)
                 for _ in range(ROUNDS if seconds < LONG_SECONDS else 1):
                     for kind in kinds:
@@ -283,8 +285,8 @@ async def _play_rounds(
                 for _ in range(MORE_ROUNDS):
                     for kind in repeated:
                         await round_player.play(kind)
-                results.collector = max(
-                    results.collector, await asyncio.to_thread(_max_collector_pause, server)
+                results.max_gc_seconds = max(
+                    results.max_gc_seconds, await asyncio.to_thread(_max_collector_pause, server)
                 )
 
 
@@ -338,8 +340,8 @@ class RoundPlayer:
             seconds, clients = attack_seconds(seconds), ATTACKER_COUNT
             address_count = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         self._number += 1
-        place = f"127.{20 + self._number // 250}.{self._number % 250}"
-        sources = [f"{place}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
+        subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
+        sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
         self._strangers.send(Order(kind, sources, seconds))
         await asyncio.to_thread(self._strangers.recv)
         await asyncio.sleep(SETTLE_SECONDS)
@@ -352,7 +354,7 @@ class RoundPlayer:
             rounds.hostile.append(
                 await measure_period(self._server, self._results.load, self._seconds / periods)
             )
-            rounds.places.append(len(self._quiet) - 1)
+            rounds.quiet_indexes.append(len(self._quiet) - 1)
             rounds.memory.append((before, self._server.memory_bytes))
             rounds.sessions.append(await asyncio.to_thread(_count_sessions, self._server))
             print(
@@ -405,8 +407,8 @@ def make_figures(results: RoundResults) -> dict[str, str]:
         "hostile.table": make_table(
             headings, [_make_row(kind, rounds) for kind, rounds in results.rounds.items()]
         ),
-        "hostile.memory": f"{results.memory / 2**20:.0f} MiB",
-        "hostile.collector": f"{1000 * results.collector:g} ms",
+        "hostile.memory": f"{results.memory_bytes / 2**20:.0f} MiB",
+        "hostile.collector": f"{1000 * results.max_gc_seconds:g} ms",
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": f"{hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`",
         **_make_verdicts(results),
@@ -419,14 +421,14 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
     requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
     verdicts = {}
-    for place, kinds in (("hostile.ratio requests", requests), ("hostile.ratio attacks", attacks)):
+    for placeholder, kinds in (("hostile.ratio requests", requests), ("hostile.ratio attacks", attacks)):
         if not kinds:
             continue
         repeated_kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
         median_kind = max(kinds, key=lambda name: kinds[name].ratio().median)
         repeated, median = kinds[repeated_kind].repeated_ratio, kinds[median_kind].ratio().median
         highest = max(max(rounds.ratio().values) for rounds in kinds.values())
-        verdicts[place] = format_verdict(
+        verdicts[placeholder] = format_verdict(
             f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
             f"{format_short(repeated)} (`{repeated_kind}`), and a single round of {format_short(highest)}",
             is_kept=median < MAX_MEDIAN_RATIO and repeated < MAX_RATIO,

@@ -44,11 +44,11 @@ MAX_LOAD_SHARE = 0.8
 class FullSpeedFigures:
     """Measurements of one run of the server, or of a relay in its place."""
 
-    rate: float
+    moves_per_second: float
     """Moves per second of all bots together."""
-    server: float
+    cpu_us: float
     """CPU time of the server per move, in µs, user and kernel."""
-    load: float
+    load_cpu_share: float
     """CPU usage of the busiest load process, as a share of one core."""
 
 
@@ -143,13 +143,15 @@ def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
             )
             # In each match, one of the two bots is to move.
             paced_cpu.append(
-                measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].rate).server
+                measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].moves_per_second).cpu_us
             )
-        cpu = [statistics.median(run[kind].server for run in runs) for kind in range(len(SERVERS))]
-        rates = [statistics.median(run[kind].rate for run in runs) for kind in range(len(SERVERS))]
-        ratios = [arena.server / relay.server for arena, relay, _ in runs]
-        floor_ratios = [storing.server / relay.server for _, relay, storing in runs]
-        load = " / ".join(_format_share([run[kind].load for run in runs]) for kind in range(2))
+        cpu = [statistics.median(run[kind].cpu_us for run in runs) for kind in range(len(SERVERS))]
+        rates = [
+            statistics.median(run[kind].moves_per_second for run in runs) for kind in range(len(SERVERS))
+        ]
+        ratios = [arena.cpu_us / relay.cpu_us for arena, relay, _ in runs]
+        floor_ratios = [storing.cpu_us / relay.cpu_us for _, relay, storing in runs]
+        load = " / ".join(_format_share([run[kind].load_cpu_share for run in runs]) for kind in range(2))
         rows.append(
             [
                 *(str(bots), f"{cpu[0]:.0f}", f"{cpu[1]:.0f}", format_spread(ratios, 1)),

@@ -50,11 +50,11 @@ def test_strangers_keep_within_the_limit_of_messages() -> None:
     assert limits.messages_per_second > MESSAGES_PER_SECOND
 
 
-def play_rounds(*ratios: float, whole: float = 1.0, memory: int = 100, sent: int = 10) -> KindRounds:
+def play_rounds(*ratios: float, overall_p99: float = 1.0, memory: int = 100, sent: int = 10) -> KindRounds:
     """Return rounds of a kind: a quiet p99 of 2 ms, and a hostile one of so many times as much."""
     return KindRounds(
         [PeriodFigures(2.0, 4.0, 0.2)] * len(ratios),
-        [PeriodFigures(2.0 * ratio, 4.0 * whole, 0.4) for ratio in ratios],
+        [PeriodFigures(2.0 * ratio, 4.0 * overall_p99, 0.4) for ratio in ratios],
         list(range(len(ratios))),
         [TrafficCounts(sent=sent, answered=sent)] * len(ratios),
         [(100, memory)] * len(ratios),
@@ -79,9 +79,9 @@ def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_faul
 
 def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() -> None:
     quiet = [PeriodFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
-    rounds = KindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, places=[3, 20, 40])
+    rounds = KindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
     assert rounds.ratio().values == pytest.approx([2.4, 1.2, 1.2])
-    assert rounds.ratio("whole").values == pytest.approx([4.8, 2.4, 2.4])
+    assert rounds.ratio("overall_p99").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.quiet_p99 == 2.0
 
 
@@ -109,7 +109,7 @@ def test_pauses_in_every_round_are_a_fault() -> None:
     once = play_rounds(1.0, 1.0)
     once.hostile[0] = PeriodFigures(2.0, 100.0, 0.4)
     assert list_kind_faults(once) == []
-    assert list_kind_faults(play_rounds(1.0, 1.0, whole=2.1)) == [
+    assert list_kind_faults(play_rounds(1.0, 1.0, overall_p99=2.1)) == [
         "p99 of all moves is 2.10 times the quiet one or more"
     ]
 
