@@ -219,7 +219,7 @@ async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
 
 
 def make_forfeit_record(terms: Terms, pool: BotPool) -> Record:
-    """Return the record of a match that a lost bot forfeits; without a winner if both bots are lost."""
+    """Return the record of a match that a lost bot, which plays no more, forfeits; no winner if both bots are lost."""
     players = terms.players
     absent_bots = [bot for bot in (players.maxie, players.minnie) if pool.is_lost(bot)]
     winner: Seat | None = None

@@ -12,7 +12,7 @@ NO_RULES = "none"
 """Text that turns off one rule, or all adjudication."""
 
 TABLE_RULE = "table"
-"""Name of the rule that ends a match by the solved table of its map."""
+"""Name of the rule that ends a match by the solved table of its map, which has the exact value of each position."""
 
 REPETITION_RULE = "repetition"
 """First word of `result.detail` after a draw by repetition. A colon follows the word."""
@@ -45,7 +45,10 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     repetition: Annotated[int, Meta(ge=2, le=1000)] | None = None
     """The match is a draw when the same position with the same player to move occurs this many times."""
     table: bool = False
-    """On a solved map, end the match as soon as one player can force a win. Drawn positions are played on."""
+    """True to end the match as soon as a player can force a win, on a map for which the host has a solved table.
+
+    Drawn positions are played on.
+    """
 
     @classmethod
     def parse(cls, text: str) -> Adjudication | None:

@@ -1,4 +1,8 @@
-"""Blunders of a ladder's bots: moves that give away a win or a draw, by the solved table of the map."""
+"""Blunders of a ladder's bots: moves that give away a win or a draw.
+
+A blunder is found by the solved table of the map, which has the exact value of each position. Maps with such a table are
+called solved.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ class BlunderReport(Struct, frozen=True):
 def count_blunders(bots: Iterable[str], records: Iterable[Record]) -> list[BlunderReport]:
     """Return a report for each of `bots` that played on a solved map, in the given order.
 
-    A map with a damaged table counts as not solved. Takes about 0.1 ms per move.
+    A map with a damaged solved table counts as not solved. Takes about 0.1 ms per move.
     """
     counts: dict[str, list[int]] = {bot: [0, 0, 0, 0] for bot in bots}
     for record in records:
