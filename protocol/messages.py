@@ -212,7 +212,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
 
 
 class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
-    """A move was accepted in time and is in the journal."""
+    """A move was accepted in time, and is stored in the journal of the match."""
 
     match: MatchId
     ply: Ply
@@ -433,9 +433,9 @@ class View(Struct, frozen=True, tag="view"):
     engines: Engines = Engines()
     """Descriptions of the players' engines, as far as the bots sent them."""
     time_odds: TimeOdds | UnsetType = UNSET
-    """Time controls of players that differ from `time_control`; omitted if none differs."""
+    """Time control of each player who does not use `time_control`; omitted if both use it."""
     absent: dict[Seat, Milliseconds] | UnsetType = UNSET
-    """Time that each disconnected player has to return, in ms; omitted if both are connected."""
+    """Time left for each disconnected player to reconnect, in ms; omitted if both are connected."""
 
 
 class ConnectionStatus(Struct, frozen=True, tag="presence"):

@@ -69,7 +69,7 @@ class Record(Struct, frozen=True, omit_defaults=True):
     adjudication: Adjudication | None = None
     """Rules for ending the match early; None if there were none."""
     time_odds: TimeOdds = TimeOdds()
-    """Time controls of players that differ from `time_control`."""
+    """Time control of each player who did not use `time_control`."""
     engines: Engines | None = None
     """Engines of both players; None if neither sent a description, or in records older than this field."""
     rules: str = ""

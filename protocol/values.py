@@ -54,7 +54,7 @@ class Limits(Struct, frozen=True):
     matches: int
     """Maximum number of matches that this bot may play in parallel."""
     grace_ms: Milliseconds
-    """Time for a disconnected bot to return to its matches, in ms."""
+    """Time within which a disconnected bot must reconnect to keep its matches, in ms."""
 
 
 class Thinking(Struct, frozen=True, omit_defaults=True):
