@@ -1,4 +1,4 @@
-"""Reader of a bot's account from its bot.toml file: the URL of the server, and the bot's name and token there."""
+"""Reader of bot.toml files: a bot's account on a server, which is the server's URL, and the bot's name and token."""
 
 from __future__ import annotations
 

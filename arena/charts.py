@@ -75,7 +75,7 @@ class PlotArea:
 def render_line(
     x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, attributes: str = ""
 ) -> str:
-    """Return a straight line. `attributes` are further SVG attributes, with a space before each."""
+    """Return an SVG element: a straight line. `attributes` are further SVG attributes, with a space before each."""
     endpoint_attributes = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
     return f'<line {endpoint_attributes} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
 
@@ -83,7 +83,7 @@ def render_line(
 def render_text_element(
     x: float, y: float, content: str, colour: str = INK, anchor: str = "start", attributes: str = ""
 ) -> str:
-    """Return a text whose baseline is at `y`.
+    """Return an SVG element: a text whose baseline is at `y`.
 
     anchor      part of the text that is at `x`: start, middle or end
     attributes  further SVG attributes, with a space before each
@@ -92,7 +92,7 @@ def render_text_element(
 
 
 def render_dot(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
-    """Return a filled circle. `tip` is its tooltip; empty for none."""
+    """Return an SVG element: a filled circle. `tip` is its tooltip; empty for none."""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_render_title(tip)}</circle>'
 
 

@@ -159,7 +159,7 @@ class TomlFile:
 
 
 def escape_unprintable(message: str) -> str:
-    """Return an error message in one line: a key, or the name of a file or map, may contain a line break."""
+    """Return an error message in one line: line breaks and other unprintable characters, as in a key or a name, are escaped."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in message)
 
 

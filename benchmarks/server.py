@@ -168,9 +168,9 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
 
 
 async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
-    """Measure 10, 100 and 1,000 bots, at most half of `max_bots`, at a fixed rate of moves.
+    """Measure 10, 100 and 1,000 playing bots, each number beside as many idle bots, at a fixed rate of moves.
 
-    Return the figures, by placeholder in SERVER.md.
+    Leave out a number if playing and idle bots together are more than `max_bots`. Return the figures, by placeholder in SERVER.md.
     """
     figures = []
     for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):

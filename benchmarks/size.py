@@ -58,7 +58,7 @@ OWN_RECORD_COUNT = 200
 LARGEST_STORE_SIZE = 1_000_000
 """Number of matches in the largest store, for which the bounds are promised."""
 MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
-"""Promised upper bounds in the largest store: p95 of each kind of request, and size of a match, compressed."""
+"""Promised upper bounds in the largest store: p95 of each kind of request in ms, and compressed size of a match in bytes."""
 
 MakeTarget = Callable[[random.Random], str]
 
@@ -77,7 +77,7 @@ class StoreLatencies:
 
 
 def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
-    """Return functions that make random URL paths, by kind of request. `matches`: each (id, end time, Maxie's name)."""
+    """Return functions that make random URL paths, by kind of request. `matches`: as from `load_sample_matches`."""
 
     def choose_bot(rng: random.Random) -> str:
         return quote(f"bot {rng.randrange(BOT_COUNT)}")
@@ -157,7 +157,7 @@ async def measure_request_kind(
 
 
 async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
-    """Return up to 2,000 of a store's `count` matches, drawn at random, each as (id, end time, Maxie's name)."""
+    """Return up to 2,000 of a store's `count` matches, drawn at random, each as (id, end time, name of the player in Maxie's seat)."""
     numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)

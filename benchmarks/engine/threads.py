@@ -25,12 +25,12 @@ TIMEOUT_FACTOR = 6
 RUNS_PER_SEARCH = 2
 """Number of runs of each search, in turn with the others. The fastest counts, as the least disturbed by other load."""
 MIN_SPEEDUP = 1.7
-"""Promised speedup of the variant `original` with 2 threads."""
+"""Promised lower bound of the speedup by 2 threads, for the variant `original` of the parallel search."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "original": {},
     "course, prune 0.5": {"course": True, "prune": 0.5},
 }
-"""Search settings by variant of Jamboree. The variants differ in how threads share a search."""
+"""Search settings, by variant of the parallel search Jamboree. The variants differ in how threads share a search."""
 
 
 def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
@@ -60,7 +60,7 @@ def search_to_depth(
 def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
     """Pin each search thread to a core of its own, if the system allows it.
 
-    Otherwise a loaded machine may put two threads on one core for a second.
+    Without pinning, a loaded machine may run two threads on one core for a second.
     """
     before = set(threading.enumerate())
     search_to_depth(searcher, position, 6, 10)

@@ -65,7 +65,7 @@ def make_honest_bots(url: str, load: Load, tokens: Mapping[str, str]) -> list[Co
 
 
 async def measure_period(server: RunningServer, load: Load, seconds: float) -> PeriodFigures:
-    """Measure the server and its bots for `seconds`. Without any acknowledged move, `seconds` counts as the latency."""
+    """Measure the server and its bots for `seconds`. If no move is acknowledged, `seconds` counts as the latency."""
     load.seconds.clear()
     cpu_seconds, start_time = server.cpu_seconds, time.monotonic()
     await asyncio.sleep(seconds)

@@ -356,7 +356,7 @@ GET_PATHS: dict[str, str | MakeTarget] = {
     "/api/table.csv": "/api/table.csv?event=serve",
     "/host/": "/host",
 }
-"""URL path of a GET for each route that needs no token, or a function that returns it."""
+"""By route that needs no token: the URL path for a GET, or a function that returns this path."""
 POST_PATHS = {
     "/api/host": "/api/host",
     "/api/me": "/api/me",

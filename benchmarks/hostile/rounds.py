@@ -76,7 +76,7 @@ If a hostile period is at least so long, each kind has only one round.
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
-"""Upper bound of the sessions in the store. There is one for each name that is connected or played within 30 s."""
+"""Upper bound of the sessions in the store: one for each name that is connected, or has played in the last 30 s."""
 SETTLE_SECONDS = 0.4
 """Pause before a round's quiet period and after its hostile one, in seconds, in which the server finishes its work for the strangers."""
 REAL_TIME = os.SCHED_RR | os.SCHED_RESET_ON_FORK

@@ -228,7 +228,7 @@ class Thinking:
     depth: int | None = None
     """Completed search depth, in plies."""
     value: float | None = None
-    """Value for Maxie, in the bot's own unit."""
+    """Value of the position in the bot's own unit; high is good for Maxie."""
     nodes: int | None = None
     """Number of visited positions."""
     line: Sequence[Any] = ()

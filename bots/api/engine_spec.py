@@ -24,7 +24,7 @@ IMAGE_SEPARATOR = ",image="
 CONTAINER_PREFIXES = (IMAGE_PREFIX, SUBMISSION_PREFIX)
 """Prefixes of the specs of bots that run in containers."""
 DEFAULT_IMAGE = "riskless-arena"
-"""Container image for a submission whose spec names none."""
+"""Container image for a zipped bot whose spec (`submit:FILE.zip`) names no image."""
 
 MAX_DEFAULT_THREADS = 8
 """Maximum number of search threads if the user sets none. Further threads gain little."""
