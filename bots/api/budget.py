@@ -28,9 +28,9 @@ OVERHEAD_SECONDS = 0.010
 RESERVE_WITHOUT_GRACE_SECONDS = 0.050
 """Reserve in seconds without a network grace: on a machine with two busy cores, a process is sometimes delayed this long."""
 SOFT_SHARE = 0.45
-"""Soft limit, as a fraction of a move's share of the clock."""
+"""Soft time limit of a move, as a fraction of the move's even share of the time left on the clock."""
 MAX_EXTENSION = 0.8
-"""Largest extension past the soft limit, as a fraction of the interval from the soft to the hard limit.
+"""Largest extension of a search past the soft limit, as a fraction of the interval from the soft to the hard limit.
 
 A search is extended this far if its best move keeps changing.
 """

@@ -186,7 +186,7 @@ class Client:
             self._clock.call_later(RESIGN_SECONDS, self.stop)
 
     async def run(self) -> ResultCounts:
-        """Play until the event is over, the quota is reached, or `stop` is called. Return the counts of results.
+        """Play until the event is over, the quota of matches is used up, or `stop` is called. Return the counts of results.
 
         Raises ClientError if the client cannot continue. To end `run` early, call `stop`: a cancellation does not end the
         bots' threads.
@@ -437,7 +437,7 @@ class Client:
             self._on_problem("the server does not read the messages of this client")
 
     def _forward_report(self, report: Report) -> None:
-        """Pass a bot's report to the event loop. Called in the bot's thread."""
+        """Pass a report, such as a chosen move, from the bot's thread to the event loop. Called in the bot's thread."""
         try:
             self._loop.call_soon_threadsafe(self._reports.put_nowait, report)
         except RuntimeError:

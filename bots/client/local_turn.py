@@ -15,7 +15,7 @@ from arena.match.referee_events import MoveReceived, TurnStarted
 
 
 def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
-    """Start the turn and the clock of `bot`, and return its move, which the referee has not handled yet.
+    """Start the turn and the clock of `bot`, and return its move as an event, which the caller passes to the referee.
 
     match  match that was assigned to the bot, instead of `bot.match`, which the bot's code may change
 

@@ -21,7 +21,7 @@ class Challenger:
         """Ids of the matches whose challenge was accepted and that have not started."""
 
     def open_challenges(self, free_slots: int) -> list[Challenge]:
-        """Return the challenges to send, so that there are as many challenges as `free_slots`.
+        """Return the challenges to send, so that this client has one pending challenge for each of `free_slots`.
 
         free_slots  number of further matches that the bot can play
 

@@ -70,13 +70,13 @@ class MatchState:
     clock: Clock = field(default_factory=lambda: Clock(0.0))
     """Both players' clocks at the arrival of the bot's last turn."""
     answer: Move | None = None
-    """Message with the last chosen move; None before the first."""
+    """Message with the bot's last chosen move; None before its first."""
     answered_at: float = 0.0
     """Time at which the bot chose the move in `answer`, in seconds as `time.monotonic()`."""
     lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LAGS))
     """Lags of the last moves in seconds, as `record_lag` defines them."""
     is_renewed: bool = True
-    """False after a lost connection, until the server mentions this match again."""
+    """False from the loss of a connection until the server mentions this match again on a new one."""
     is_rated: bool = False
     """True if the match counts for the ratings."""
 
