@@ -144,7 +144,7 @@ class ExternalBots:
 
     async def _watch_connections(self) -> None:
         while True:
-            connected = self._host.list_players_of(self._game)
+            connected = self._host.list_available_bots(self._game)
             now = self._clock.now()
             for name, bot in self._bots.items():
                 bot.record_presence(now, is_present=name in connected)
@@ -186,7 +186,7 @@ async def gather_bots(
             and (new_bots := await _wait_for_new_bots(host, game, connected))
         ):
             connected |= new_bots
-    connected |= host.list_players_of(game)
+    connected |= host.list_available_bots(game)
     if names:
         connected &= set(names)
     missing_text = (
@@ -237,7 +237,7 @@ async def wait_without_playing(host: Host, game: str, settings: ExternalBotSetti
 
 async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait until the connected bots differ from `known_bots`, and return them."""
-    while (connected := host.list_players_of(game)) == known_bots:
+    while (connected := host.list_available_bots(game)) == known_bots:
         await host.wait_for_change()
     return connected
 
@@ -245,7 +245,7 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
 async def _wait_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
     """Wait for bots that are not in `known_bots`, and return those that connect within SETTLE_SECONDS."""
     with anyio.move_on_after(SETTLE_SECONDS):
-        while not (new_bots := host.list_players_of(game) - known_bots):
+        while not (new_bots := host.list_available_bots(game) - known_bots):
             await host.wait_for_change()
         return new_bots
     return set()

@@ -362,7 +362,7 @@ class Host:
             return True
         return False
 
-    def list_players_of(self, game: str) -> set[str]:
+    def list_available_bots(self, game: str) -> set[str]:
         """Return the names of the connected bots that play the game `game`, and that accept more matches."""
         return {
             bot.name

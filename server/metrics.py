@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 BUCKET_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Upper bounds of the buckets of every histogram, in seconds; a last bucket has no bound."""
 BUCKET_LABELS = (*map(str, BUCKET_SECONDS), "+Inf")
-"""Labels of the buckets, as Prometheus expects them."""
+"""Labels of the buckets of every histogram, as Prometheus expects them: the upper bounds as text."""
 
 
 class DurationHistogram(Collector):

@@ -72,7 +72,7 @@ class HostedEvent(Event):
         self.are_entries_closed = False
         """True once no bot can enter the event any more, and the matchmaker was asked to check the entered bots again."""
         self.waiting_bots: frozenset[str] = frozenset()
-        """Names of the bots whose match is due but has not begun."""
+        """Names of the bots that have a match in this event that is due but has not begun."""
         self.due_times: dict[tuple[int, frozenset[str]], int] = {}
         """Time at which a due match first had to wait for an absent bot, in ns, by its round number and its two bots' names.
 
@@ -381,7 +381,10 @@ class Events:
                 self._lobby.mark_changed(bot)
 
     def schedule_check(self) -> None:
-        """Schedule a check of the events, because something has changed. The check comes before the matchmaker's next check."""
+        """Schedule a check for due events and due matches, because something has changed.
+
+        The check comes before the matchmaker's next check.
+        """
         if self._events:
             self._schedule_check_at(self._lobby.now + CHECK_DELAY_NS)
 

@@ -128,7 +128,7 @@ class HouseEngines:
             self._queue.resume(terms.match, Requester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS))
 
     def compute_match_load(self, terms: Terms) -> int:
-        """Return the part of `CoreSettings.concurrency` that a resumed match takes up.
+        """Return the load of a resumed match, which counts against the limit `CoreSettings.concurrency`.
 
         Return 0 for a match without any of the server's own engines; otherwise 1 or, if `CoreSettings.counts_threads`
         is True, the number of search threads that the match needs.

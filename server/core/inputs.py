@@ -152,7 +152,7 @@ class UnfinishedMatch(Struct, frozen=True):
 
 
 class RestoreMatches(Struct, frozen=True):
-    """Matches of an earlier core that continue here. This is a core's first input, before any client enters."""
+    """Matches, sessions and events of an earlier core, for a new core to continue: the first input of each core."""
 
     matches: list[UnfinishedMatch]
     sessions: dict[str, bytes] = {}

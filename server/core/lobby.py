@@ -156,7 +156,7 @@ class Lobby:
             self.mark_changed(bot)
 
     def compute_match_load(self, *bots: LobbyBot) -> int:
-        """Return the part of `CoreSettings.concurrency` that a match of these bots takes up.
+        """Return the load of a match of these bots, which counts against the limit `CoreSettings.concurrency`.
 
         Return 0 if none of the bots runs on the server's own machine; otherwise 1 or, if `CoreSettings.counts_threads` is
         True, the largest number of search threads of any bot that runs there, because only one bot thinks at a time.
@@ -167,10 +167,10 @@ class Lobby:
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local_bots), default=0)
 
     def has_capacity_for(self, match_load: int, load: int) -> bool:
-        """Return True if a match may begin beside the matches in progress, without exceeding `CoreSettings.concurrency`.
+        """Return True if a match may begin now, because the total load stays within `CoreSettings.concurrency`.
 
-        match_load  part of `CoreSettings.concurrency` that the match needs
-        load        part that the matches in progress take up
+        match_load  load of the new match, from `compute_match_load`
+        load        total load of the matches in progress
 
         A match with a load of 0 may always begin. While `load` is 0, any match may begin, because a match that needs more
         than the maximum could never begin otherwise.

@@ -44,7 +44,7 @@ class Matches:
         self.rooms: dict[str, Room] = {}
         """Rooms of the matches in progress, by match id."""
         self.load = 0
-        """Part of `CoreSettings.concurrency` that the matches in progress take up."""
+        """Total load of the matches in progress, which counts against the limit `CoreSettings.concurrency`."""
         self._lobby = lobby
         self._house = house
         self._challenges = challenges

@@ -175,7 +175,7 @@ class Matchmaker:
     def pair_waiting_bots(self, load: int) -> list[Terms]:
         """Pair waiting bots, and return the terms of their matches.
 
-        load  part of `CoreSettings.concurrency` that the matches in progress take up
+        load  total load of the matches in progress, which counts against the limit `CoreSettings.concurrency`
         """
         self.update_waiting()
         lobby, pool = self._lobby, self._lobby.settings.pool
@@ -191,7 +191,7 @@ class Matchmaker:
         return matches
 
     def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Choose matches between the waiting bots `names`, while matches in progress take up `load` of this machine.
+        """Choose matches between the waiting bots `names`. `load`: total load of the matches in progress.
 
         Return the terms of the matches, and True if a further match waits because this machine is fully loaded.
         """

@@ -63,7 +63,7 @@ class Room:
 
         bots            bot in each seat
         start_time      start of the match in UTC, in ISO 8601
-        load            part of `CoreSettings.concurrency` that the match takes up
+        load            load of the match, which counts against the limit `CoreSettings.concurrency`
         is_event_match  True if an event requested the match, False if it comes from the pool or a challenge
         """
         self.terms = terms

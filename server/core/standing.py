@@ -74,7 +74,10 @@ def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[Stand
     )
     pool_games_text = _list_games(games)
     if not other_count:
-        return "waiting", f"in the pool for {pool_games_text}: nobody to play yet{_describe_house(lobby)}"
+        return (
+            "waiting",
+            f"in the pool for {pool_games_text}: nobody to play yet{_describe_house_engines(lobby)}",
+        )
     return (
         "waiting",
         f"in the pool for {pool_games_text}, with {other_count} other bot{'s' if other_count > 1 else ''}",
@@ -85,7 +88,7 @@ def _list_games(games: Sequence[PoolGame]) -> str:
     return " or ".join(map(str, games[:MAX_LISTED_GAMES])) + (" …" if len(games) > MAX_LISTED_GAMES else "")
 
 
-def _describe_house(lobby: Lobby) -> str:
+def _describe_house_engines(lobby: Lobby) -> str:
     """Return a hint on how to play the server's own engines, to append to a line; empty if the server has none."""
     names = [engine.name for engine in lobby.settings.house]
     if not names:

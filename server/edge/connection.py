@@ -44,7 +44,7 @@ OPEN = State.OPEN
 """State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
 SLICE_BYTES = 128
 """Number of bytes of a websocket that are parsed in one slice of the fair queue: about six short messages."""
-END_OF_REQUEST = b"\r\n\r\n"
+END_OF_HEADERS = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 MAX_RESPONSE_SECONDS = 310.0
 """Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
@@ -362,13 +362,13 @@ class Connection(asyncio.BufferedProtocol):
         Return the estimated cost of work that the request causes outside this slice of the fair queue, in µs.
         """
         head_bytes = self._request_tail + data
-        head_end = head_bytes.find(END_OF_REQUEST)
+        head_end = head_bytes.find(END_OF_HEADERS)
         if head_end >= 0:
-            head_size = head_end + len(END_OF_REQUEST) - len(self._request_tail)
+            head_size = head_end + len(END_OF_HEADERS) - len(self._request_tail)
             data, self._unparsed = data[:head_size], data[head_size:]
             self._request_tail = b""
         else:
-            self._request_tail = head_bytes[1 - len(END_OF_REQUEST) :]
+            self._request_tail = head_bytes[1 - len(END_OF_HEADERS) :]
         self._is_reading_request = True
         is_first = not self._response_count
         self._protocol.receive_data(data)

@@ -212,7 +212,9 @@ class Edge:
             return
         for connection in list(self.connections):
             if connection.session is not None:
-                connection.session.apply_directives(is_new=directives.notice != directives_before.notice)
+                connection.session.apply_directives(
+                    is_notice_new=directives.notice != directives_before.notice
+                )
 
     # from the core
 

@@ -49,7 +49,7 @@ class FairQueue:
         """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
     def enqueue(self, address: str, waiter: Waiter) -> None:
-        """Queue a waiter for one slice, after the earlier waiters of its address."""
+        """Queue a client with work (`waiter`) for one slice, after the earlier waiters of its address."""
         self._waiters_by_address.setdefault(address, deque()).append(waiter)
         if not self._is_running:
             self._is_running = True

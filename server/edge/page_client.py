@@ -36,7 +36,7 @@ HELLO = Hello("page", role="spectator", program="page")
 ANSWER_SECONDS = 2.0
 """Longest time to wait for the core's answer, in seconds."""
 IDLE_SECONDS = 30.0
-"""Time without a request after which the client disconnects, in seconds."""
+"""Time without a request after which the web page's client disconnects from the core, in seconds."""
 RETRY_SECONDS = 10.0
 """Time after an unanswered request for the listing during which the last known one is returned without a request, in seconds."""
 MAX_LISTING_AGE_SECONDS = 0.25
@@ -193,7 +193,7 @@ class PageClient:
         return ClientAdmitted(self._client, HELLO, "", owner="", secret="", role="spectator")
 
     def resubscribe(self) -> None:
-        """Repeat the hello if no core has answered it, and repeat all unanswered requests."""
+        """Send a new core all unanswered requests again, and the hello too if no core has answered it."""
         if self._admission is None or not self._admission.done():
             self._edge.core.submit(AdmissionRequest(self._client, HELLO, ""))
         for key in self._requests:

@@ -134,7 +134,7 @@ class Session:
         "_early_frames",
         "_edge",
         "_fragment_bucket",
-        "_has_begun",
+        "_has_sent_welcome",
         "_is_traced",
         "_message_bucket",
         "_message_opcode",
@@ -185,7 +185,7 @@ class Session:
         """Messages that wait in the fair queue, with their arrival times in ns and their costs in µs."""
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core's answer, each with its arrival time in ns."""
-        self._has_begun = False
+        self._has_sent_welcome = False
         """True once the core's `welcome` and the messages that belong to it are written. A later `start` begins a new match."""
         self._is_traced = wire_log.isEnabledFor(logging.DEBUG)
 
@@ -338,7 +338,7 @@ class Session:
             self._end_session(Code.HELLO_FIRST, f"the first message must be hello, not {type_name}")
             return
         self.hello = message
-        self.apply_directives(is_new=False)
+        self.apply_directives(is_notice_new=False)
         if self.state == CLOSED:
             return
         self.state = AWAITING_ADMISSION
@@ -394,13 +394,13 @@ class Session:
         """Send the client the error in `close`, and close its connection."""
         self._end_session(close.code, close.detail)
 
-    def apply_directives(self, *, is_new: bool) -> None:
-        """Close the session if the client is banned. Otherwise, if `is_new` is True, send the client the host's notice."""
+    def apply_directives(self, *, is_notice_new: bool) -> None:
+        """Close the session if the client is banned. Otherwise, if `is_notice_new`, send the client the host's notice."""
         directives = self._edge.directives
         why = directives.find_ban_reason(self._connection.address, self.hello.name if self.hello else "")
         if why:
             self._end_session(Code.REMOVED, why)
-        elif is_new and self._has_begun and self.state != CLOSED:
+        elif is_notice_new and self._has_sent_welcome and self.state != CLOSED:
             self._send(directives.notice)
 
     def send_goodbye(self, code: Code) -> None:
@@ -534,7 +534,12 @@ class Session:
             seat.ply, seat.answer = -1, None
 
     def _handle_outgoing_start(self, start: Start) -> None:
-        if start.match not in self.seats and self._has_begun and self.hello is not None and self.hello.quota:
+        if (
+            start.match not in self.seats
+            and self._has_sent_welcome
+            and self.hello is not None
+            and self.hello.quota
+        ):
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self.seats.items() if seat.has_match_ended]:
             del self.seats[match]
@@ -575,7 +580,7 @@ class Session:
 
     def _handle_early_frames(self) -> None:
         """Handle the frames that came after the hello, once all messages that follow the welcome are written."""
-        self._has_begun = True
+        self._has_sent_welcome = True
         if self._edge.directives.notice.text and self.state != CLOSED:
             self._send(self._edge.directives.notice)
         while self._early_frames and self.state == ADMITTED:

@@ -145,7 +145,7 @@ class Authenticator:
             self.forget_request(client)
 
     def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
-        """Return an edge's list of connected clients with the fields filled in that depend on names and addresses.
+        """Return an edge's list of connected clients, with all fields that depend on names and addresses filled in.
 
         No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'
         ratings and owners later.

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.house")
 
 DEFAULT_ENGINES = "greedy,alphabeta:depth=6"
-"""Engines that a server runs by default: an easy one for beginners, and a stronger one. Both answer quickly and use little CPU time."""
+"""Engines that a server runs by default: an easy one for beginners, and a stronger one.
+
+Both answer quickly and use little CPU time.
+"""
 NO_ENGINES = "none"
 """Value of the engine list for a server without engines of its own."""
 RESTART_POLICY = RestartPolicy(max_restarts=100, max_backoff_seconds=60)

@@ -1,4 +1,4 @@
-"""Update of the ratings and tables in the store after each match.
+"""Update of the ratings and the tables of results in the store after each match.
 
 Each changed rating is sent to the core, and so is the news that the host has closed a season.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RatingUpdater:
-    """Updater of the stored ratings and tables: each call of `update` counts newly finished matches of the server."""
+    """Updater of the stored ratings and tables of results: each call of `update` counts newly finished matches of the server."""
 
     def __init__(self, engine: Engine, shell: Shell) -> None:
         self._engine = engine

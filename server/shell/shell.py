@@ -514,8 +514,8 @@ class Shell:
 
 def _write_log_line(report: LogLine) -> None:
     extra = {key: value for key, value in (("bot", report.bot), ("match", report.match)) if value}
-    log.log(LEVELS[report.level], "%s", report.text, extra=extra)
+    log.log(LOG_LEVELS[report.level], "%s", report.text, extra=extra)
 
 
-LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 """Levels of Python's logging, by the names in `LogLine.level`."""

@@ -56,7 +56,7 @@ class FakeHost:
         self.names = set(names)
         self._changed = asyncio.Event()
 
-    def list_players_of(self, _game: str) -> set[str]:
+    def list_available_bots(self, _game: str) -> set[str]:
         return set(self.names)
 
     async def wait_for_change(self) -> None:
