@@ -139,7 +139,7 @@ AdjudicateOption = Annotated[
     typer.Option(
         "--adjudicate",
         metavar="RULES",
-        help="Rules for ending matches early, e.g. repetition=3,limit=200, or none (docs/ladders.md).",
+        help="Rules that end matches early, e.g. repetition=3,limit=200; none: no rules (docs/ladders.md).",
     ),
 ]
 BotFileOption = Annotated[

@@ -165,8 +165,15 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
 def main() -> None:
     """Measure all costs, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of a round, in seconds")
-    parser.add_argument("--rounds", type=int, default=3, help="number of measurements of each cost")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=5.0,
+        help="length of each measurement, in seconds (default %(default)s)",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="number of measurements of each cost (default %(default)s)"
+    )
     parser.add_argument(
         "--most",
         type=int,

@@ -113,14 +113,33 @@ def main() -> int:
     """Kill a ladder or a server repeatedly, and print all losses and differences. Return the exit code: 1 if there are any."""
     parser = make_parser(__doc__)
     parser.add_argument(
-        "part", nargs="?", default="ladder", choices=("ladder", "server"), help="program to kill"
+        "part",
+        nargs="?",
+        default="ladder",
+        choices=("ladder", "server"),
+        help="program to kill: a ladder or a server (default %(default)s)",
     )
-    parser.add_argument("--kills", type=int, default=50, help="number of kills")
     parser.add_argument(
-        "--rounds", type=int, default=10, help="number of rounds of the ladder, of 20 matches each"
+        "--kills",
+        type=int,
+        default=50,
+        help="number of times that the program is killed (default %(default)s)",
     )
-    parser.add_argument("--matches", type=int, default=50, help="number of parallel matches on the server")
-    parser.add_argument("--seed", type=int, default=1, help="seed for the random times of the kills")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=10,
+        help="number of rounds of the ladder, of 20 matches each (default %(default)s)",
+    )
+    parser.add_argument(
+        "--matches",
+        type=int,
+        default=50,
+        help="number of parallel matches on the server (default %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed for the random times of the kills (default %(default)s)"
+    )
     arguments = parser.parse_args()
     kill = kill_ladder if arguments.part == "ladder" else kill_server
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:

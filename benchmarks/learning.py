@@ -141,13 +141,16 @@ def main() -> None:
     """Measure all rows, and print both tables."""
     parser = make_parser(__doc__)
     parser.add_argument(
-        "--seconds", type=float, default=3, help="CPU time to measure each row of the tables, in seconds"
+        "--seconds",
+        type=float,
+        default=3,
+        help="CPU time to measure each row of the tables, in seconds (default %(default)s)",
     )
     parser.add_argument(
         "--rounds",
         type=int,
         default=100,
-        help="pairs of matches that the learned bot plays in `arena match`",
+        help="pairs of matches that the learned bot plays in `arena match` (default %(default)s)",
     )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}

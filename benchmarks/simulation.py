@@ -139,13 +139,15 @@ def _parse_arguments() -> argparse.Namespace:
         help="first seed, or `today` for a seed from today's date (default 1)",
     )
     parser.add_argument(
-        "--minutes", type=float, help="minutes in which further seeds are begun, instead of --seeds"
+        "--minutes",
+        type=float,
+        help="run further seeds until this many minutes have passed, instead of --seeds",
     )
     parser.add_argument("--hours", type=float, default=0.1, help="simulated hours per seed (default 0.1)")
     parser.add_argument("--bots", type=int, default=24, help="number of bots (default 24)")
     parser.add_argument(
         "--only",
-        help="inject only the faults that a run with this seed lists under these numbers, such as 3,7",
+        help="numbers of the faults to inject, as listed by a run with this seed, e.g. 3,7; default: all",
     )
     parser.add_argument(
         "--fault", default="", choices=("", *DEFECTS), help="defect to plant in the servers; default: none"

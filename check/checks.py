@@ -48,10 +48,10 @@ If the bot moves sooner, a busy machine may have delayed the pong.
 """
 MAX_CLOSE_SECONDS = 2.0
 """Seconds within which a bot must complete the websocket's closing handshake."""
-RUSH_SECONDS = 1.0
+RECONNECT_COUNT_SECONDS = 1.0
 """Seconds after the announced shutdown during which `check_shut_down` counts the bot's attempts to reconnect."""
 MAX_RECONNECTS = 8
-"""Maximum number of times that a bot may try to reconnect within RUSH_SECONDS after the server's shutdown."""
+"""Maximum number of times that a bot may try to reconnect within RECONNECT_COUNT_SECONDS after the server's shutdown."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ async def check_alive(context: CheckContext) -> None:
     # A bot that moves immediately may send its move before the pong.
     if pong_seconds > MAX_PONG_SECONDS and latency > 0.9 * pong_seconds:
         raise ProtocolFault(
-            f"the bot must answer pings while it thinks: a pong took {1000 * pong_seconds:.0f} ms"
+            f"the bot must answer pings while it thinks: a pong took {1000 * pong_seconds:.0f} ms, and came only with the move"
         )
     await match.send_end()
 
@@ -315,11 +315,11 @@ async def check_shut_down(context: CheckContext) -> None:
             peer.connection.transport.abort()
             await close_task
             raise ProtocolFault(f"the bot must complete the close handshake within {MAX_CLOSE_SECONDS:g} s")
-        await MONOTONIC.sleep(RUSH_SECONDS)
+        await MONOTONIC.sleep(RECONNECT_COUNT_SECONDS)
         if context.server.connection_count - connections_before > MAX_RECONNECTS:
             raise ProtocolFault(
                 f"the bot must retry with backoff, but connected {context.server.connection_count - connections_before} times"
-                f" in {RUSH_SECONDS:g} s"
+                f" in {RECONNECT_COUNT_SECONDS:g} s"
             )
     await context.server.wait_for_reconnection()
 

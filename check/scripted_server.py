@@ -23,7 +23,7 @@ from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
 
 START_TIMEOUT_SECONDS = 60.0
 """Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
-MAX_QUEUED = 100
+MAX_QUEUED_CONNECTIONS = 100
 """Maximum number of connections of the bot that wait for a check to use them. Further connections are dropped."""
 
 
@@ -67,7 +67,7 @@ class ScriptedServer:
         """Reason why the server refused the bot's last opening handshake; empty if it has refused none."""
         self._connection_sender, self._connection_receiver = anyio.create_memory_object_stream[
             ServerConnection
-        ](MAX_QUEUED)
+        ](MAX_QUEUED_CONNECTIONS)
 
     async def listen(self) -> None:
         """Start listening; after `crash`, on the same port as before. Raises OSError if the port cannot be used."""

@@ -75,7 +75,7 @@ class ExplicitGame(Game[NodePosition, int]):
             node_data, parent = frontier.pop()
             number = len(nodes)
             if number >= MAX_NODES:
-                raise BadData(f"a tree must have 1 to {MAX_NODES} nodes")
+                raise BadData(f"a tree must have at most {MAX_NODES:,} nodes, but this one has more")
             name, value, child_data = _parse_node(node_data, str(number))
             nodes.append(Node(name, value, ()))
             children.append([])

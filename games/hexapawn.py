@@ -188,7 +188,7 @@ class Hexapawn(Game[Pawns, Move]):
             example = self.position_to_text(self.start())
             raise BadData(f"write the rows from the top, the player and the ply, e.g. {example!r}")
         if any(len(row) != self.width for row in rows):
-            raise BadData(f"every row must have {self.width} squares, each W, B or '.'")
+            raise BadData(f"every row must have {self.width} squares, each W, B or '.', not {words[0]!r:.60}")
         squares = "".join(reversed(rows))
         return self.position_from_data({"squares": squares, "player": words[1], "ply": int(words[2])})
 

@@ -46,7 +46,9 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
     Raises BadSpec if the evaluator cannot be used with the game, and BadWeights if its file is invalid.
     """
     if has_own_kernel(game) and evaluator != "plain":
-        raise BadSpec(f"the kernel of {game.name} knows only its own estimate: use the evaluator plain")
+        raise BadSpec(
+            f"{game.name} is compiled with an estimate of its own: use the evaluator plain, not {evaluator!r:.60}"
+        )
     if not has_compiled_search(game):
         evaluate = evaluator_for(game, evaluator)
         return PythonSearcher(game, lambda: AlphaBeta(evaluate, table=Table()))

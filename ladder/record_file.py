@@ -70,7 +70,9 @@ class RecordFile:
             is_record = RECORD_START.startswith(first_line[: len(RECORD_START)])
         if not is_record:
             raise FileExistsError(
-                errno.EEXIST, "the file has something other than records: name another file", str(self._path)
+                errno.EEXIST,
+                "the file does not begin with a match record: name another file",
+                str(self._path),
             )
 
     def _truncate_partial_line(self) -> None:

@@ -32,13 +32,13 @@ MARGIN = 40.0
 """Width of the margin of a picture without land, in pixels."""
 SHORE = 16.0
 """Width of the margin around the land, in pixels."""
-RADIUS = 13.0
+MARK_RADIUS = 13.0
 """Radius of a territory's mark, in pixels."""
 MIN_BORDER = 20.0
 """Minimum length of a common border, in pixels, for which no road is drawn between the two territories."""
 
 EMPTY_MARK_SIZE = 0.3
-"""Radius of the mark of a territory without armies, relative to RADIUS."""
+"""Radius of the mark of a territory without armies, relative to MARK_RADIUS."""
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 """Colours of the players' marks."""
 STYLE = f"""<style>
@@ -177,7 +177,7 @@ class MapPicture:
         if self.file.wraps and length > self.size[0] / 2:
             return ""
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
-        radius = RADIUS * scale
+        radius = MARK_RADIUS * scale
         tip = x2 - ux * (radius + 6), y2 - uy * (radius + 6)
         sides = [(tip[0] - 12 * ux - s * 8 * uy, tip[1] - 12 * uy + s * 8 * ux) for s in (1, -1)]
         corners = [(x1 + ux * radius, y1 + uy * radius), tip, sides[0], tip, sides[1]]
@@ -271,8 +271,8 @@ def _render_mark(centre: Point, armies: int, scale: float) -> str:
     scale_text = "" if scale == 1 else f" scale({scale:.2f})"
     group_start = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
     if not armies:
-        return f'{group_start}<circle class="empty" r="{EMPTY_MARK_SIZE * RADIUS:.1f}"/></g>'
-    side = 1.8 * RADIUS
+        return f'{group_start}<circle class="empty" r="{EMPTY_MARK_SIZE * MARK_RADIUS:.1f}"/></g>'
+    side = 1.8 * MARK_RADIUS
     square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
-    mark = f'<circle class="maxie" r="{RADIUS:.0f}"/>' if armies > 0 else square
+    mark = f'<circle class="maxie" r="{MARK_RADIUS:.0f}"/>' if armies > 0 else square
     return f'{group_start}{mark}<text class="armies" y="4.4">{abs(armies)}</text></g>'

@@ -8,7 +8,7 @@ from itertools import product
 
 from arena.maps.layout import Extent, Line, Point
 from arena.maps.map_file import MapFile
-from arena.maps.picture import RADIUS, STYLE, MapPicture, make_map_picture
+from arena.maps.picture import MARK_RADIUS, STYLE, MapPicture, make_map_picture
 
 NAMES_MARGIN = 40.0
 """Width of the margin around the picture into which names may reach, in pixels."""
@@ -51,7 +51,7 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
 
 def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the SVG of each territory's name, placed where the name hides least, with the continent as its tooltip."""
-    clearance = RADIUS + MIN_CLEARANCE
+    clearance = MARK_RADIUS + MIN_CLEARANCE
     mark_boxes = [
         Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places
     ]
@@ -87,7 +87,7 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
 def _list_candidate_boxes(place: Point, width: float) -> list[Extent]:
     """Return the possible places for a name of `width` pixels: below, above, right and left of the mark, and diagonally."""
     x, y = place
-    gap, height = RADIUS + 3, 1.15 * FONT_SIZE
+    gap, height = MARK_RADIUS + 3, 1.15 * FONT_SIZE
     centres = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
     centres += [(x + gap + width / 2, y), (x - gap - width / 2, y)]
     centres += [

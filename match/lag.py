@@ -5,9 +5,9 @@ The rule, which PROTOCOL.md publishes:
 - The server pings each connection and remembers the last few ping times. The lag of a move is the
   *smallest* of them. So one slow ping gives no extra credit, and the server never relies on a lag that a client claims.
 - A move is credited its lag, but never more than the move took, and never more than the rest of the budget.
-- The budget starts full, at `MAX_LAG_NS`. Each of the player's moves adds `REFILL_NS`, up to `MAX_LAG_NS`.
+- The budget starts full, at `MAX_LAG_NS`. Each of the player's moves adds `CREDIT_PER_MOVE_NS`, up to `MAX_LAG_NS`.
 
-So a connection with a lag of at most `REFILL_NS` plays as if it had none. With a larger lag, the excess uses up the
+So a connection with a lag of at most `CREDIT_PER_MOVE_NS` plays as if it had none. With a larger lag, the excess uses up the
 budget, and is then charged to the clock.
 """
 
@@ -21,7 +21,7 @@ from arena.match.clock import NS_PER_MS
 
 MAX_LAG_NS = 500 * NS_PER_MS
 """Maximum budget of lag credit that a player can have, in ns."""
-REFILL_NS = 100 * NS_PER_MS
+CREDIT_PER_MOVE_NS = 100 * NS_PER_MS
 """Lag credit that each move of a player adds to the player's budget, in ns."""
 MAX_PINGS = 8
 """Number of recent ping times that are remembered for each connection."""
@@ -37,7 +37,7 @@ class LagBudget(Struct, frozen=True, gc=False):
         if not lag_ns and self.left_ns == MAX_LAG_NS:  # the usual case on a local network
             return 0, self
         credit_ns = max(0, min(lag_ns, elapsed_ns, self.left_ns))
-        return credit_ns, type(self)(min(MAX_LAG_NS, self.left_ns - credit_ns + REFILL_NS))
+        return credit_ns, type(self)(min(MAX_LAG_NS, self.left_ns - credit_ns + CREDIT_PER_MOVE_NS))
 
 
 class Pings:

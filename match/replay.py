@@ -240,7 +240,7 @@ def _check_result(record: Record, referee: Referee) -> None:
         )
     if result.reason in _MOVER_LOSES_REASONS and result.winner == SEATS[referee.mover]:
         raise BadRecord(
-            f"the record says that {result.winner} wins ({result.reason.value}), but it was {result.winner}'s turn"
+            f"the record says that {result.winner} wins ({result.reason.value}), but it was {result.winner}'s turn: only the player to move can lose this way"
         )
     if result.reason is EndReason.NO_SHOW and referee.ply > len(referee.terms.opening):
         raise BadRecord("the record ends by no_show (a player was not ready), but moves were played")

@@ -455,7 +455,9 @@ class KnockoutFormat:
         node = self._nodes[index]
         first, second = node.bots
         if first is None or second is None:
-            raise ValueError(f"the bots of encounter {index} are not known yet")
+            raise ValueError(
+                f"the bots of knockout encounter {index} are not known before earlier encounters end"
+            )
         number = index * self._pair_numbers_per_encounter + node.pairs_started
         pair = Pair(
             number,

@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from arena.clock import MONOTONIC
 from arena.server.metrics import COLLECTOR_PAUSES
 
-YOUNG_THRESHOLD = 250
+GENERATION_0_THRESHOLD = 250
 """Threshold of generation 0 of the garbage collector: number of new objects at which a run examines them.
 
 A run takes about 1 µs per object and stalls all clients meanwhile: 1 to 6 ms with a threshold of 2,000, and 25 ms or
 more with 50,000. Clients that reconnect all the time cause several runs per second.
 """
-MIDDLE_THRESHOLD = 2
+GENERATION_1_THRESHOLD = 2
 """Threshold of generation 1 of the garbage collector: number of runs over generation 0 before a run also examines generation 1.
 
 While clients connect all the time, a run over generation 0 takes 0.2 ms, and a run over both generations 0.6 ms. With
 the thresholds 500 and 5, they would take 0.5 and 1.5 ms.
 """
-OLD_THRESHOLD = 1600
+GENERATION_2_THRESHOLD = 1600
 """Threshold of generation 2 of the garbage collector: number of runs over generation 1 before a run examines all objects."""
 SWITCH_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
@@ -43,7 +43,7 @@ def tune_interpreter() -> Iterator[None]:
     old_thresholds, old_interval = gc.get_threshold(), sys.getswitchinterval()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG_THRESHOLD, MIDDLE_THRESHOLD, OLD_THRESHOLD)
+    gc.set_threshold(GENERATION_0_THRESHOLD, GENERATION_1_THRESHOLD, GENERATION_2_THRESHOLD)
     gc.callbacks.append(_measure_collection)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:

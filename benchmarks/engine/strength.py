@@ -173,7 +173,7 @@ def main() -> None:
         "--concurrency",
         type=int,
         default=0,
-        help="number of parallel matches; default: as many as the cores allow",
+        help="number of parallel matches; default: 0, as many as the cores allow",
     )
     arguments = parser.parse_args()
     arguments.tc = arguments.tc or ["0.1/move"]

@@ -43,7 +43,10 @@ def main() -> int:
     """Measure the requested kinds of requests, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument(
-        "--seconds", type=float, default=HOSTILE_SECONDS, help="seconds of each hostile period"
+        "--seconds",
+        type=float,
+        default=HOSTILE_SECONDS,
+        help="length of each period with hostile clients, in seconds (default %(default)s)",
     )
     parser.add_argument(
         "--clients",
@@ -55,7 +58,7 @@ def main() -> int:
         "--kinds",
         default=";".join(KINDS),
         metavar="KIND;KIND",
-        help="kinds of requests to send; default: all",
+        help="kinds of hostile requests to send, separated by semicolons; default: all",
     )
     arguments = SERVER.parse_arguments(parser)
     kinds = arguments.kinds.split(";")

@@ -87,16 +87,16 @@ async def fill_store(engine: AsyncEngine, count: int) -> None:
         if kind == "sqlite":
             # The store need not survive a crash.
             await connection.exec_driver_sql("PRAGMA journal_mode=OFF")
-        table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB[kind]})"
+        table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB_TYPE[kind]})"
         await connection.execute(sa.text(table))
         await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
         first = int(time.time()) - MATCH_INTERVAL_SECONDS * count
         for low in range(1, count + 1, MATCHES_PER_STATEMENT):
             variables = {"low": low, "high": min(low + MATCHES_PER_STATEMENT - 1, count)}
             await connection.execute(sa.text(_matches_statement(kind)), variables | {"first": first})
-            for statement in (_RECORDS, *_STEPS):
+            for statement in (_INSERT_RECORDS, *_INSERT_STEPS):
                 await connection.execute(sa.text(statement), variables)
-        for statement in _TABLES:
+        for statement in _INSERT_TABLES:
             await connection.execute(sa.text(statement))
         await _set_sequences(connection)
         # On a store that has grown over months, PostgreSQL has done this by itself for almost all rows.
@@ -120,10 +120,10 @@ async def replace_sample_records(engine: AsyncEngine, names: Sequence[str]) -> N
             await connection.execute(change.values(packed=packed))
 
 
-_BLOB = {"sqlite": "BLOB", "postgresql": "BYTEA"}
-_ID = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(i::text)"}
-_DIGEST = {"sqlite": "randomblob(16)", "postgresql": "decode(md5(i::text), 'hex')"}
-_TIME = {
+_BLOB_TYPE = {"sqlite": "BLOB", "postgresql": "BYTEA"}
+_MATCH_ID_SQL = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(i::text)"}
+_DIGEST_SQL = {"sqlite": "randomblob(16)", "postgresql": "decode(md5(i::text), 'hex')"}
+_TIME_SQL = {
     "sqlite": f"strftime('%Y-%m-%dT%H:%M:%S.000Z', :first + i * {MATCH_INTERVAL_SECONDS}, 'unixepoch')",
     "postgresql": f"to_char(to_timestamp(:first + i * {MATCH_INTERVAL_SECONDS}) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\".000Z\"')",
 }
@@ -136,12 +136,12 @@ def _matches_statement(dialect: str) -> str:
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
         " WITH RECURSIVE series (i) AS (SELECT CAST(:low AS INTEGER) UNION ALL SELECT i + 1 FROM series WHERE i < :high)"
-        f" SELECT i, {_ID[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDER_COUNT}) ELSE '{EVENT}' END,"
-        f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME[dialect]}, i % 10 <> 0,"
-        f" {_TIME[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
+        f" SELECT i, {_MATCH_ID_SQL[dialect]}, CASE WHEN i % 5 = 1 THEN 'ladder ' || (i % {LADDER_COUNT}) ELSE '{EVENT}' END,"
+        f" CASE WHEN i % 7 = 0 THEN 'tictactoe' ELSE 'riskless' END, {maxie}, {minnie}, '', {_TIME_SQL[dialect]}, i % 10 <> 0,"
+        f" {_TIME_SQL[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
         " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
-        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST[dialect]} END, CAST(i % {OPENING_COUNT} AS VARCHAR(16)) FROM series"
+        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST_SQL[dialect]} END, CAST(i % {OPENING_COUNT} AS VARCHAR(16)) FROM series"
     )
 
 
@@ -154,8 +154,8 @@ def _step_query(seat: str) -> str:
     )
 
 
-_STEPS = (_step_query("maxie"), _step_query("minnie"))
-_RECORDS = (
+_INSERT_STEPS = (_step_query("maxie"), _step_query("minnie"))
+_INSERT_RECORDS = (
     "INSERT INTO records (number, packed, whole) SELECT number, samples.packed, true FROM matches"
     f" JOIN samples ON place = number % {SAMPLE_COUNT} WHERE number BETWEEN :low AND :high"
 )
@@ -168,7 +168,7 @@ def _scored_query(seat: str, other_seat: str) -> str:
 
 _SCORED = f"({_scored_query('maxie', 'minnie')} UNION ALL {_scored_query('minnie', 'maxie')}) AS scored"
 _SCORES = ", ".join(f"sum(CASE WHEN score = {score} THEN 1 ELSE 0 END)" for score in (1, 0, -1))
-_TABLES = (
+_INSERT_TABLES = (
     (
         "INSERT INTO standings (game, bot, rating, deviation, volatility, matches, wins, draws, losses, forfeits, last)"
         f" SELECT game, bot, 1500, 60, 0.06, count(*), {_SCORES}, 0, max(finished) FROM {_SCORED} GROUP BY game, bot"

@@ -16,7 +16,7 @@ from typing import Any
 from arena.protocol.codec import encode
 from arena.protocol.messages import Move
 from benchmarks.kit.client import Client, connect, open_client
-from benchmarks.kit.script import ID, make_script
+from benchmarks.kit.script import SAMPLE_MATCH_ID, make_script
 from benchmarks.relay import ANSWER
 
 RULE_REASONS = ("armies", "elimination", "ply_limit")
@@ -28,7 +28,7 @@ JOINING_SECONDS = 0.5
 MAX_PARALLEL_CONNECTS = 50
 """Number of bots per process that may connect at once. With more, the last of a thousand would time out."""
 
-RELAY_MOVE_PAYLOAD = encode(Move(ID, 50, make_script()[50]))
+RELAY_MOVE_PAYLOAD = encode(Move(SAMPLE_MATCH_ID, 50, make_script()[50]))
 """Payload of a frame to a relay, as large as a typical `move` message."""
 
 

@@ -14,7 +14,7 @@ from arena.protocol.values import Clocks, Data
 GAME, MAP = "riskless", "m2"
 ALLOWED_PLIES = range(80, 121)
 """Allowed lengths of the match in plies, as usual between engines on this map."""
-ID = "0" * 32
+SAMPLE_MATCH_ID = "0" * 32
 """Match id in the messages whose size is measured."""
 
 
@@ -52,8 +52,9 @@ def make_longest_match() -> list[Data]:
 def measure_frame_sizes() -> tuple[int, int]:
     """Return the mean bytes of the server's two messages about a move: the acknowledgement, and the opponent's turn."""
     moves = make_script()
-    accepted_sizes = [len(encode(Accepted(ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
+    accepted_sizes = [len(encode(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turn_sizes = [
-        len(encode(Turn(ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000))) for ply in range(len(moves))
+        len(encode(Turn(SAMPLE_MATCH_ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000)))
+        for ply in range(len(moves))
     ]
     return sum(accepted_sizes) // len(moves), sum(turn_sizes) // len(moves)

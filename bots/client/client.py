@@ -65,19 +65,19 @@ log = logging.getLogger("arena.client")
 
 MAX_FIRST_CONNECT_PAUSE_SECONDS = 5.0
 """Longest pause in seconds between attempts to connect, until a server welcomes the client for the first time."""
-WELCOME_SECONDS = 10.0
+WELCOME_TIMEOUT_SECONDS = 10.0
 """Time limit for the server's answer to `hello`, in seconds."""
-CHALLENGE_SECONDS = 10.0
+CHALLENGE_RETRY_SECONDS = 10.0
 """Seconds that the client waits after an unsuccessful challenge before it opens another."""
-IDLE_SECONDS = 10.0
+IDLE_SECONDS_BEFORE_STATUS = 10.0
 """Time without a match before the client requests the bot's status from the server, in seconds."""
 STATUS_INTERVAL_SECONDS = 60.0
 """Seconds between requests for the status of an idle bot."""
-RATING_SECONDS = 5.0
+RATING_TIMEOUT_SECONDS = 5.0
 """Seconds to wait for the new rating after the last match. A server rates finished matches about once a second."""
-RESIGN_SECONDS = 2.0
+RESIGN_TIMEOUT_SECONDS = 2.0
 """Seconds to wait for the server to confirm the end of resigned matches."""
-CLOSE_SECONDS = 0.5
+BOT_STOP_TIMEOUT_SECONDS = 0.5
 """Time limit for bots to handle the end of their matches when the client stops, in seconds."""
 
 
@@ -183,7 +183,7 @@ class Client:
         if self._outbox is None:
             self.stop()
         else:
-            self._clock.call_later(RESIGN_SECONDS, self.stop)
+            self._clock.call_later(RESIGN_TIMEOUT_SECONDS, self.stop)
 
     async def run(self) -> ResultCounts:
         """Play until the event is over, the quota of matches is used up, or `stop` is called. Return the counts of results.
@@ -216,11 +216,11 @@ class Client:
         return self.result_counts
 
     async def _stop_workers(self) -> None:
-        """End the bots' threads. A thread that does not end within `CLOSE_SECONDS` is abandoned; it is a daemon."""
+        """End the bots' threads. A thread that does not end within `BOT_STOP_TIMEOUT_SECONDS` is abandoned; it is a daemon."""
         for worker in self._workers.values():
             worker.finish(None)
         self._ending_workers |= self._workers
-        with anyio.move_on_after(CLOSE_SECONDS):
+        with anyio.move_on_after(BOT_STOP_TIMEOUT_SECONDS):
             # Poll, because threads cannot set an event of this loop after their last report.
             while any(worker.is_alive for worker in self._ending_workers.values()):
                 await self._clock.sleep(0.005)
@@ -342,9 +342,9 @@ class Client:
                 )
 
     async def _expect_welcome(self, connection: ClientConnection) -> None:
-        await self._clock.sleep(WELCOME_SECONDS)
+        await self._clock.sleep(WELCOME_TIMEOUT_SECONDS)
         if not self._machine.is_welcomed:
-            self._on_problem(f"the server sent no welcome within {WELCOME_SECONDS:g} s")
+            self._on_problem(f"the server sent no welcome within {WELCOME_TIMEOUT_SECONDS:g} s")
             connection.transport.abort()
 
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
@@ -390,9 +390,9 @@ class Client:
                     self._status_reporter.report_status(action)
                 case ScheduleChallenge(reason):
                     if reason != self._last_challenge_failure:
-                        self._on_problem(f"{reason}; trying again every {CHALLENGE_SECONDS:g} s")
+                        self._on_problem(f"{reason}; trying again every {CHALLENGE_RETRY_SECONDS:g} s")
                     self._last_challenge_failure = reason
-                    self._clock.call_later(CHALLENGE_SECONDS, self._open_challenges)
+                    self._clock.call_later(CHALLENGE_RETRY_SECONDS, self._open_challenges)
                 case Disconnect():
                     self._disconnect_action = action
         if self._session_file is not None and self._machine.session:
@@ -401,12 +401,12 @@ class Client:
             self._stop_when_rated()
 
     def _stop_when_rated(self) -> None:
-        """End `run` once the new ratings after all matches have arrived, at the latest after `RATING_SECONDS`."""
+        """End `run` once the new ratings after all matches have arrived, at the latest after `RATING_TIMEOUT_SECONDS`."""
         if not self._machine.unrated_count:
             self.stop()
         elif not self._is_stopping:
             self._is_stopping = True
-            self._clock.call_later(RATING_SECONDS, self.stop)
+            self._clock.call_later(RATING_TIMEOUT_SECONDS, self.stop)
 
     async def _poll_status(self) -> None:
         """Request the bot's status from the server periodically while the bot is idle, until cancelled."""
@@ -414,7 +414,7 @@ class Client:
         while True:
             now = self._clock.now()
             next_request_time = max(
-                self._idle_since + IDLE_SECONDS, last_request_time + STATUS_INTERVAL_SECONDS
+                self._idle_since + IDLE_SECONDS_BEFORE_STATUS, last_request_time + STATUS_INTERVAL_SECONDS
             )
             if now < next_request_time:
                 await self._clock.sleep(next_request_time - now)
@@ -422,7 +422,7 @@ class Client:
                 last_request_time = now
                 self._send_message(Status())
             else:
-                await self._clock.sleep(IDLE_SECONDS)
+                await self._clock.sleep(IDLE_SECONDS_BEFORE_STATUS)
 
     def _open_challenges(self) -> None:
         self._perform_actions(self._machine.send_challenges())

@@ -171,7 +171,9 @@ def bot(
     ] = False,
     challenges_only: Annotated[
         bool,
-        typer.Option("--challenges-only", help="Play only challenges; stay out of the matchmaking pool."),
+        typer.Option(
+            "--challenges-only", help="Play only matches by challenge; stay out of the matchmaking pool."
+        ),
     ] = False,
     isolate: Annotated[
         bool,

@@ -23,7 +23,7 @@ PositionOption = Annotated[
     typer.Option(
         "--position",
         metavar="POSITION",
-        help="Position to search, in the form of `arena analyse --json -`; default: the start.",
+        help="Position to look up, as JSON from `arena analyse --json -`; default: the start.",
     ),
 ]
 HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
@@ -100,5 +100,5 @@ def parse_position(game: Game[Any, Any], text: str) -> Any:
         raise UsageError(f"--position: {error}") from None
     outcome = game.outcome(position)
     if outcome is not None:
-        raise UsageError(f"--position: the match is over in this position: {outcome}")
+        raise UsageError(f"--position: the match is over in this position: {outcome}; give an earlier one")
     return position

@@ -247,7 +247,9 @@ def load_records(source: str) -> list[tuple[int, Record]]:
     except BadRecord as error:
         raise CommandError(str(error)) from None
     if not records:
-        raise CommandError(f"{source} has no match records")
+        raise CommandError(
+            f"{source} has no match records: name a file written by --record or `arena export`"
+        )
     return records
 
 

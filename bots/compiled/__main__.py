@@ -15,7 +15,7 @@ import numpy as np
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.kernel import Weights
 from arena.bots.compiled.searcher import Searcher, Settings
-from arena.bots.evaluators.network import SHAPES, Network
+from arena.bots.evaluators.network import ARRAY_SHAPES, Network
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
@@ -33,7 +33,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--networks", action="store_true", help="compile searches with a network too")
+    parser.add_argument(
+        "--networks", action="store_true", help="also compile the searches that evaluate by a neural network"
+    )
     with_networks = parser.parse_args().networks
     boards = [make_two_territory_game(cap) for cap in (10, 50, 100)]
     games: list[Game[Any, Any]] = [TicTacToe(), *boards]
@@ -41,7 +43,7 @@ def main() -> None:
         (game, weights_for(game, "plain")) for game in games
     ]
     if with_networks:
-        network = Network(**{name: np.zeros(shape) for name, shape in SHAPES.items()})
+        network = Network(**{name: np.zeros(shape) for name, shape in ARRAY_SHAPES.items()})
         searches += [(game, network) for game in boards]
     for game, weights in searches:
         searcher = Searcher(game, weights, Settings(table_mb=1))

@@ -51,7 +51,7 @@ INPUT_COUNT = OTHER_TOTALS_START + STEP_COUNT + 1
 """Number of inputs of the network."""
 UNIT_COUNT = 16
 """Number of hidden units."""
-SHAPES = {"hidden": (INPUT_COUNT, UNIT_COUNT), "output": (UNIT_COUNT,)}
+ARRAY_SHAPES = {"hidden": (INPUT_COUNT, UNIT_COUNT), "output": (UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 LOG_ODDS_GOAL_SHARE = 1 / 16
 """Lead in armies that makes the odds of winning e to 1 (log-odds 1), as a share of the armies that win a match."""
@@ -76,12 +76,12 @@ def load_network(path: Path) -> Network:
     """Return the network in the file at `path`. Raises BadWeights if the file cannot be read or an array is invalid."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: np.asarray(file[name], float) for name in file.files if name in SHAPES}
+            arrays = {name: np.asarray(file[name], float) for name in file.files if name in ARRAY_SHAPES}
     except OSError as error:
         raise BadWeights(f"cannot read the network {path}: {error.strerror or error}") from None
     except (ValueError, TypeError, AttributeError, zipfile.BadZipFile, EOFError):
         raise BadWeights(f"{path}: not a file of NumPy arrays (.npz)") from None
-    for name, shape in SHAPES.items():
+    for name, shape in ARRAY_SHAPES.items():
         array = arrays.get(name)
         if array is None or array.shape != shape or not np.isfinite(array).all():
             if array is None:

@@ -69,6 +69,6 @@ def load_checkpoint(path: Path, digest: str, code_count: int) -> tuple[int, bool
     line, _, compressed_codes = body.partition(b"\n")
     header = _decode(line)
     if header.digest != digest or header.codes != code_count:
-        raise BadCheckpoint(f"{path} belongs to another map")
+        raise BadCheckpoint(f"{path} is the checkpoint of another map")
     codes = np.frombuffer(zstd.decompress(compressed_codes), np.uint16)
     return header.plies, header.finished, codes

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from arena.bots.compiled.cache import Function, compile_kernel, compute_sources_digest
 
-DIGEST = compute_sources_digest(Path(__file__).parent)
+SOURCES_DIGEST = compute_sources_digest(Path(__file__).parent)
 
 
 def compile_solver_kernel(function: Function, name: str) -> Function:
     """Return `function` as a kernel that is compiled, or loaded from the cache under `name`, at its first call."""
-    return compile_kernel(function, f"solve-{name}-{DIGEST}")
+    return compile_kernel(function, f"solve-{name}-{SOURCES_DIGEST}")

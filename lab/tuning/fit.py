@@ -1,7 +1,7 @@
 """Learning of an evaluator's weights from self-play, with logistic regression (source 003 in docs/search.md, learning).
 
 Some positions of each match are samples: their features, and as the target Maxie's chance of winning. The target is a mean.
-SEARCH_SHARE of it is the chance that a search sees, which is deeper than the searches that chose the moves. The rest is the
+SEARCH_TARGET_SHARE of it is the chance that a search sees, which is deeper than the searches that chose the moves. The rest is the
 result of the match: 1 if Maxie won and 0 if she lost; a draw counts as one half in tic-tac-toe, and as her share of the
 armies in Riskless. The further away the end of the match, the closer the result is moved to one half. Other samples lie a
 few random plies beside the match, because a search also estimates positions that no good player reaches. Their targets come
@@ -61,7 +61,7 @@ SAMPLES_PER_MATCH = 24
 """Maximum number of samples from one match."""
 TARGET_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
-SEARCH_SHARE = 0.75
+SEARCH_TARGET_SHARE = 0.75
 """Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
 EXTRA_RANDOM_PLIES = (0, 0, 1, 2)
 """Numbers of random plies played from a position of the match to get a sample; one is drawn for each sample."""
@@ -191,7 +191,7 @@ def _sample_positions(
         if is_played:
             # The further away the end, the closer the result is moved to one half.
             discounted_result = 0.5 + (result - 0.5) * 0.5 ** ((ply_count - 1 - ply) / HALF_LIFE_PLIES)
-            chance = SEARCH_SHARE * chance + (1 - SEARCH_SHARE) * discounted_result
+            chance = SEARCH_TARGET_SHARE * chance + (1 - SEARCH_TARGET_SHARE) * discounted_result
         yield position, chance
 
 

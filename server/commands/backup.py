@@ -193,7 +193,9 @@ def import_command(
     ],
     trust: Annotated[
         bool,
-        typer.Option("--trust", help="Rate the imported rated matches; use only for your own exports."),
+        typer.Option(
+            "--trust", help="Count the imported rated matches in the ratings; only for your own exports."
+        ),
     ] = False,
     game: OwnGamesOption = None,
     db: DatabaseOption = DEFAULT_DATABASE_URL,

@@ -29,14 +29,14 @@ CROWDED_SHARE = 0.25
 
 Below this share, one address may have more connections, because all machines of a lecture hall may share an address.
 """
-IDLE_SHARE = 0.5
+KEEP_ALIVE_SHARE = 0.5
 """Share of the allowed connections, in total and per address, above which a connection closes after one plain request.
 
 A plain request is an HTTP request that opens no websocket.
 """
 MAX_REFUSED_OPEN = 256
 """Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
-REFUSAL_SECONDS = 1.0
+REFUSAL_HOLD_SECONDS = 1.0
 """Time for which a refused connection is held open, in seconds. It slows down a client that reconnects immediately."""
 
 
@@ -100,11 +100,12 @@ class Admission:
     def may_stay_open(self, address: str) -> bool:
         """Return True if a connection from this address may stay open for another request, because few others are open."""
         limits = self.limits
-        if self._is_closed or self.open_counts.total() > IDLE_SHARE * limits.connections:
+        if self._is_closed or self.open_counts.total() > KEEP_ALIVE_SHARE * limits.connections:
             return False
         return (
             self.is_trusted_proxy(address)
-            or self.open_counts[make_address_key(address)] <= IDLE_SHARE * limits.connections_per_address
+            or self.open_counts[make_address_key(address)]
+            <= KEEP_ALIVE_SHARE * limits.connections_per_address
         )
 
     def admit(self, address: str) -> bool:
@@ -150,7 +151,7 @@ class Admission:
             return
         transport.pause_reading()
         self._refused_transports.add(transport)
-        self._clock.call_later(REFUSAL_SECONDS, self._abort, transport)
+        self._clock.call_later(REFUSAL_HOLD_SECONDS, self._abort, transport)
 
     def _abort(self, transport: asyncio.Transport) -> None:
         self._refused_transports.discard(transport)

@@ -48,7 +48,7 @@ END_OF_HEADERS = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
 MAX_RESPONSE_SECONDS = 310.0
 """Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
-CLOSE_SECONDS = 2.0
+CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
 SLOW_BYTES = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
@@ -317,7 +317,7 @@ class Connection(asyncio.BufferedProtocol):
         if self.session is not None:
             self.session.handle_disconnect(None)
         # A peer that has stopped sending may have stopped reading too.
-        self.set_deadline(CLOSE_SECONDS, self.transport.abort)
+        self.set_deadline(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the reason makes no difference
         if not self._is_admitted:
@@ -520,7 +520,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_closing or not protocol.close_expected():
             return
         self._is_closing = True
-        self.set_deadline(CLOSE_SECONDS, self.transport.abort)
+        self.set_deadline(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
         if self.session is None:
             self._is_answering = True
             return
@@ -571,7 +571,7 @@ class Connection(asyncio.BufferedProtocol):
             self._deadline = self._edge.clock.call_later(seconds, callback)
 
     def close(self, code: int, reason: str, *, is_misbehaving: bool) -> None:
-        """Send a close frame. If the peer has not answered after `CLOSE_SECONDS`, reset the connection.
+        """Send a close frame. If the peer has not answered after `CLOSE_TIMEOUT_SECONDS`, reset the connection.
 
         code            websocket close code
         reason          text for the close frame, of which at most `MAX_REASON_BYTES` are sent
@@ -583,7 +583,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._protocol.state is OPEN:
             self._protocol.send_close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
             self._write_library_output(self._protocol.data_to_send())
-        self.set_deadline(CLOSE_SECONDS, self.transport.abort)
+        self.set_deadline(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
         self.update_reading()
 
     def send_goodbye(self, code: Code) -> None:

@@ -23,7 +23,7 @@ from arena.server.core.inputs import EDGE_SHIFT, EdgeResynced
 from arena.server.core.limits import HostLimits
 from arena.server.edge.addresses import describe_listen_error
 from arena.server.edge.admission import Admission
-from arena.server.edge.connection import CLOSE_SECONDS, Connection
+from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS, Connection
 from arena.server.edge.directives import Directives
 from arena.server.edge.fair_queue import FairQueue
 from arena.server.edge.page_client import PageClient
@@ -45,7 +45,7 @@ DISCARD_CHUNK_BYTES = 64 * 1024
 """Maximum size of a chunk read from a connection whose input is discarded, in bytes."""
 KERNEL_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
-BACKLOG = 100
+LISTEN_BACKLOG = 100
 """Maximum number of connections that the kernel queues until they are accepted."""
 
 
@@ -159,7 +159,13 @@ class Edge:
         with anyio.CancelScope(shield=True):
             try:
                 listener = await loop.create_server(
-                    self.make_connection, host, port, ssl=tls, backlog=BACKLOG, start_serving=False, **options
+                    self.make_connection,
+                    host,
+                    port,
+                    ssl=tls,
+                    backlog=LISTEN_BACKLOG,
+                    start_serving=False,
+                    **options,
                 )
             except OSError as error:
                 raise CannotListen(describe_listen_error(host, port, error)) from None
@@ -189,7 +195,7 @@ class Edge:
         self.page_client.disconnect()
         for connection in list(self.connections):
             connection.send_goodbye(code)
-        with anyio.move_on_after(2 * CLOSE_SECONDS):
+        with anyio.move_on_after(2 * CLOSE_TIMEOUT_SECONDS):
             while self.connections:
                 self._all_closed = anyio.Event()
                 await self._all_closed.wait()

@@ -589,12 +589,12 @@ class Session:
 
     def _handle_outgoing_view(self, view: View) -> None:
         if view.match in self._topics:
-            self._follow(view.match)
+            self._follow_topic(view.match)
 
     def _handle_outgoing_listing(self, _listing: Listing) -> None:
-        self._follow(LISTING_TOPIC)
+        self._follow_topic(LISTING_TOPIC)
 
-    def _follow(self, name: str) -> None:
+    def _follow_topic(self, name: str) -> None:
         topic = self._topics.get(name)
         if topic is None:
             topic = self._topics[name] = self._edge.find_or_add_topic(name)

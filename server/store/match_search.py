@@ -1,7 +1,7 @@
 """Search of finished matches by players, map, game, event, opening and result, the newest first.
 
 A database index covers one or two of the search terms, and matches are read in the order of this index. The other terms
-are tested on each match. A search reads at most MAX_EXAMINED matches in full, so its time does not grow with the store.
+are tested on each match. A search reads at most MAX_EXAMINED_MATCHES matches in full, so its time does not grow with the store.
 It returns the position at which the next search continues.
 """
 
@@ -33,7 +33,7 @@ _SELECT_SUMMARIES = sa.select(*(matches.c[name] for name in SUMMARY_COLUMNS))
 _PAGE_KEY = sa.tuple_(matches.c.finished, matches.c.number)
 _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
-MAX_EXAMINED = 250
+MAX_EXAMINED_MATCHES = 250
 """Maximum number of matches that one search examines by default, whether or not they fit the filter."""
 WON, LOST, DRAWN = "won", "lost", "drawn"
 """Values of `SearchFilter.result`: matches that `SearchFilter.bot` won or lost, and drawn matches."""
@@ -71,7 +71,7 @@ async def search_matches(
     filter: SearchFilter,
     limit: int,
     before: PageCursor | None = None,
-    max_examined: int = MAX_EXAMINED,
+    max_examined: int = MAX_EXAMINED_MATCHES,
 ) -> MatchList:
     """Return up to `limit` matches that fit `filter`, the newest first.
 

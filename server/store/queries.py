@@ -52,7 +52,7 @@ MAX_MATCHES_OF_BOT = 100
 """Maximum number of matches in the summary of a bot: its latest ones."""
 MAX_LISTED_EVENTS = 50
 """Maximum number of events in `RatingTables`: the last ones by name."""
-MAX_STANDINGS = 500
+MAX_TABLE_BOTS = 500
 """Maximum number of bots in the rating table of a game: those with the highest ratings."""
 MAX_CROSS_TABLE = 40
 """Maximum number of bots in a cross-table, so that the table fits on a web page: the first ones of the rating table."""
@@ -125,7 +125,7 @@ async def load_rating_tables(
     seasons = await load_seasons(engine)
     cutoff = None if season else ratings.compute_activity_cutoff()
     rows = await ratings.load_rating_rows(
-        engine, None, map, time_control, season, limit=MAX_STANDINGS, since=cutoff
+        engine, None, map, time_control, season, limit=MAX_TABLE_BOTS, since=cutoff
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):

@@ -25,7 +25,7 @@ from arena.server.store.tokens import TokenError
 
 log = logging.getLogger("arena.pages")
 
-MODULE = "arena.server.web.renames"
+CHILD_MODULE = "arena.server.web.renames"
 """Module that the child process runs: this one."""
 MAX_LISTED_RENAMES = 20
 """Maximum number of finished renames that a server process remembers and lists."""
@@ -98,7 +98,7 @@ class RenameQueue:
         """Rename a bot in a child process, and return the reason why it keeps its name; empty after success."""
         job = msgspec.json.encode(_RenameJob(self._store, change)).decode()
         # The priority is normal. With a lower one, the child could keep the store locked while other processes run.
-        command = make_supervised_command(sys.executable, "-P", "-m", MODULE, niceness=0)
+        command = make_supervised_command(sys.executable, "-P", "-m", CHILD_MODULE, niceness=0)
         pipe = subprocess.PIPE
         try:
             process = await anyio.open_process(

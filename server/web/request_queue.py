@@ -59,7 +59,7 @@ class RequestQueue:
         """
         try:
             with anyio.fail_after(seconds):
-                await self._wait(make_address_key(address))
+                await self._wait_for_slot(make_address_key(address))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS) from None
         try:
@@ -67,7 +67,7 @@ class RequestQueue:
         finally:
             self._clock.call_later(cost / 1e6 * self._max_parallel / MAX_CORE_SHARE, self._pass_turn)
 
-    async def _wait(self, key: str) -> None:
+    async def _wait_for_slot(self, key: str) -> None:
         if self._free_slots > 0:
             self._free_slots -= 1
             return

@@ -38,16 +38,16 @@ _POLICY_BEFORE_ANCESTORS = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors "
 )
-POLICY = f"{_POLICY_BEFORE_ANCESTORS}'none'"
+CONTENT_SECURITY_POLICY = f"{_POLICY_BEFORE_ANCESTORS}'none'"
 """Content security policy of all pages but the embeddable one.
 
 The pages load files only from this server, connect only to this server, and cannot be embedded in other sites.
 """
-EMBEDDED_POLICY = f"{_POLICY_BEFORE_ANCESTORS}*"
+EMBEDDED_CONTENT_SECURITY_POLICY = f"{_POLICY_BEFORE_ANCESTORS}*"
 """Content security policy of the page that other sites may embed, with a single match or an event."""
 
 SECURITY_HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
@@ -118,7 +118,9 @@ class Templates(Struct, frozen=True):
             .replace(INITIAL_PLACEHOLDER, initial_html)
             .replace(HEAD_PLACEHOLDER, head)
         )
-        policy = (EMBEDDED_POLICY if is_embedded else POLICY).replace("style-src 'self'", self.styles)
+        policy = (EMBEDDED_CONTENT_SECURITY_POLICY if is_embedded else CONTENT_SECURITY_POLICY).replace(
+            "style-src 'self'", self.styles
+        )
         headers = {
             **SECURITY_HEADERS,
             "Content-Security-Policy": policy,

@@ -17,7 +17,7 @@ GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
 MAP_TITLES = {"m1": "Ring of six", "m2": "Grid of sixteen", "path4": "Path of four"}
 """Titles of the maps whose names do not describe them, by name."""
 
-_WON = {
+_WIN_TEXTS = {
     EndReason.ELIMINATION: "by elimination",
     EndReason.ARMIES: "by reaching the goal",
     EndReason.LINE: "with three in a row",
@@ -33,7 +33,7 @@ _WON = {
     EndReason.NO_SHOW: "because {loser} did not show up",
 }
 """Texts that follow the words `NAME won`, by end reason. Any other reason, as of a custom game, follows after a colon."""
-_DRAWN = {
+_DRAW_TEXTS = {
     EndReason.BOTH_ARMIES: "as both reached the goal",
     EndReason.PLY_LIMIT: "at the move limit",
     EndReason.BOARD_FULL: "with a full board",
@@ -92,7 +92,7 @@ def make_result_title(players: Players, result: Result) -> str:
     if result.reason is EndReason.SERVER_FAULT:
         return "void"
     names = dict(zip(("maxie", "minnie"), make_bot_titles(players), strict=True))
-    reason_texts = _WON if result.winner else _DRAWN
+    reason_texts = _WIN_TEXTS if result.winner else _DRAW_TEXTS
     reason_text = "by repetition" if result.is_by_repetition else reason_texts.get(result.reason, "")
     if result.winner is None:
         winner_text, loser = "draw", ""

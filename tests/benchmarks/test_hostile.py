@@ -9,7 +9,7 @@ from arena.protocol.codec import encode
 from arena.protocol.messages import Challenged
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.limits import HostLimits
-from arena.server.edge.connection import CLOSE_SECONDS
+from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.message_costs import MESSAGE_COSTS
 from arena.server.edge.session import MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
@@ -130,7 +130,7 @@ def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None
     assert {kind for kind, seconds in most.items() if seconds is not None} == set(ATTACKS)
     assert most[ALL_ATTACKS] == math.inf > MAX_ATTACKER_SECONDS == most["attack: messages"]
     # Who never says hello is told so in time, and has as long again as a closing handshake may take.
-    assert MAX_ATTACKER_SECONDS > HELLO_SECONDS + CLOSE_SECONDS
+    assert MAX_ATTACKER_SECONDS > HELLO_SECONDS + CLOSE_TIMEOUT_SECONDS
 
 
 @pytest.mark.parametrize("seconds", [0.5, 3.0, 10.0, 60.0])

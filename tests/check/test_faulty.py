@@ -83,7 +83,7 @@ def keeps_silent(case: tuple[str, str, str]) -> bool:
 BY_SILENCE = sorted(CAUGHT, key=keeps_silent)
 TIMED = {
     "impatient": ("arena.check.bot_connection.EARLY_MESSAGE_SECONDS", 5.0),
-    "rusher": ("arena.check.checks.RUSH_SECONDS", 10.0),
+    "rusher": ("arena.check.checks.RECONNECT_COUNT_SECONDS", 10.0),
 }
 """Constants of the checks with the seconds that a bot needs on a busy machine to show its fault, by the bot's name."""
 TOGETHER = [BY_SILENCE[first : first + 4] for first in range(0, len(BY_SILENCE), 4)]

@@ -23,7 +23,7 @@ LIMITS = HostLimits(hello_seconds=2.0, connections=160, connections_per_address=
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let those go at once that are refused, so that they come back often."""
-    monkeypatch.setattr(admission, "REFUSAL_SECONDS", 0)
+    monkeypatch.setattr(admission, "REFUSAL_HOLD_SECONDS", 0)
 
 
 @pytest.mark.usefixtures("impatient")

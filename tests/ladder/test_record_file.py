@@ -43,7 +43,7 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
 def test_a_file_without_records_is_refused_and_kept(tmp_path: Path, content: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(FileExistsError, match="something other than records"):
+    with pytest.raises(FileExistsError, match="does not begin with a match record"):
         RecordFile(path)
     assert path.read_text(encoding="utf-8") == content
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.match.clock import NS_PER_MS
-from arena.match.lag import REFILL_NS
+from arena.match.lag import CREDIT_PER_MOVE_NS
 from arena.match.referee import MAX_STALL_NS, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
@@ -52,7 +52,7 @@ def test_a_far_connection_empties_its_budget_and_then_gets_the_refill_of_each_mo
         else:
             assert accepted.credited_ms == 0
     assert credits[:2] == [300, 300]
-    assert set(credits[2:]) == {REFILL_NS / NS_PER_MS}
+    assert set(credits[2:]) == {CREDIT_PER_MOVE_NS / NS_PER_MS}
 
 
 @pytest.mark.parametrize(

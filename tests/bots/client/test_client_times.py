@@ -14,14 +14,14 @@ from websockets.exceptions import ConnectionClosedError
 
 from arena.bots.client import client as client_module
 from arena.bots.client.client import (
-    CHALLENGE_SECONDS,
-    CLOSE_SECONDS,
-    IDLE_SECONDS,
+    BOT_STOP_TIMEOUT_SECONDS,
+    CHALLENGE_RETRY_SECONDS,
+    IDLE_SECONDS_BEFORE_STATUS,
     MAX_FIRST_CONNECT_PAUSE_SECONDS,
-    RATING_SECONDS,
-    RESIGN_SECONDS,
+    RATING_TIMEOUT_SECONDS,
+    RESIGN_TIMEOUT_SECONDS,
     STATUS_INTERVAL_SECONDS,
-    WELCOME_SECONDS,
+    WELCOME_TIMEOUT_SECONDS,
     Client,
 )
 from arena.bots.client.connection import ConnectionLost, NoServer
@@ -205,8 +205,8 @@ async def test_a_client_leaves_a_server_that_sends_no_welcome(monkeypatch: pytes
 
     server = FakeServer(monkeypatch, silent, event_over)
     await server.client().run()
-    assert server.pauses == pytest.approx([WELCOME_SECONDS + FIRST_PAUSE_SECONDS])
-    assert server.problems[0] == f"the server sent no welcome within {WELCOME_SECONDS:g} s"
+    assert server.pauses == pytest.approx([WELCOME_TIMEOUT_SECONDS + FIRST_PAUSE_SECONDS])
+    assert server.problems[0] == f"the server sent no welcome within {WELCOME_TIMEOUT_SECONDS:g} s"
 
 
 @virtual
@@ -221,7 +221,7 @@ async def test_an_idle_bot_requests_its_status_every_minute(
     request_times = connection.list_times(Status)
     assert len(request_times) == 4
     assert request_times == pytest.approx(
-        [IDLE_SECONDS + STATUS_INTERVAL_SECONDS * number for number in range(4)]
+        [IDLE_SECONDS_BEFORE_STATUS + STATUS_INTERVAL_SECONDS * number for number in range(4)]
     )
     assert connection.list_times(Hello) == pytest.approx([0])
 
@@ -234,11 +234,11 @@ async def test_an_unsuccessful_challenge_is_repeated(monkeypatch: pytest.MonkeyP
 
     server = FakeServer(monkeypatch, refuses)
     client = server.client(challenge=Challenge("anna", game="tictactoe"))
-    CLOCK.call_later(4.5 * CHALLENGE_SECONDS, client.stop)
+    CLOCK.call_later(4.5 * CHALLENGE_RETRY_SECONDS, client.stop)
     await client.run()
     [connection] = server.connections
     assert connection.list_times(Challenge) == pytest.approx(
-        [CHALLENGE_SECONDS * number for number in range(5)]
+        [CHALLENGE_RETRY_SECONDS * number for number in range(5)]
     )
     assert len(server.problems) == 1
 
@@ -252,7 +252,7 @@ async def test_a_resigning_client_waits_for_its_results(
     started_at = CLOCK.now()
     CLOCK.call_later(1, client.resign)
     await client.run()
-    assert CLOCK.now() - started_at <= 1 + RESIGN_SECONDS
+    assert CLOCK.now() - started_at <= 1 + RESIGN_TIMEOUT_SECONDS
 
 
 class Unready:
@@ -272,7 +272,12 @@ def finishing(rating: float | None = None) -> Standing:
 
 @pytest.mark.parametrize(
     ("rated", "counted_after", "ends_after"),
-    [(True, [1.0, 1.5], 1.5), (True, [1.0], RATING_SECONDS), (True, [], RATING_SECONDS), (False, [], 0)],
+    [
+        (True, [1.0, 1.5], 1.5),
+        (True, [1.0], RATING_TIMEOUT_SECONDS),
+        (True, [], RATING_TIMEOUT_SECONDS),
+        (False, [], 0),
+    ],
 )
 @virtual
 async def test_after_its_last_match_a_client_waits_for_its_last_rating(
@@ -290,6 +295,6 @@ async def test_after_its_last_match_a_client_waits_for_its_last_rating(
     monkeypatch.setattr(client_module, "Worker", Unready)
     started_at = CLOCK.now()
     assert (await server.client(quota=2, matches=2).run()).won == 2
-    assert ends_after <= CLOCK.now() - started_at < ends_after + CLOSE_SECONDS + 0.1
+    assert ends_after <= CLOCK.now() - started_at < ends_after + BOT_STOP_TIMEOUT_SECONDS + 0.1
     changes = [line for line in server.status_lines if "(+10)" in line]
     assert len(changes) == len(counted_after)

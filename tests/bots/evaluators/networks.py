@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from arena.bots.evaluators.network import SHAPES, Network
+from arena.bots.evaluators.network import ARRAY_SHAPES, Network
 
 
 def make_random_network(seed: int) -> Network:
     """Return a network with normally distributed weights. Each array has a random scale from 0.01 to 100."""
     rng = np.random.default_rng(seed)
     return Network(
-        **{name: rng.normal(size=shape) * 10 ** rng.uniform(-2, 2) for name, shape in SHAPES.items()}
+        **{name: rng.normal(size=shape) * 10 ** rng.uniform(-2, 2) for name, shape in ARRAY_SHAPES.items()}
     )
 
 

@@ -17,12 +17,12 @@ from arena.bots.api.engine_spec import BadSpec  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.bots.evaluators.linear import BadWeights  # noqa: E402
 from arena.bots.evaluators.network import (  # noqa: E402
+    ARRAY_SHAPES,
     INPUT_COUNT,
     KIND_COUNT,
     LEVEL_COUNT,
     OTHER_TOTALS_START,
     OWN_TOTALS_START,
-    SHAPES,
     STEP_COUNT,
     encode_inputs,
     load_network,
@@ -119,7 +119,7 @@ def test_bad_files(tmp_path: Path, arrays: dict[str, tuple[int, ...]] | str | No
 
 def test_numbers_must_be_finite(tmp_path: Path) -> None:
     path = tmp_path / "net.npz"
-    arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in SHAPES.items()}
+    arrays: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in ARRAY_SHAPES.items()}
     np.savez(path, **arrays)
     with pytest.raises(BadWeights, match=r"array hidden must .*, but it contains NaN or infinity"):
         load_network(path)

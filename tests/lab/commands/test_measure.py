@@ -59,7 +59,7 @@ def _forget_games(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_kernel_of_a_variant_estimates_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("maps", "measure", "grid:3x2", "--matches", "2", "--processes", "1", "--game")
     kernel, plain = str(EXAMPLES / "capitals_kernel.py"), str(EXAMPLES / "capitals.py")
-    why = "--evaluator: the kernel of capitals knows only its own estimate: use the evaluator plain"
+    why = "--evaluator: capitals is compiled with an estimate of its own: use the evaluator plain, not 'features'"
     fails(why, 2, *words, kernel, "--evaluator", "features")
     forget_games(monkeypatch)  # both games have the same name
     fails("--evaluator: no evaluator is called 'wise'", 2, *words, plain, "--evaluator", "wise")

@@ -18,7 +18,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_map_is_refused(tmp_path: Pat
     assert found[:2] == (7, True)
     assert list(found[2]) == list(range(50))
     for digest, count in (("ac", 50), ("ab", 49)):
-        with pytest.raises(BadCheckpoint, match="belongs to another map"):
+        with pytest.raises(BadCheckpoint, match="checkpoint of another map"):
             load_checkpoint(path, digest, count)
     data = path.read_bytes()
     for altered in (data[:-1], data[:40] + bytes([data[40] ^ 1]) + data[41:], b""):

@@ -16,7 +16,12 @@ from arena.protocol.messages import Error, Hello, Move, Ping, Pong, Ready, Turn,
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
 from arena.server.core.limits import HostLimits
-from arena.server.edge.connection import CLOSE_SECONDS, MAX_AFTER_CLOSE_BYTES, MAX_UNSENT_BYTES, SLICE_BYTES
+from arena.server.edge.connection import (
+    CLOSE_TIMEOUT_SECONDS,
+    MAX_AFTER_CLOSE_BYTES,
+    MAX_UNSENT_BYTES,
+    SLICE_BYTES,
+)
 from arena.server.edge.edge import READ_BYTES
 from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
 from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED_MESSAGES
@@ -267,9 +272,9 @@ async def test_a_peer_that_does_not_answer_the_close_frame_is_reset() -> None:
     async with open_rig_with_client() as (_, anna, _):
         anna.is_reading = False
         anna.send(b"\xc1")
-        await asyncio.sleep(CLOSE_SECONDS / 2)
+        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS / 2)
         assert not anna.transport.lost.is_set()
-        await asyncio.sleep(CLOSE_SECONDS)
+        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS)
         assert anna.transport.lost.is_set()
 
 
@@ -278,7 +283,7 @@ async def test_little_is_read_after_the_close_frame() -> None:
     async with open_rig_with_client() as (arena, anna, _):
         anna.is_reading = False
         anna.send(b"\xc1", *[Ping() for _ in range(10_000)])
-        await asyncio.sleep(CLOSE_SECONDS / 2)
+        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS / 2)
         assert sum(anna.transport.reads) < 2 * MAX_AFTER_CLOSE_BYTES
         assert not arena.core.list_received(MessageReceived)
 
@@ -326,7 +331,7 @@ async def test_a_client_that_never_reads_is_disconnected_alone() -> None:
         arena.send(client, Pong())
         arena.send(other, Pong())
         await anna.receive(Pong)
-        await asyncio.sleep(CLOSE_SECONDS + 1)
+        await asyncio.sleep(CLOSE_TIMEOUT_SECONDS + 1)
         assert deaf.transport.closing
 
 

@@ -24,7 +24,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived
-from arena.server.edge.connection import CLOSE_SECONDS
+from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.page_client import ANSWER_SECONDS, IDLE_SECONDS
 from arena.server.ports import AdmissionRequest, RequestResync
 from tests.server.edge.rig import (
@@ -254,7 +254,7 @@ async def test_a_closing_edge_tells_all_clients_the_reason(code: Code, close_cod
         for peer in (anna, greeting):
             error, found = await peer.wait_refused()
             assert (error.code, error.fatal, found) == (code, True, close_code)
-        await asyncio.wait_for(closing, CLOSE_SECONDS)
+        await asyncio.wait_for(closing, CLOSE_TIMEOUT_SECONDS)
         assert silent.transport.closing
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         stranger = Peer(arena.edge)
@@ -269,7 +269,7 @@ async def test_closing_an_edge_does_not_wait_long_for_a_client_that_never_reads(
         deaf.is_reading = False
         start_time = asyncio.get_running_loop().time()
         await arena.edge.close()
-        assert asyncio.get_running_loop().time() - start_time <= 2 * CLOSE_SECONDS
+        assert asyncio.get_running_loop().time() - start_time <= 2 * CLOSE_TIMEOUT_SECONDS
         await arena.edge.close()
 
 
