@@ -320,7 +320,7 @@ class Events:
         self._lobby.mark_changed()
 
     def _send_status(self, event: Event, bot: LobbyBot) -> None:
-        """Send a bot the `event_state` of an event, with the bot's rank and points once the event is over."""
+        """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
         state = event.state
         rank = event.find_rank(bot.name) if state.phase == "over" else None
         status = EventStatus(

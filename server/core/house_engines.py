@@ -48,7 +48,7 @@ class HouseEngines:
         self._offers: dict[str, str] = {}
         """Name of the engine that has yet to accept each offered challenge, by challenge id."""
         self._sent_places: dict[str, int] = {}
-        """Place in the queue that was last sent to the challenger, by challenge id."""
+        """Place in the queue of each waiting challenge, as last sent to its challenger, by challenge id."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._engines

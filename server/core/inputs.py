@@ -58,7 +58,7 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
     client: int
     message: ClientMessage
     at: int
-    """Time of arrival at the edge, in ns of the core's clock."""
+    """Time at which the message reached the edge (process that holds connections), in ns of the core's clock."""
     elapsed_ns: int | None = None
     """Time from sending a turn to the arrival of the move that answers it, in ns, as the edge measured it.
 
@@ -76,7 +76,7 @@ class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
 
 
 class TurnSent(Struct, frozen=True, gc=False, tag="turn_sent", omit_defaults=True):
-    """Report by an edge that it has written a `turn` message to a connection."""
+    """Report by an edge (process that holds connections) that it has written a `turn` message to a connection."""
 
     client: int
     match: str
@@ -221,14 +221,14 @@ class EdgeDisconnected(Struct, frozen=True):
 
 
 class EdgeResynced(Struct, frozen=True, tag="edge_here"):
-    """Full list of an edge's clients. The edge sends the list to a new core, and after messages to or from the core were lost.
+    """List of all clients of an edge (process that holds connections).
 
-    The edge then repeats the `watch` and `browse` messages of its clients.
+    The edge sends the list to a new core, and after messages to or from the core were lost. The edge then repeats the `watch` and `browse` messages of its clients.
     """
 
     edge: int
     clients: list[ClientAdmitted]
-    """Clients of the edge, each with the secret of its current session in `hello.session`."""
+    """Clients connected to the edge, each with the secret of its current session in `hello.session`."""
 
 
 class RatingChanged(Struct, frozen=True):

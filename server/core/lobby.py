@@ -69,7 +69,7 @@ class LobbyClient:
     name: str
     bot: LobbyBot | None
     topics: dict[str, FollowerCounts] = field(default_factory=dict)
-    """Follower counts of the topics that the client follows, by topic: the ids of matches, and the listing."""
+    """Follower count of each topic that the client follows, by the topic's name: a match id, or that of the listing."""
 
     def follow(self, topic: str, followers: FollowerCounts) -> None:
         """Count the client as a follower of a topic, unless it follows the topic already."""
@@ -98,7 +98,7 @@ class Lobby:
         self.clients: dict[int, LobbyClient] = {}
         """Connected clients, by number."""
         self.bots: dict[str, LobbyBot] = {}
-        """Bots that are connected, play a match, or may still return to their session, by name."""
+        """Known bots, by name: those that are connected, play a match, or may still return to their session."""
         self.is_draining = False
         """True once no more matches begin, because the server is about to stop."""
         self.change_count = 0

@@ -46,7 +46,7 @@ def choose_pairs(
     may_meet: Callable[[str, str], bool],
     max_pairs: int,
 ) -> list[tuple[str, str]]:
-    """Return up to `max_pairs` pairs of waiting bots, each as (Maxie, Minnie); no bot is in two pairs.
+    """Return up to `max_pairs` pairs of waiting bots, each as (first player, second player); no bot is in two pairs.
 
     bots        names of the waiting bots, longest wait first
     history     earlier matches of the bots

@@ -20,7 +20,7 @@ MAX_PAIRS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class NextMatch:
-    """Next match of two bots: its game, its opening, and the bot that plays Maxie."""
+    """Next match of two bots: its game, its opening, and the bot that plays Maxie (the first player)."""
 
     game: PoolGame
     opening: Opening
@@ -32,7 +32,7 @@ class _PairHistory:
     """History of two bots: the facts that determine the seats, game and opening of their next match."""
 
     maxie_counts: dict[str, int] = field(default_factory=dict)
-    """Number of matches in which each of the two bots had Maxie's seat, by name."""
+    """Number of matches in which each of the two bots was Maxie (the first player), by name of the bot."""
     pair_count: int = 0
     """Number of pairs of matches that the two bots have begun."""
     first_match: NextMatch | None = None
@@ -56,7 +56,7 @@ class PairingHistory:
         return 0 if history is None else sum(history.maxie_counts.values())
 
     def assign_seats(self, a: str, b: str) -> tuple[str, str]:
-        """Return two bots as (Maxie, Minnie): first the bot that has been Maxie less often, on a tie `a`."""
+        """Return two bots as (Maxie, Minnie). Maxie, the first player, is the bot that was Maxie less often; on a tie, `a`."""
         maxie_counts = self._find_or_add_history(a, b).maxie_counts
         return (a, b) if maxie_counts.get(a, 0) <= maxie_counts.get(b, 0) else (b, a)
 

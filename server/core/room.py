@@ -94,7 +94,7 @@ class Room:
     def handle_move(self, player: Player, move: Move, arrival_time: int, elapsed_ns: int | None) -> None:
         """Handle a player's move.
 
-        arrival_time  time at which the move reached the edge that serves the player, in ns
+        arrival_time  time at which the move reached the edge (process that holds the player's connection), in ns
         elapsed_ns    time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
         """
         referee = self.referee

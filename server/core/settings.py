@@ -88,7 +88,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     adjudication: Adjudication | None = None
     """Rules for ending matches early; None if none apply. Matches requested from outside the core have their own."""
     analysis_visibility: AnalysisVisibility = "reply"
-    """Time at which spectators get the analysis of a move."""
+    """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""
     house: tuple[HouseEngine, ...] = ()
     """Engines that the server itself runs."""
     event: str = ""
@@ -96,7 +96,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     entrants: tuple[str, ...] | None = None
     """Names of the bots that play in `event`; None before that event begins."""
     transit_ns: int = 0
-    """Longest travel time of a message between an edge and the core, in ns; 0 if both are in one process.
+    """Longest travel time of a message between an edge (which holds connections) and the core, in ns; 0 within one process.
 
     The core waits this much longer before it acts on a deadline.
     """

@@ -234,7 +234,7 @@ class Connection(asyncio.BufferedProtocol):
     def run_slice(self) -> float:
         """Do one slice of work in the fair queue: parse buffered bytes, or handle a waiting message.
 
-        Return the cost in µs: the CPU time of the slice, and an estimate for the work that it causes outside the slice.
+        Return the cost in µs: the CPU time of the slice, plus an estimate for the further work that it causes.
         """
         self._is_queued = False
         if not self._is_admitted or self._has_ended_stream:
@@ -250,7 +250,7 @@ class Connection(asyncio.BufferedProtocol):
         return cost + (self._edge.clock.cpu_time_ns() - start_ns) / 1000
 
     def _do_waiting_work(self) -> float:
-        """Do one slice of waiting work. Return the estimated cost of the work that the slice causes outside itself, in µs."""
+        """Do one slice of waiting work. Return the estimated cost of the further work that the slice causes, in µs."""
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
@@ -359,7 +359,7 @@ class Connection(asyncio.BufferedProtocol):
     def _parse_request(self, data: bytes) -> float:
         """Parse a chunk of a request, and keep the bytes after the request.
 
-        Return the estimated cost of work that the request causes outside this slice of the fair queue, in µs.
+        Return the estimated cost of the further work that the request causes, in µs.
         """
         head_bytes = self._request_tail + data
         head_end = head_bytes.find(END_OF_HEADERS)

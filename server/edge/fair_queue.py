@@ -19,7 +19,7 @@ from arena.clock import TimeSource
 MAX_TIME_SHARE = 0.2
 """Largest share of the process's time for all slices (pieces of queued work) together, 0 to 1."""
 POLL_SECONDS = 0.001
-"""Time after which a delayed slice checks again whether moves are being stored, in seconds."""
+"""Interval between checks whether moves are still being stored, while a slice of work is put off, in seconds."""
 MAX_DELAY_NS = 3_000_000
 """Longest time for which a slice (a piece of queued work) is put off while moves are being stored, in ns.
 
@@ -31,7 +31,7 @@ class Waiter(Protocol):
     """Client with work that waits in a fair queue."""
 
     def run_slice(self) -> float:
-        """Do one piece of work. Return its cost in µs of CPU time, including work that it causes outside the slice."""
+        """Do one piece of work. Return its cost in µs of CPU time, with an estimate for the further work that it causes."""
         ...
 
 

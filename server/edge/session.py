@@ -118,7 +118,7 @@ class SeatState:
         self.clock_ran_ns = 0
         """Time that the turn's clock had already run when the turn was written, in ns."""
         self.stalled_ns = 0
-        """Total length of all stalls of the event loop until the turn was written, in ns."""
+        """Total time of all stalls of the event loop before the turn was written, in ns."""
         self.has_match_ended = False
         """True if the match ended during an open turn. The answer may be in transit, and will be dropped."""
         self.answer: MessageReceived | None = None
@@ -154,7 +154,7 @@ class Session:
         self._connection = connection
         limits, now = edge.limits, edge.now()
         self.client = 0
-        """Number of the client; 0 before its hello."""
+        """Number by which the core knows the client; 0 before its hello."""
         self.hello: Hello | None = None
         """Hello of the client. After the core's welcome, it holds the current session secret and the remaining quota of matches."""
         self.state = AWAITING_HELLO
@@ -164,7 +164,7 @@ class Session:
         self.submitted_count = 0
         """Number of the client's messages that were passed to the core."""
         self.seats: dict[str, SeatState] = {}
-        """Seats of the client in matches in progress, by match id."""
+        """State of the client in each of its matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
         """Topics that the client follows, by name.
 

@@ -33,9 +33,9 @@ VIEW_COST_US = 100
 FOLLOWERS_PER_BATCH = 4
 """Number of followers that get messages in one iteration of the event loop."""
 MISSED_MESSAGE = -1
-"""Stand-in for the number of a follower's next message: it has missed a message."""
+"""Stand-in for the number of a follower's next message: the follower has missed one."""
 AWAITING_VIEW = -2
-"""Stand-in for the number of a follower's next message: it missed a message, and waits for the whole match."""
+"""Stand-in for the number of a follower's next message: the follower missed one, and waits for the whole match."""
 
 
 def encode_frame(message: ServerMessage) -> bytes:

@@ -29,9 +29,9 @@ class AddressRecorder:
         self._day, self._key = "", b""
         """Current day (UTC), as YYYY-MM-DD, and the random key with which its addresses are hashed."""
         self._unstored_uses: set[AddressUse] = set()
-        """Uses of addresses that must still be stored."""
+        """Uses of addresses by bots that must still be stored."""
         self._stored_uses: set[AddressUse] = set()
-        """Uses of addresses on the current day that are stored already."""
+        """Uses of addresses by bots on the current day that are stored already."""
         shell.add_effect_handler(CloseMatch, self._record_players)
 
     def _record_players(self, finished: CloseMatch) -> None:

@@ -55,7 +55,7 @@ A query takes almost 1 ms of CPU time, whether for one client or for many, and m
 MAX_ADMISSION_PARTS = 10
 """Maximum number of groups in which the clients of one query are admitted, spread over the pause after the query.
 
-A move waits for all clients that are admitted in its round, so the clients of a query are not admitted all at once.
+A move waits for all clients that are admitted just before it, so the clients of a query are not admitted all at once.
 """
 
 

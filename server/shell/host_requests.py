@@ -30,7 +30,7 @@ class HostRequestHandler:
         self._last_request_number = 0
         """Number of the last request from a web page. Such requests have negative numbers, those in the store positive ones."""
         self._pending_answers: dict[int, asyncio.Future[RequestAnswer]] = {}
-        """Answers that pages wait for, by number of the request."""
+        """Futures of the answers that web pages wait for, by number of the request."""
         self._core = shell.core
         """Core to which the stored requests in `_submitted_numbers` were passed."""
         self._submitted_numbers = set[int]()

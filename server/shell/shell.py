@@ -143,15 +143,15 @@ class Shell:
         self._core = Core(settings, make_seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[MessageToCore | Input] = []
-        """Inputs for the next round, in order."""
+        """Inputs that the core will handle in the next round, in order."""
         self._deferred_inputs: list[MessageToCore | Input] = []
         """Inputs of the `DEFERRABLE_TYPES`, for the round after the next. Of the `_inputs`, only moves may be newer."""
         self._round_due = asyncio.Event()
         """Event that is set when `run` must handle another round of inputs, or stop."""
         self._is_wake_scheduled = False
-        """True while a timer runs that starts a round for deferred inputs."""
+        """True while a timer runs that starts a round of handling the deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
-        """Timer that starts a round at the core's next deadline; None if none is set."""
+        """Timer that wakes the shell at the core's next deadline; None if none is set."""
         self._timer_time_ns = NEVER
         """Time of `_timer`, in ns; NEVER if none is set."""
         self._lag = lag
