@@ -158,7 +158,7 @@ export class Zoom {
   // the reader has chosen before stays.
   choose(points, corners) {
     const isSame = this.near.length > 0 && points[0] === this.near[0];
-    if (this.near.length || (!this.factor && this.zoomsIn)) this.glide([...points, ...corners], isSame ? this.factor : null);
+    if (this.near.length || !this.factor) this.glide([...points, ...corners], isSame ? this.factor : null);
     if (points.length) this.reveal(points);
   }
 
