@@ -273,7 +273,9 @@ def check_record(line: str, terms: Terms) -> Record:
     }
     for name, value in expected.items():
         if (fault := getattr(record, name)) != value:
-            raise BadRecord(f"the record has `{name}` {fault!r:.80}, but the match has {value!r:.80}")
+            raise BadRecord(
+                f"the record says {fault!r:.80} for `{name}`, but the match was planned with {value!r:.80}"
+            )
     opening = tuple(move.move for move in record.moves if move.opening)
     if record.moves and list(opening) != list(terms.opening):
         raise BadRecord("the record does not begin with the opening of the match")

@@ -110,7 +110,7 @@ def trace(
         )
         savings = list(measure_node_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
-        raise CommandError(f"{tree}, {spec.name} to depth {depth}: {error}") from None
+        raise CommandError(f"{spec.name} cannot search {tree} to depth {depth}: {error}") from None
     except SearchTooLarge as error:
         raise CommandError(f"--depth: {error}") from None
     except (BadSpec, BadWeights) as error:

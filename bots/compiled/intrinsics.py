@@ -26,7 +26,7 @@ from numba.extending import intrinsic
 Codegen = tuple[Any, Callable[..., Any]]
 
 _WORD = ir.IntType(64)
-_DOUBLE = ir.IntType(128)
+_DOUBLE_WORD = ir.IntType(128)
 _INDEX = ir.IntType(32)
 _declare_function: Any = cgutils.get_or_insert_function
 
@@ -35,7 +35,7 @@ def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
     return cast("Callable[..., Any]", intrinsic(definition))
 
 
-def _of_constants(definition: Callable[..., Any]) -> Callable[..., Any]:
+def _instruction_on_constants(definition: Callable[..., Any]) -> Callable[..., Any]:
     return cast("Callable[..., Any]", intrinsic(prefer_literal=True)(definition))
 
 
@@ -107,7 +107,7 @@ def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
     return types.int64(types.int64, types.int64), generate
 
 
-@_of_constants
+@_instruction_on_constants
 def bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
     """Return a number whose bit i is bit `bit` of array[index + i], for i from 0 to `count` - 1.
 
@@ -143,8 +143,8 @@ def hash_pair(_typing: Any, left: Any, right: Any) -> Codegen:
     del left, right
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        product = builder.mul(*(builder.zext(word, _DOUBLE) for word in arguments))
-        high = builder.trunc(builder.lshr(product, ir.Constant(_DOUBLE, 64)), _WORD)
+        product = builder.mul(*(builder.zext(word, _DOUBLE_WORD) for word in arguments))
+        high = builder.trunc(builder.lshr(product, ir.Constant(_DOUBLE_WORD, 64)), _WORD)
         return builder.xor(builder.trunc(product, _WORD), high)
 
     return types.int64(types.int64, types.int64), generate

@@ -133,7 +133,9 @@ class Container:
     def _run_command(self, *arguments: str) -> str:
         result = _run_container_engine(self.program, *arguments)
         if result.returncode:
-            raise BadSpec(f"{Path(self.program).name} {arguments[0]}: {_get_first_line(result.stderr)}")
+            raise BadSpec(
+                f"`{Path(self.program).name} {arguments[0]}` failed: {_get_first_line(result.stderr)}"
+            )
         return result.stdout
 
 
@@ -245,7 +247,7 @@ def _run_container_engine(program: str, *arguments: str) -> subprocess.Completed
             timeout=COMMAND_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BadSpec(f"{Path(program).name} {arguments[0]}: {error}") from None
+        raise BadSpec(f"`{Path(program).name} {arguments[0]}` failed: {error}") from None
 
 
 def _make_cpu_options() -> list[str]:

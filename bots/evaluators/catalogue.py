@@ -51,7 +51,7 @@ def check_support(game: Game[Any, Any], name: str) -> None:
     """
     if name.endswith(NETWORK_FILE_SUFFIX):
         if not isinstance(game, Riskless):
-            raise BadSpec(f"networks support only riskless, not {game.name}: use evaluator=plain")
+            raise BadSpec(f"network evaluators support only riskless, not {game.name}: use evaluator=plain")
     elif name == OUTCOMES or name.endswith(OUTCOMES_FILE_SUFFIX):
         make_category_function(game)
     elif name == "features" or name.endswith(".toml"):

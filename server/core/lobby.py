@@ -186,11 +186,15 @@ class Lobby:
         """
         hello, role = admission.hello, admission.role
         if role != hello.role:
-            why = f"{hello.name!r} has the role {role} on this server"
-            remedy = f"ask the host for a token with the role {hello.role}"
             if hello.role == "bot":
-                raise RequestRefused(Code.NOT_A_PLAYER, f"{why}, which does not play: {remedy}")
-            raise RequestRefused(Code.BAD_TOKEN, f"{why}: connect in that role, or {remedy}")
+                raise RequestRefused(
+                    Code.NOT_A_PLAYER,
+                    f"{hello.name!r} has the role {role} on this server, which does not play: ask the host for a token with the role bot",
+                )
+            raise RequestRefused(
+                Code.BAD_TOKEN,
+                f"{hello.name!r} has the role {role} on this server: connect in that role, or ask the host for a token with the role {hello.role}",
+            )
         if role != "bot":
             return False
         rules_difference = (

@@ -389,7 +389,8 @@ def test_a_workers_record_is_held_against_its_match() -> None:
     with pytest.raises(BadRecord, match="not a valid arena-record/1 record"):
         check_record("{}", match)
     with pytest.raises(
-        BadRecord, match=r"the record has `match` '[0-9a-f]{32}', but the match has '[0-9a-f]{32}'"
+        BadRecord,
+        match=r"the record says '[0-9a-f]{32}' for `match`, but the match was planned with '[0-9a-f]{32}'",
     ):
         check_record(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
     with pytest.raises(BadRecord, match="illegal move"):

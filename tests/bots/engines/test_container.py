@@ -237,6 +237,6 @@ def test_podman_is_used_if_docker_does_not_run(
 @pytest.mark.usefixtures("engine")
 def test_a_container_that_is_refused_loses_its_match() -> None:
     bot = seat_bot("image:refused")
-    with pytest.raises(Crash, match=r"^docker create: docker: invalid reference$"):
+    with pytest.raises(Crash, match=r"^`docker create` failed: docker: invalid reference$"):
         bot.prepare()
     bot.close()

@@ -155,7 +155,7 @@ def test_an_option_is_known_to_the_form_or_refused_with_the_valid_ones(
         (
             "greedy:evaluator=net.npz",
             SMALL,
-            "greedy: networks support only riskless, not hexapawn: use evaluator=plain",
+            "greedy: network evaluators support only riskless, not hexapawn: use evaluator=plain",
         ),
         (
             "minimax:evaluator=features",

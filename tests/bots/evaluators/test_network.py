@@ -88,7 +88,7 @@ def test_a_file_is_an_evaluator(tmp_path: Path) -> None:
     kept = load_network(Path(name))
     np.testing.assert_allclose(kept.hidden, network.hidden, rtol=1e-6)
     assert evaluator_for(game, name)(game.start()) == make_network_evaluator(game, kept)(game.start())
-    with pytest.raises(BadSpec, match="networks support only riskless, not tictactoe"):
+    with pytest.raises(BadSpec, match="network evaluators support only riskless, not tictactoe"):
         evaluator_for(TicTacToe(), name)
 
 
