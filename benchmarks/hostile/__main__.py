@@ -52,7 +52,7 @@ def main() -> int:
         "--clients",
         type=int,
         default=CLIENTS_PER_ADDRESS,
-        help=f"clients at each of the {STRANGER_ADDRESS_COUNT} addresses",
+        help=f"number of hostile clients at each of the {STRANGER_ADDRESS_COUNT} addresses (default %(default)s)",
     )
     parser.add_argument(
         "--kinds",
