@@ -303,7 +303,7 @@ async def _begin_timed_match(context: CheckContext, control: TimeControl, margin
 
 
 async def check_shut_down(context: CheckContext) -> None:
-    """When the server shuts down, the bot must close its connection, retry with backoff, and rejoin the new server."""
+    """After the server announces its shutdown, the bot must close its connection, retry with backoff, and rejoin the new server."""
     peer = await context.server.connect_bot()
     await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
     with context.server.reject_connections():
