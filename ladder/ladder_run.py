@@ -86,7 +86,7 @@ async def run_ladder(
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
 
     Raises bot_pool.BotRefused if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
-    dask_runner.ClusterUnavailable if the cluster cannot be used, server.host.CannotListen if the port cannot be used,
+    dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
     server.store.errors.StoreError if the store cannot be used, server.store.ladder_lock.CannotResume if the event
     cannot be resumed, ModuleNotFoundError without the extra `cluster`, and OSError if the record file cannot be
     written.

@@ -188,7 +188,7 @@ class ChallengeHandler:
         why = target.preferences.find_decline_reason(game, challenge.time_control)
         if why is not None:
             raise RequestRefused(
-                Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} declines this match: {why}"
+                Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} does not play such matches: {why}"
             )
         if target.quota == 0:
             raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} takes no more matches")

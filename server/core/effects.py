@@ -1,7 +1,7 @@
-"""Effects of the core: requests and messages that the shell (the core's I/O) carries out in order.
+"""Effects of the core: requests and messages that the shell (the core's I/O) carries out.
 
 The shell commits durable effects (`DURABLE_EFFECTS`) to the store before it releases any other effect of the same
-batch.
+batch. Then it releases the effects for clients, and after them all others, both in the order of the batch.
 """
 
 from __future__ import annotations

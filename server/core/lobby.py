@@ -189,7 +189,7 @@ class Lobby:
             if hello.role == "bot":
                 raise RequestRefused(
                     Code.NOT_A_PLAYER,
-                    f"{hello.name!r} has the role {role} on this server, which does not play: ask the host for a token with the role bot",
+                    f"on this server, {hello.name!r} has the role {role}, which does not play: ask the host for a token with the role bot",
                 )
             raise RequestRefused(
                 Code.BAD_TOKEN,

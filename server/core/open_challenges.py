@@ -146,6 +146,4 @@ class OpenChallenges:
 
 
 def _make_unknown_challenge_refusal(id: str) -> RequestRefused:
-    return RequestRefused(
-        Code.NO_SUCH_CHALLENGE, f"the challenge {id!r:.40} does not exist, is over, or is not this bot's"
-    )
+    return RequestRefused(Code.NO_SUCH_CHALLENGE, f"{id!r:.40}: {Code.NO_SUCH_CHALLENGE.meaning}")

@@ -70,3 +70,9 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
         for match in "bc":
             await host.write_result(record(match))
     assert [message.count(";") for message in caplog.messages] == [0, 1]
+
+
+@pytest.mark.parametrize(("engines", "admits_guests"), [("greedy", True), ("none", False)])
+def test_a_server_without_engines_admits_no_guests(engines: str, *, admits_guests: bool) -> None:
+    options = list(parse_set_options([f"house.engines={engines}", "house.guests=true"]))
+    assert read_plan(None, options).house.admits_guests is admits_guests

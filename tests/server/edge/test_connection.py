@@ -229,7 +229,7 @@ def test_messages_are_received_in_order_in_chunks_of_any_size(
         (fragment(b"x"), 1002),
         (b"\x82\xfe" + (20_000).to_bytes(2, "big") + bytes(4), 1009),
     ],
-    ids=["not encode_client_frame", "reserved bit", "reserved opcode", "no first fragment", "too large"],
+    ids=["not masked", "reserved bit", "reserved opcode", "no first fragment", "too large"],
 )
 @virtual
 async def test_a_violation_of_rfc_6455_closes_the_connection_as_a_fault(bad: bytes, code: int) -> None:

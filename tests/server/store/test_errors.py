@@ -46,4 +46,6 @@ async def test_an_error_of_postgresql_is_described_without_driver_names(postgres
     ],
 )
 def test_the_reason_for_an_error_is_one_line(error: Exception, description: str) -> None:
-    assert str(describe_database_error(error)).startswith(description)
+    reason = str(describe_database_error(error))
+    assert reason.startswith(description)
+    assert "\n" not in reason
