@@ -17,7 +17,7 @@ from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
 EXTRA_MATCH_SECONDS = 60.0
-"""Seconds by which a match may exceed the time that its clocks allow. Then it is stopped, and is void."""
+"""Seconds by which a match may exceed the time that its clocks allow. After that, the match is stopped and void."""
 ASSUMED_MAX_PLIES = 1000
 """Number of plies assumed in the time limit of a match that has no ply limit."""
 

@@ -74,13 +74,13 @@ class Hello(Struct, frozen=True, tag="hello"):
 
 
 class Ready(Struct, frozen=True, tag="ready"):
-    """The bot is ready for a match. No clock runs before both bots are ready."""
+    """Statement that the bot is ready for a match. No clock runs before both bots are ready."""
 
     match: MatchId
 
 
 class Move(Struct, frozen=True, gc=False, tag="move"):
-    """Bot's move; `ply` is its number in the match, from 0. A message that is sent again is only acknowledged again."""
+    """Bot's move; `ply` is its number in the match, from 0. If the bot sends it again, the server repeats its answer."""
 
     match: MatchId
     ply: Ply
@@ -103,7 +103,7 @@ class Status(Struct, frozen=True, tag="status"):
 
 
 class Challenge(Struct, frozen=True, tag="challenge"):
-    """Ask one bot by name for a match, or any bot if no opponent is named."""
+    """Request for a match with one bot by name, or with any bot if no opponent is named."""
 
     opponent: Annotated[str, Meta(max_length=64)] = ""
     game: Name = "riskless"
@@ -116,54 +116,54 @@ class Challenge(Struct, frozen=True, tag="challenge"):
 
 
 class Accept(Struct, frozen=True, tag="accept"):
-    """Accept a challenge to this bot, or an open one. A match follows."""
+    """Acceptance of a challenge to this bot, or of an open one. A match follows."""
 
     challenge: MatchId
 
 
 class Decline(Struct, frozen=True, tag="decline"):
-    """Decline a challenge that names this bot."""
+    """Refusal of a challenge that names this bot."""
 
     challenge: MatchId
     reason: Annotated[str, Meta(max_length=200)] = ""
 
 
 class Withdraw(Struct, frozen=True, tag="withdraw"):
-    """Withdraw a challenge that this bot has sent."""
+    """Withdrawal of a challenge that this bot has sent."""
 
     challenge: MatchId
 
 
 class EnterEvent(Struct, frozen=True, tag="enter"):
-    """Enter an event, or return to it after a withdrawal. The answer is `event_state`."""
+    """Request to enter an event, or to return to it after a withdrawal. The answer is `event_state`."""
 
     event: Name
 
 
 class LeaveEvent(Struct, frozen=True, tag="leave"):
-    """Play no more matches in an event. The answer is `event_state`."""
+    """Request to play no more matches in an event. The answer is `event_state`."""
 
     event: Name
 
 
 class Watch(Struct, frozen=True, tag="watch"):
-    """Watch a match. The server sends a `view` of the match so far, an `update` for each move, and the `end`."""
+    """Request to watch a match. The server sends a `view` of the match so far, an `update` for each move, and the `end`."""
 
     match: MatchId
 
 
 class Unwatch(Struct, frozen=True, tag="unwatch"):
-    """Stop watching a match."""
+    """Request to stop watching a match."""
 
     match: MatchId
 
 
 class Browse(Struct, frozen=True, tag="browse"):
-    """Ask for a `listing` (matches, bots, challenges and events) now, and for a new one after each change."""
+    """Request for a `listing` (matches, bots, challenges and events) now, and for a new one after each change."""
 
 
 class Ping(Struct, frozen=True, tag="ping"):
-    """Check that the server responds, for clients that cannot send websocket pings. The answer is `pong`."""
+    """Check whether the server responds, for clients that cannot send websocket pings. The answer is `pong`."""
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):
@@ -178,7 +178,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
 
 
 class Start(Struct, frozen=True, tag="start"):
-    """A match is about to begin. The message has all data to play it, and the bot answers with `ready` within `ready_ms`."""
+    """Announcement of a match, with all data to play it. The bot answers with `ready` within `ready_ms`."""
 
     match: MatchId
     game: str
@@ -200,7 +200,7 @@ class Start(Struct, frozen=True, tag="start"):
 
 
 class Turn(Struct, frozen=True, gc=False, tag="turn"):
-    """It is the receiver's turn. The receiver's clock runs from the moment this message is sent."""
+    """Notice that it is the receiver's turn. The receiver's clock runs from the moment this message is sent."""
 
     match: MatchId
     ply: Ply
@@ -212,7 +212,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
 
 
 class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
-    """A move was accepted in time, and is stored in the journal of the match."""
+    """Notice that a move was accepted in time, and is stored in the journal of the match."""
 
     match: MatchId
     ply: Ply
@@ -225,7 +225,7 @@ class Accepted(Struct, frozen=True, gc=False, tag="accepted"):
 
 
 class End(Struct, frozen=True, tag="end"):
-    """The match is over. This is the last message about it."""
+    """End of a match. No more messages about the match follow, except answers to late messages."""
 
     match: MatchId
     winner: Seat | None
@@ -243,7 +243,7 @@ class End(Struct, frozen=True, tag="end"):
 
 
 class Error(Struct, frozen=True, tag="error"):
-    """The server refused a message."""
+    """Refusal of a message by the server."""
 
     code: Code
     detail: str
@@ -280,7 +280,7 @@ class Standing(Struct, frozen=True, tag="standing"):
 
 
 class Challenged(Struct, frozen=True, tag="challenged"):
-    """A challenge is open. Sent to the challenger and the named bot; if none is named, to all clients that browse."""
+    """Open challenge. Sent to the challenger and the named bot; if none is named, to all clients that browse."""
 
     challenge: str
     """Identifier of the challenge."""
@@ -303,7 +303,7 @@ ChallengeOutcome = Literal["accepted", "declined", "withdrawn", "expired", "refu
 
 
 class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
-    """A challenge is no longer open. `outcome` says why; if it was accepted, `match` is the match that follows."""
+    """End of an open challenge. `outcome` says why; if it was accepted, `match` is the match that follows."""
 
     challenge: str
     outcome: ChallengeOutcome
@@ -312,7 +312,7 @@ class ChallengeOver(Struct, frozen=True, tag="challenge_over"):
 
 
 class Queued(Struct, frozen=True, tag="queued"):
-    """A challenge to one of the server's own bots waits in that bot's queue. `place` is its position there, from 1."""
+    """Notice that a challenge waits in the queue of one of the server's own bots. `place` is its position there, from 1."""
 
     challenge: str
     place: int
@@ -351,7 +351,7 @@ class EventStatus(Struct, frozen=True, tag="event_state"):
 
 
 class ListedEvent(Struct, frozen=True):
-    """Event (tournament) in a listing, which is announced or in progress."""
+    """Entry of a listing for an event (tournament) that is announced or in progress."""
 
     event: str
     state: EventPhase
@@ -418,7 +418,7 @@ class Played(Struct, frozen=True, omit_defaults=True):
 
 
 class View(Struct, frozen=True, tag="view"):
-    """The whole match so far, sent to a spectator who begins to watch it."""
+    """The whole match so far, sent to a spectator who begins to watch it, or has missed messages."""
 
     match: str
     event: str

@@ -153,7 +153,7 @@ class DrawCounts(Struct, frozen=True):
 
 
 def count_draws(records: Iterable[Record]) -> DrawCounts:
-    """Return the number of draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
+    """Count the matches and the draws among the records. Void matches do not count, and a match lost by both players is not a draw."""
     valid_records = [record for record in records if not is_void(record)]
     drawn_records = [record for record in valid_records if not list_losers(record)]
     return DrawCounts(
@@ -164,7 +164,7 @@ def count_draws(records: Iterable[Record]) -> DrawCounts:
 
 
 def count_draws_by_map(records: Iterable[Record]) -> dict[str, DrawCounts]:
-    """Return the number of draws on each map, in order of first appearance; a game without maps counts as one map."""
+    """Count the matches and the draws on each map, in order of first appearance; a game without maps counts as one map."""
     records_by_map: defaultdict[str, list[Record]] = defaultdict(list)
     for record in records:
         records_by_map[get_map_or_game_name(record)].append(record)

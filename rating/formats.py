@@ -25,7 +25,7 @@ MAX_TIE_BREAKS = 4
 """Maximum number of extra pairs of matches after a tie in a knockout. If all are drawn, the better seed advances."""
 
 MAX_ABSENCES = 2
-"""Number of meetings with an opponent, missed in a row, after which a bot is withdrawn until it joins again."""
+"""Number of encounters with an opponent, missed in a row, after which a bot is withdrawn until it joins again."""
 
 CHAMPION = "champion"
 """Value of `FormatRank.reached` for the winner of a knockout."""
@@ -109,7 +109,7 @@ class Absences:
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Return the bots that have missed `MAX_ABSENCES` meetings with an opponent in a row."""
+        """Return the bots that have missed `MAX_ABSENCES` encounters in a row."""
         return frozenset(
             bot for bot, encounters in self._missed_encounters.items() if len(encounters) >= MAX_ABSENCES
         )
@@ -149,7 +149,7 @@ class Format(Protocol):
     def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        is_queue_empty  True if any two bots have started all matches scheduled between them, so that a round-robin or
+        is_queue_empty  True if at least one pair of bots has no scheduled match left to start, so that a round-robin or
                         gauntlet can begin its next round
         """
 
@@ -197,8 +197,8 @@ class RoundRobinFormat:
     @property
     def _pairs_per_round(self) -> int:
         bot_count = len(self.bots)
-        meetings = bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
-        return meetings * self.start_count
+        encounter_count = bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
+        return encounter_count * self.start_count
 
     def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
         if not is_queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):

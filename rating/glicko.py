@@ -42,7 +42,7 @@ class Rating:
     """Volatility σ: how much the strength varies from period to period."""
 
     def __str__(self) -> str:
-        """Return the rating with its 95 % error, such as `1720 ± 130`, and `provisional` after it if it is provisional."""
+        """Return the rating with its 95 % error, such as `1720 ± 130`; a provisional rating ends with `provisional`."""
         return f"{self.rating:.0f} ± {2 * self.deviation:.0f}{' provisional' if self.is_provisional else ''}"
 
     @property

@@ -45,8 +45,8 @@ class Schedule:
         self._event_uid = event_uid
         self.format = format
         self._queues: dict[frozenset[str], deque[Pairing]] = {}
-        self._scheduled_bots: set[frozenset[str]] = set()
-        """Pairs of bots for which a match was scheduled so far."""
+        self._scheduled_bot_pairs: set[frozenset[str]] = set()
+        """Every two bots between which a match was scheduled so far."""
         self._attempts: dict[Pairing, int] = {}
         self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Played matches of unfinished pairs, by pair number: the points by bot, and the absent bots, of each match."""
@@ -63,7 +63,7 @@ class Schedule:
         return self.format.total_matches
 
     def resume(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
-        """Remove the matches that were played before a restart from the schedule.
+        """Remove from the schedule the matches that were played before a restart.
 
         Return the records that count, each with its pairing, and the records of matches that must be played again.
 
@@ -86,7 +86,7 @@ class Schedule:
                     void_records.append(record)
             if records and not has_progressed:
                 has_progressed = self._add_pairs(is_queue_empty=True)
-        if len(self._queues) < len(self._scheduled_bots):
+        if len(self._queues) < len(self._scheduled_bot_pairs):
             self._add_pairs(is_queue_empty=True)
         record_indexes = {match: index for index, match in enumerate(finished_records)}
         return sorted(
@@ -138,7 +138,7 @@ class Schedule:
         return bool(pairs)
 
     def _add_pair(self, pair: Pair) -> None:
-        self._scheduled_bots.add(frozenset((pair.first, pair.second)))
+        self._scheduled_bot_pairs.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
             self._find_queue(pairing).append(pairing)
             self._queued_count += 1

@@ -57,7 +57,7 @@ class FailedLogins:
         return max(0.0, attempts.blocked_until - now) if attempts else 0.0
 
     def record_failure(self, address: str, now: float, limit: int = MAX_FAILURES) -> None:
-        """Count a wrong token from an address, and refuse the address if it is the `limit`-th in `WINDOW_SECONDS`."""
+        """Count a wrong token from an address, and refuse the address if this token is the `limit`-th within `WINDOW_SECONDS`."""
         key = make_address_key(address)
         attempts = self._attempts.get(key)
         if attempts is None or now - attempts.first_time >= WINDOW_SECONDS:

@@ -1,4 +1,4 @@
-"""Settings of a host, one struct for each section of `arena.toml`; `arena serve --example-config` prints them all.
+"""Settings of a server, one struct for each section of `arena.toml`; `arena serve --example-config` prints them all.
 
 Each field's description is its comment in that file, and its name ends in its unit. An empty text means *none*.
 """
@@ -212,7 +212,7 @@ class LogSettings(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
-    """All settings of one host (the operator of a server), as read from `arena.toml`."""
+    """All settings of a server, as read from `arena.toml`."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
     pool: PoolSettings = field(default_factory=PoolSettings)

@@ -30,6 +30,6 @@ async def import_lines(
 
     counts_rated_matches: True to rate the rated matches, as with the option `--trust`
     """
-    counts = ImportResult()
-    await add_matches(engine, parse_lines(lines, counts), counts, counts_rated_matches=counts_rated_matches)
-    return counts
+    result = ImportResult()
+    await add_matches(engine, parse_lines(lines, result), result, counts_rated_matches=counts_rated_matches)
+    return result

@@ -247,9 +247,9 @@ def _render_table(
 def _render_standings(
     rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn], colour: Mapping[str, str]
 ) -> str:
-    cells = make_columns(rows, columns)
-    lines = zip((row.bot for row in rows), *cells.values(), strict=True)
-    return _render_table(("bot", *cells), lines, colour)
+    texts_by_heading = make_columns(rows, columns)
+    lines = zip((row.bot for row in rows), *texts_by_heading.values(), strict=True)
+    return _render_table(("bot", *texts_by_heading), lines, colour)
 
 
 def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Mapping[str, str]) -> str:

@@ -86,14 +86,14 @@ def make_table(
     table = Table(box=box.MARKDOWN) if as_markdown else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("bot", overflow="fold", min_width=9)
-    cells = make_columns(rows, columns)
+    texts_by_heading = make_columns(rows, columns)
     if not as_markdown:
-        cells = {
+        texts_by_heading = {
             heading: column
-            for heading, column in cells.items()
+            for heading, column in texts_by_heading.items()
             if heading not in FORFEIT_COLUMNS or set(column) != {"0"}
         }
-    for heading in cells:
+    for heading in texts_by_heading:
         table.add_column(heading, justify="right", no_wrap=True)
     for index, row in enumerate(rows):
         table.add_row(
@@ -104,7 +104,7 @@ def make_table(
                     column[index],
                     style="bold red" if heading in FORFEIT_COLUMNS and column[index] != "0" else "",
                 )
-                for heading, column in cells.items()
+                for heading, column in texts_by_heading.items()
             ),
         )
     return table

@@ -212,28 +212,28 @@ def import_command(
     Example: arena import --trust old/matches-000000000001-000000001000.jsonl.gz
     """
     register_games(game)
-    counts = ImportResult()
+    result = ImportResult()
     try:
         with _open_records(file) as lines:
             _require_readable(lines, file)
-            matches = parse_lines(read_lines(lines), counts)
+            matches = parse_lines(read_lines(lines), result)
             if (first := next(matches, None)) is not None:  # before a missing store is created
                 run_on_store(
                     db,
                     lambda engine: add_matches(
-                        engine, chain([first], matches), counts, counts_rated_matches=trust
+                        engine, chain([first], matches), result, counts_rated_matches=trust
                     ),
                     create=True,
                 )
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
-    rejected = sorted(counts.rejected.items())
+    rejected = sorted(result.rejected.items())
     for number, why in rejected[:MAX_BAD_LINES]:
         err.print(f"{file}, line {number}: {why}")
     if len(rejected) > MAX_BAD_LINES:
         err.print(f"… and {len(rejected) - MAX_BAD_LINES:,} more bad lines")
-    summary = f"{counts.added} matches are new, {counts.unchanged} were there already, {len(counts.rejected)} lines are bad"
-    if counts.rejected:
+    summary = f"{result.added} matches are new, {result.unchanged} were there already, {len(result.rejected)} lines are bad"
+    if result.rejected:
         raise CommandError(summary)
     err.print(summary)
 

@@ -159,7 +159,7 @@ def serve(
                     case ProcessRole.ALL:
                         await hosting.serve(stop)
 
-    # This module loads NumPy. Without this import, the first request for a table would wait a tenth of a second for it.
+    # rating.bradley_terry loads NumPy. Without this import, the first request for a table would wait a tenth of a second for it.
     import_module("arena.rating.bradley_terry")
     try:
         with interpreter.tune_interpreter():

@@ -19,7 +19,7 @@ MAX_EXTRA_CANCELLED = 64
 class Deadlines:
     """Schedule of checks: the time of the next check of each object that has a deadline, in ns.
 
-    An object whose deadline moves later keeps its scheduled check, and schedules the next one then. So the heap rarely
+    An object whose deadline moves later keeps its scheduled check, and schedules the next check when that check comes. So the heap rarely
     changes, although each move changes the deadline of its match.
     """
 

@@ -17,7 +17,7 @@ from arena.server.core.guests import SLOTS_PER_ADDRESS
 from arena.server.core.turn_order import TurnOrder
 
 GROUP_SHARE = Fraction(3, 4)
-"""Largest share of the slots (parallel matches of house engines) for all guests, and for all bots with a token."""
+"""Largest share of the slots (parallel matches of house engines) for all guests together, and for all bots with a token together."""
 OWNER_SHARE = Fraction(1, 2)
 """Largest share of the slots (parallel matches of house engines) for the bots of one owner.
 

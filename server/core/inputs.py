@@ -194,7 +194,7 @@ class RenameEntry(Struct, frozen=True, tag="rename"):
 
 
 class FindClient(Struct, frozen=True, tag="find"):
-    """Query whether a client called `name` is connected: `CommandAnswered.done` in the answer says so."""
+    """Query whether a client called `name` is connected. If so, `CommandAnswered.done` in the answer is True."""
 
     name: str
 

@@ -69,7 +69,7 @@ class LobbyClient:
     name: str
     bot: LobbyBot | None
     topics: dict[str, FollowerCounts] = field(default_factory=dict)
-    """Follower count of each topic that the client follows, by the topic's name: a match id, or that of the listing."""
+    """Follower count of each topic that the client follows, by the topic's name: a match id, or `LISTING_TOPIC`."""
 
     def follow(self, topic: str, followers: FollowerCounts) -> None:
         """Count the client as a follower of a topic, unless it follows the topic already."""

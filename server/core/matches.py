@@ -63,7 +63,7 @@ class Matches:
         self._handle_event_match = handler
 
     def request_match(self, terms: Terms) -> None:
-        """Begin a match that an event requested, as soon as both bots accept it (see `begin_requested`)."""
+        """Begin a match that an event requested, as soon as both bots have capacity for it (see `begin_requested`)."""
         self._pending_terms.append(terms)
         self.begin_requested()
 
@@ -72,7 +72,7 @@ class Matches:
         self._pending_terms = [terms for terms in self._pending_terms if terms.match != match]
 
     def begin_requested(self) -> None:
-        """Begin the requested event matches whose bots accept another match. The others wait.
+        """Begin the requested event matches whose bots have capacity for another match. The others wait.
 
         A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect. No
         match begins if the server is about to stop.

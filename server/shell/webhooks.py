@@ -39,7 +39,7 @@ MAX_ATTEMPTS = 8
 ANSWER_SECONDS = 10.0
 """Time limit for one attempt to send a message, in seconds."""
 RETRY_PAUSE_SECONDS = (1.0, 60.0)
-"""Shortest and longest pause between two attempts to send a message, in seconds. It doubles after each attempt."""
+"""Shortest and longest pause between two attempts to send a message, in seconds. The pause doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 SECRET_BYTES = range(24, 65)
 """Valid lengths of a signing key, in bytes."""

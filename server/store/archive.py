@@ -163,7 +163,9 @@ def parse_line(line: bytes) -> ArchivedMatch:
             f"match {archived.match}: `game` must be 1 to 64 printable characters, and `event` at most 128"
         )
     if not all(map(is_valid_name, (archived.players.maxie, archived.players.minnie))):
-        raise BadRecord(f"match {archived.match}: a player's name must be 1 to 64 printable characters")
+        raise BadRecord(
+            f"match {archived.match}: a player's name must be 1 to 64 printable characters, without a space at either end"
+        )
     try:
         replayed = verify_record(archived)
     except BadRecord as error:

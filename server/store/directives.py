@@ -86,10 +86,10 @@ async def lift_directive(engine: Engine, kind: DirectiveKind, subject: str) -> b
 async def load_directives(engine: Engine) -> list[Directive]:
     """Return the bans, kicks and notices that are now in force, sorted by kind and subject."""
     async with database.open_query_connection(engine) as connection:
-        return await _load_directives(connection)
+        return await _read_directives(connection)
 
 
-async def _load_directives(connection: AsyncConnection) -> list[Directive]:
+async def _read_directives(connection: AsyncConnection) -> list[Directive]:
     rows = (
         await connection.execute(_SELECT_ACTIVE_DIRECTIVES, {"now": database.format_current_time()})
     ).all()
@@ -105,7 +105,7 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     revoked_since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
     # One connection for both queries, because every server asks once a second.
     async with database.open_query_connection(engine) as connection:
-        directives = await _load_directives(connection)
+        directives = await _read_directives(connection)
         banned = {directive.subject: directive.text for directive in directives if directive.kind == "owner"}
         rows = (
             await connection.execute(_SELECT_BANNED_NAMES, {"since": revoked_since, "owners": list(banned)})

@@ -20,7 +20,7 @@ from arena.server.core.calendar import format_utc
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.store import database
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import load_results
+from arena.server.store.finished_matches import read_results
 from arena.server.store.schema import ladders
 
 EVENT_KIND = "event"
@@ -70,7 +70,7 @@ def parse_event_state(plan: str) -> EventState:
     return _decode_plan(plan).state
 
 
-async def load_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
+async def read_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
     """Return the unfinished events of a server, with their results, the earliest event first."""
     is_open_event = (
         (ladders.c.kind == EVENT_KIND) & (ladders.c.server == server) & ladders.c.finished.is_(None)
@@ -79,7 +79,7 @@ async def load_events(connection: AsyncConnection, server: str) -> list[StoredEv
         await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))
     ).all()
     return [
-        StoredEvent(parse_event_state(row.plan), await load_results(connection, row.event)) for row in rows
+        StoredEvent(parse_event_state(row.plan), await read_results(connection, row.event)) for row in rows
     ]
 
 

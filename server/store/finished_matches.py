@@ -155,7 +155,7 @@ All queries share this object, because condition objects are the keys of the cac
 """
 
 
-async def load_results(connection: AsyncConnection, event: str) -> dict[str, FinishedMatch]:
+async def read_results(connection: AsyncConnection, event: str) -> dict[str, FinishedMatch]:
     """Return the results of an event's finished matches by match id, in order of finishing."""
     table = matches.c
     query = sa.select(table.match, table.game, table.maxie, table.minnie, table.winner, table.reason)

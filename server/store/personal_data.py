@@ -155,7 +155,7 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
     """
     lock_exclusively(connection)
     _require_not_playing(connection, name)
-    row = _load_renamable_row(connection, name, new_name)
+    row = _read_renamable_row(connection, name, new_name)
     kept_values = {
         "name": name,
         "hash": "",
@@ -171,7 +171,7 @@ def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[st
     return row
 
 
-def _load_renamable_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
+def _read_renamable_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
     """Check that a bot can be renamed, and return a copy of the bot's row in the table `tokens`; None if there is no row.
 
     Raises TokenError if `name` is not a bot that can be renamed, or if the new name is invalid or not available.
@@ -280,7 +280,7 @@ async def check_rename(engine: Engine, name: str, new_name: str) -> None:
     """
     async with open_query_connection(engine) as connection:
         await connection.run_sync(_require_no_event, name)
-        await connection.run_sync(_load_renamable_row, name, new_name)
+        await connection.run_sync(_read_renamable_row, name, new_name)
 
 
 async def list_servers_with_entry(engine: Engine, name: str) -> list[str]:

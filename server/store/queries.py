@@ -41,7 +41,7 @@ from arena.server.store.aggregates.event_tables import (
 from arena.server.store.aggregates.ratings import CategorySummary, CrossScore, RatingRow
 from arena.server.store.aggregates.seasons import Season, load_seasons
 from arena.server.store.database import Engine, fetch, open_query_connection
-from arena.server.store.finished_matches import MatchSummary, load_results
+from arena.server.store.finished_matches import MatchSummary, read_results
 from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
@@ -173,7 +173,7 @@ async def _order_table(
     if ladder.plan["format"] in FORMATS_BY_POINTS:
         return sort_by_format(rows, _make_format(ladder)), []
     async with open_query_connection(engine) as connection:
-        results = await load_results(connection, event)
+        results = await read_results(connection, event)
     return await anyio.to_thread.run_sync(_order_by_format, ladder, results, rows)
 
 
@@ -199,7 +199,7 @@ async def load_startable_pairings(engine: Engine, event: str, ladder: StoredPlan
     ladder: stored plan of the event
     """
     async with open_query_connection(engine) as connection:
-        results = await load_results(connection, event)
+        results = await read_results(connection, event)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, results).list_startable_pairings())
 
 

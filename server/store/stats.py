@@ -68,7 +68,7 @@ async def load_stats(engine: Engine) -> StoreStats:
 async def vacuum(engine: Engine) -> int:
     """Pack every finished match, and give the store's free space back to the file system.
 
-    Return the number of bytes freed. Raises LeaseHeld if a server runs on the store, because it would have to wait.
+    Return the number of bytes freed. Raises LeaseHeld if a server runs on the store, because the vacuum would block the server.
     """
     async with engine.connect() as connection:
         await connection.run_sync(lease.require_no_server)

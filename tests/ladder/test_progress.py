@@ -33,16 +33,16 @@ def won(maxie: str, minnie: str, winner: str) -> Record:
 
 
 def test_a_new_ladder_has_everything_before_it() -> None:
-    told = make_ladder_progress(ladder(A, B, C))
-    assert (told.event, told.kind, told.played, told.matches) == ("test", "ladder", 0, 12)
-    assert told.bots == {"a": "greedy", "b": "random", "c": ""}
-    assert {frozenset((due.maxie, due.minnie)) for due in told.due} == {
+    progress = make_ladder_progress(ladder(A, B, C))
+    assert (progress.event, progress.kind, progress.played, progress.matches) == ("test", "ladder", 0, 12)
+    assert progress.bots == {"a": "greedy", "b": "random", "c": ""}
+    assert {frozenset((due.maxie, due.minnie)) for due in progress.due} == {
         frozenset("ab"),
         frozenset("ac"),
         frozenset("bc"),
     }
-    assert {(due.map, due.round) for due in told.due} == {("", 1)}
-    assert told.sprt is None
+    assert {(due.map, due.round) for due in progress.due} == {("", 1)}
+    assert progress.sprt is None
 
 
 def test_the_list_of_due_matches_is_bounded() -> None:
@@ -58,10 +58,10 @@ def test_the_sequential_test_agrees_with_the_pairs(rounds: int | None) -> None:
     first = finished_ladder.schedule.list_startable_pairings()[0]
     for pairing in first.pair.matches():
         finished_ladder.add_match(pairing, won(pairing.maxie, pairing.minnie, "a"))
-    told = make_ladder_progress(finished_ladder).sprt
-    assert told is not None
-    assert told.pairs == 1
-    assert (told.lower, told.upper) == (test.lower, test.upper)
-    assert told.llr == test.compute_llr((0, 0, 0, 0, 1))
-    assert told.llr > 0
-    assert told.verdict == test.decide((0, 0, 0, 0, 1)).value
+    sprt = make_ladder_progress(finished_ladder).sprt
+    assert sprt is not None
+    assert sprt.pairs == 1
+    assert (sprt.lower, sprt.upper) == (test.lower, test.upper)
+    assert sprt.llr == test.compute_llr((0, 0, 0, 0, 1))
+    assert sprt.llr > 0
+    assert sprt.verdict == test.decide((0, 0, 0, 0, 1)).value

@@ -34,7 +34,7 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
     maxie: EngineInfo | None, minnie: EngineInfo | None, most: int | None, other: int | None
 ) -> None:
     agreed = replace(terms(), thread_limits=ThreadLimits(most, other)).with_engines(maxie, minnie)
-    for engine, told, limit, threads in (
+    for engine, agreed_engine, limit, threads in (
         (maxie, agreed.engines.maxie, most, agreed.get_max_threads("maxie")),
         (minnie, agreed.engines.minnie, other, agreed.get_max_threads("minnie")),
     ):
@@ -42,9 +42,9 @@ def test_a_player_gets_its_requested_threads_up_to_the_limit(
         known = [each for each in (asked, limit) if each is not None]
         assert threads == (min(known) if known else 1)
         if engine is None or asked is None:
-            assert told == engine
+            assert agreed_engine == engine
         else:
-            assert told == replace(engine, threads=threads)
+            assert agreed_engine == replace(engine, threads=threads)
     assert agreed.threads_needed == max(agreed.get_max_threads("maxie"), agreed.get_max_threads("minnie"))
     kept = from_json(to_json(agreed))
     assert kept == replace(agreed, game=kept.game)
@@ -77,12 +77,12 @@ def test_a_record_has_the_terms_and_the_rules_digest_of_a_custom_game() -> None:
         ready_ms=1,
     )
     result = Result("maxie", EndReason.RESIGNATION)
-    told = own.make_record("2026-11-22T00:00:00Z", [], result)
-    assert (told.match, told.event, told.game, told.players) == ("m", "e", "connect4", own.players)
-    assert (told.time_control, told.time_odds, told.result) == ("1+0", own.time_odds, result)
-    assert told.engines is None
-    assert told.rules == CATALOGUE.get_rules_digest(own.game)
-    assert len(told.rules) == 16
+    record = own.make_record("2026-11-22T00:00:00Z", [], result)
+    assert (record.match, record.event, record.game, record.players) == ("m", "e", "connect4", own.players)
+    assert (record.time_control, record.time_odds, record.result) == ("1+0", own.time_odds, result)
+    assert record.engines is None
+    assert record.rules == CATALOGUE.get_rules_digest(own.game)
+    assert len(record.rules) == 16
     assert '"rules"' not in to_line(
-        replace(own, game=make_game_on_map("tictactoe")).make_record(told.started, [], result)
+        replace(own, game=make_game_on_map("tictactoe")).make_record(record.started, [], result)
     )

@@ -79,8 +79,8 @@ def test_a_server_takes_no_messages_of_a_server_and_a_client_none_of_a_client(me
 @given(st.binary(max_size=200))
 def test_random_bytes_decode_or_are_refused(frame: bytes) -> None:
     for decode in (decode_client_message, decode_server_message):
-        told = outcome(decode, frame)
-        assert not isinstance(told, DecodeError) or "\n" not in told.detail
+        decoded = outcome(decode, frame)
+        assert not isinstance(decoded, DecodeError) or "\n" not in decoded.detail
 
 
 @examples(400)
@@ -99,13 +99,13 @@ def test_mutated_frames_decode_or_are_refused(message: Message, chance: random.R
         if not frame:
             break
     for decode in (decode_client_message, decode_server_message):
-        told = outcome(decode, bytes(frame))
-        if isinstance(told, DecodeError):
-            assert told.code in {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE}
-            assert "\n" not in told.detail
+        decoded = outcome(decode, bytes(frame))
+        if isinstance(decoded, DecodeError):
+            assert decoded.code in {Code.BAD_MESSAGE, Code.UNKNOWN_TYPE}
+            assert "\n" not in decoded.detail
         else:
             # all accepted data can be written into a record
-            msgspec.json.encode(told)
+            msgspec.json.encode(decoded)
 
 
 def mutated(frame: bytes, chance: random.Random) -> bytes:
@@ -140,14 +140,14 @@ moves_of_numbers = st.builds(
 def test_a_move_of_numbers_is_decoded_as_by_msgpack_alone(frame: bytes, chance: random.Random) -> None:
     """The fast path for such frames must accept only frames that the general path accepts, with the same result."""
     frame = mutated(frame, chance)
-    told = outcome(decode_client_message, frame)
-    if not isinstance(told, Move):
+    decoded = outcome(decode_client_message, frame)
+    if not isinstance(decoded, Move):
         return
     found = msgpack.unpackb(frame, strict_map_key=True)
     assert all(isinstance(key, str) for key in found)
-    assert msgspec.convert(found, Move) == told
-    if told.thinking is not UNSET and told.thinking.value is not None:
-        assert isfinite(told.thinking.value)
+    assert msgspec.convert(found, Move) == decoded
+    if decoded.thinking is not UNSET and decoded.thinking.value is not None:
+        assert isfinite(decoded.thinking.value)
 
 
 told_of_numbers = st.builds(
@@ -171,15 +171,15 @@ told_of_numbers = st.builds(
 @given(told_of_numbers, st.randoms(use_true_random=False))
 def test_a_turn_or_an_accepted_is_decoded_as_by_msgpack_alone(frame: bytes, chance: random.Random) -> None:
     frame = mutated(frame, chance)
-    told = outcome(decode_server_message, frame)
-    if not isinstance(told, Turn | Accepted):
+    decoded = outcome(decode_server_message, frame)
+    if not isinstance(decoded, Turn | Accepted):
         return
     found = msgpack.unpackb(frame, strict_map_key=True)
     assert all(isinstance(key, str) for key in found)
-    assert msgspec.convert(found, type(told)) == told
-    if isinstance(told, Accepted):
-        assert isfinite(told.spent_ms)
-        assert isfinite(told.credited_ms)
+    assert msgspec.convert(found, type(decoded)) == decoded
+    if isinstance(decoded, Accepted):
+        assert isfinite(decoded.spent_ms)
+        assert isfinite(decoded.credited_ms)
 
 
 @pytest.mark.parametrize(

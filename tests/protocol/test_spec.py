@@ -78,8 +78,10 @@ def test_the_specification_shows_the_example_under_its_message(name: str) -> Non
 def test_the_specification_lists_every_field_and_no_other(name: str) -> None:
     kind = TYPES[name]
     table = section(name).split("\n\n`thinking`")[0]
-    told = {word.split(".")[0] for word in re.findall(r"^\| `([a-z_.]+)` \|", table, re.MULTILINE)}
-    assert told == {field.encode_name for field in msgspec.structs.fields(kind)}
+    documented_fields = {
+        word.split(".")[0] for word in re.findall(r"^\| `([a-z_.]+)` \|", table, re.MULTILINE)
+    }
+    assert documented_fields == {field.encode_name for field in msgspec.structs.fields(kind)}
 
 
 @pytest.mark.parametrize("name", TYPES)

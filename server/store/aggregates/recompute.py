@@ -41,7 +41,7 @@ from arena.server.store.aggregates.ratings import (
 )
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import make_summary_columns
-from arena.server.store.journal.reader import load_events_by_match
+from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.packing import UnpackError, unpack_match, unpack_record
 from arena.server.store.schema import matches, rating_steps, records
 from arena.server.store.schema import standings as standings_table
@@ -78,10 +78,10 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
     async with database.open_snapshot(engine) as connection:
         rater = Rater(await connection.run_sync(read_base_ratings))
         last_arrival = 0
-        while rows := await _load_counted_matches(connection, batch_size, last_arrival):
+        while rows := await _read_counted_matches(connection, batch_size, last_arrival):
             match_ids = [row.match for row in rows]
-            events_by_match = await load_events_by_match(connection, match_ids)
-            steps = await _load_rating_steps(connection, match_ids)
+            events_by_match = await read_events_by_match(connection, match_ids)
+            steps = await _read_rating_steps(connection, match_ids)
             seasons = {match: category.season for match, _, category in steps}
             for row in rows:
                 record = _replay_match(row, events_by_match.get(row.match))
@@ -200,7 +200,7 @@ def _format_result(result: Result) -> str:
 _IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
 
 
-async def _load_counted_matches(
+async def _read_counted_matches(
     connection: AsyncConnection, limit: int, after_arrival: int
 ) -> Sequence[sa.Row[Any]]:
     """Return up to `limit` rated matches that the ratings include, with their packed data.
@@ -219,7 +219,7 @@ async def _load_counted_matches(
     return (await connection.execute(query)).all()
 
 
-async def _load_rating_steps(
+async def _read_rating_steps(
     connection: AsyncConnection, match_ids: Sequence[str]
 ) -> dict[tuple[str, str, RatingCategory], RatingStep]:
     """Return the stored rating steps (rating changes) of the matches with these ids, by match id, seat and category."""

@@ -59,7 +59,7 @@ _STARTED_MATCHES_OF_PLAYER = _STARTED_MATCHES.where(
 async def load_events_of_match(engine: Engine, match: str) -> list[TimedEvent]:
     """Return the events of a match, in order; an empty list for an unknown or an imported match."""
     async with database.open_query_connection(engine) as connection:
-        return (await load_events_by_match(connection, [match])).get(match, [])
+        return (await read_events_by_match(connection, [match])).get(match, [])
 
 
 def unpack_events(packed: bytes) -> list[TimedEvent]:
@@ -67,7 +67,7 @@ def unpack_events(packed: bytes) -> list[TimedEvent]:
     return [timed for text in unpack_match(packed).events for timed in decode_from_journal(text)]
 
 
-async def load_events_by_match(
+async def read_events_by_match(
     connection: AsyncConnection, match_ids: Collection[str]
 ) -> dict[str, list[TimedEvent]]:
     """Return the events of each match, in order, by match id. Matches without stored events are left out."""

@@ -14,8 +14,8 @@ from arena.server.core.bot import RECENT_RESULT_NS
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.store import database, errors
 from arena.server.store.database import Engine
-from arena.server.store.events import load_events
-from arena.server.store.journal.reader import load_events_by_match
+from arena.server.store.events import read_events
+from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.schema import matches, sessions
 
 
@@ -33,15 +33,15 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
     query = sa.select(matches).where(matches.c.server == server, matches.c.finished.is_(None))
     query = query.order_by(matches.c.started, matches.c.number)
     async with database.open_query_connection(engine) as connection:
-        events = [] if event is None else await load_events(connection, server)
+        events = [] if event is None else await read_events(connection, server)
         query = query.where(
             matches.c.event.in_([event, *(stored_event.state.plan.event for stored_event in events)])
         )
         rows = [] if event is None else (await connection.execute(query)).all()
-        events_by_match = await load_events_by_match(connection, [row.match for row in rows])
+        events_by_match = await read_events_by_match(connection, [row.match for row in rows])
         session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
         secret_hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
-        recent_matches = await _load_recent_match_ids(connection, server, secret_hashes)
+        recent_matches = await _read_recent_match_ids(connection, server, secret_hashes)
     unfinished_matches = []
     for row in rows:
         try:
@@ -54,7 +54,7 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
     return RestoreMatches(unfinished_matches, secret_hashes, recent_matches, events)
 
 
-async def _load_recent_match_ids(
+async def _read_recent_match_ids(
     connection: AsyncConnection, server: str, names: Container[str]
 ) -> dict[str, list[str]]:
     """Return the ids of the latest matches that each bot of `names` played on a server, by bot.

@@ -23,7 +23,7 @@ def test_a_bot_connects_with_a_created_token(database: str) -> None:
 
     async def check(token: str) -> str:
         async with open_store(database) as engine:
-            door = Authenticator(
+            authenticator = Authenticator(
                 engine,
                 "",
                 admits_anyone=False,
@@ -33,7 +33,7 @@ def test_a_bot_connects_with_a_created_token(database: str) -> None:
             )
             known = await load_accounts(engine, "", ["my bot"])
             hello = Hello("my bot", token=token, role="spectator")
-            return door.authenticate(AdmissionRequest(1, hello, "192.0.2.1"), known["my bot"]).role
+            return authenticator.authenticate(AdmissionRequest(1, hello, "192.0.2.1"), known["my bot"]).role
 
     assert anyio.run(check, out.strip()) == "spectator"
     code, rotated, _ = arena("token", "rotate", "my bot", "--db", database)

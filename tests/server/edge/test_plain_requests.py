@@ -329,9 +329,9 @@ async def test_an_address_near_its_connection_limit_gets_no_keep_alive() -> None
         peer.transport.feed_data(get("/a"))
         assert (await answer(peer))[2] is True
         assert await read_to_end(peer) == b""
-        elsewhere = Peer(arena.edge, OTHER_ADDRESS)
-        elsewhere.transport.feed_data(get("/a"))
-        assert (await answer(elsewhere))[2] is False
+        peer_at_other_address = Peer(arena.edge, OTHER_ADDRESS)
+        peer_at_other_address.transport.feed_data(get("/a"))
+        assert (await answer(peer_at_other_address))[2] is False
         for each in others:
             each.transport.reset()
 

@@ -23,7 +23,7 @@ from arena.server.store.database import close_engine, make_engine, prepare_store
 from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.journal import Journal, JournalWriter, StoreUnavailable
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
-from arena.server.store.journal.reader import load_events_by_match
+from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.journal.sqlite_writer import open_sqlite_writer
 from arena.server.store.lease import LeaseHeld, LeaseLost
 from testkit.stored import load_records
@@ -186,7 +186,7 @@ class ServerWorld:
     async def check(self) -> None:
         """Check that the store has all acknowledged data unchanged."""
         async with self.engine.connect() as connection:
-            found = await load_events_by_match(connection, list(self.acknowledged_events))
+            found = await read_events_by_match(connection, list(self.acknowledged_events))
             kept = await connection.execute(
                 sa.select(schema.matches.c.match).where(schema.matches.c.finished.is_not(None))
             )

@@ -109,7 +109,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
     assert (await import_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
     if format == "round-robin":  # its table must be made without the results of single matches
-        monkeypatch.delattr(queries, "load_results")
+        monkeypatch.delattr(queries, "read_results")
     table = await load_event_table(engine, "cup")
     assert table is not None
     assert {row.bot: (row.rank, row.points) for row in table.rows} == {
