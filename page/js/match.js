@@ -60,6 +60,17 @@ export class Match {
     return this.positions[this.positions.length - 1];
   }
 
+  // Return the arguments of a board for a ply: its position, and the move that led there from the one before.
+  scene(ply) {
+    const { positions, moves } = this;
+    return ply ? [positions[ply], moves[ply - 1].move, positions[ply - 1]] : [positions[0], null, null];
+  }
+
+  // Return true if the match ended with the move that led to this ply.
+  endsAt(ply) {
+    return Boolean(this.end) && ply === this.moves.length;
+  }
+
   // Who plays the move at a ply, from 0: in some games a player may move again.
   seatOf(ply) {
     return this.positions[ply].player;

@@ -50,7 +50,7 @@ export class Playback {
   }
 
   get isOver() {
-    return Boolean(this.match.end) && this.at === this.last;
+    return this.match.endsAt(this.at);
   }
 
   // Return the number of plies of a live match that were played and not shown yet.

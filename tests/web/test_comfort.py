@@ -139,13 +139,30 @@ TRAVEL_TIMES = """async (gaps) => {
   const { travelTime } = await import(new URL('boards/moveanimation.js', document.querySelector('script[type=module]').src).href);
   return gaps.map(travelTime);
 }"""
-WATCH_ARRIVAL = """() => {
-  window.early = [];
-  new MutationObserver((changes) => {
-    if (document.querySelector('.march > *')) early.push(...changes.map(({ target }) => (target.closest ? target : target.parentElement).className));
-  }).observe(document.querySelector('.viewer'), { subtree: true, childList: true, characterData: true });
+HOLD_ARMIES = """() => {
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...how) {
+    const animation = animate.apply(this, how);
+    if (this.closest('.march')) animation.pause();
+    return animation;
+  };
 }"""
-"""Keeps in window.early where words change while armies travel."""
+"""From now on, armies travel until ARRIVE."""
+ARRIVE = (
+    "() => document.querySelector('.march').getAnimations({ subtree: true }).forEach((each) => each.finish())"
+)
+WATCH_TELLING = """() => {
+  const parts = ['.story', '.told', '.tug-bar', '.plot', '.moves', '.counter'];
+  window.telling = new Set();
+  const observer = new MutationObserver((changes) => {
+    for (const { target } of changes) {
+      const element = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement;
+      parts.filter((part) => element?.closest(part)).forEach((part) => telling.add(part));
+    }
+  });
+  observer.observe(document.querySelector('.viewer'), { subtree: true, childList: true, characterData: true, attributes: true });
+}"""
+"""Keeps in window.telling which parts of the page that tell the result of a move have changed."""
 WATCH_TONES = """() => {
   window.tones = [];
   const start = OscillatorNode.prototype.start;
@@ -188,18 +205,29 @@ def test_the_result_of_a_move_is_told_when_its_armies_have_arrived(
 ) -> None:
     open_record(timed, empty, tmp_path / "one.jsonl", made_up("m2"))
     expect(timed.locator(".map .area-of").first).to_be_visible()
-    timed.evaluate(WATCH_TRAVEL)
-    timed.evaluate(WATCH_ARRIVAL)
+    timed.evaluate(HOLD_ARMIES)
     timed.clock.run_for(1300)
+    timed.evaluate(WATCH_TELLING)
     timed.keyboard.press("ArrowRight")
-    expect(timed.locator(".told")).to_contain_text("Move 1,")
-    assert timed.evaluate("travelled.length") == 1
-    told = {each for each in timed.evaluate("early") if isinstance(each, str)}
-    assert not told & {"told", "story", "share-of", "counter", "moves"}, told
-    for _ in range(2):  # the next move comes while armies travel
+    timed.clock.run_for(300)
+    armies, told = timed.locator(".march > *"), timed.locator(".told")
+    assert armies.count() == 1
+    assert timed.evaluate("[...telling]") == []
+    timed.evaluate(ARRIVE)
+    expect(told).to_contain_text("Move 1,")
+    assert {".told", ".tug-bar", ".plot", ".moves", ".counter"} <= set(timed.evaluate("[...telling]"))
+    timed.clock.run_for(300)
+    timed.keyboard.press("ArrowRight")
+    for ply in (2, 3):  # the next move comes while armies travel: they arrive, and their move is told
         timed.clock.run_for(300)
+        assert told.inner_text().startswith(f"Move {ply - 1},")
         timed.keyboard.press("ArrowRight")
-    assert not timed.locator(".told").inner_text().startswith("Move 1,")
+        assert told.inner_text().startswith(f"Move {ply},")
+        assert armies.count() == 1
+        expect(timed.locator(".counter")).to_contain_text(f"{ply} /")
+        expect(timed.get_by_role("slider")).to_have_value(str(ply + 1))
+    timed.evaluate(ARRIVE)
+    expect(told).to_contain_text("Move 4,")
 
 
 def test_a_move_is_heard_where_sound_is_switched_on(empty: BrowserArena, page: Page, tmp_path: Path) -> None:

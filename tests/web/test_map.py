@@ -606,6 +606,38 @@ def test_a_choice_made_in_a_large_window_is_zoomed_in_on_when_the_window_becomes
         wait_until(lambda spot=spot: spot.evaluate(IN_FRAME))
 
 
+def test_a_choice_leaves_the_scale_that_the_reader_has_chosen_in_a_large_window(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
+    sources = page.locator("[data-source]")
+    sources.first.dispatch_event("click")
+    expect(page.locator("[data-target]").first).to_be_visible()
+    for _ in range(2):
+        page.get_by_role("button", name="Zoom in").press("Enter")
+    chosen = page.evaluate(SCALE)
+    for source in (sources.last, sources.last):  # another choice, which is dropped
+        source.dispatch_event("click")
+        page.wait_for_function(IS_STILL)
+        assert page.evaluate(SCALE) == chosen
+
+
+def test_the_target_of_the_last_move_is_ringed_also_where_it_can_move(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, [load_map("usa").to_data(), "maxie", []])
+    source = page.locator(".spot[data-source]").first
+    expect(source).to_be_visible()
+    ring = source.locator(".ring")
+    colour = "(ring) => getComputedStyle(ring).stroke"
+    before = ring.evaluate(colour)
+    source.evaluate("(spot) => { spot.dataset.last = ''; }")
+    assert ring.evaluate(colour) != before
+
+
 ON_RINGS = """() => {
   const seen = (sign) => [...document.querySelectorAll(sign)].map((each) => [each, each.getBoundingClientRect()]).filter(([, { width }]) => width > 0);
   const rings = seen('.spot .ring').map(([, box]) => box);

@@ -20,7 +20,7 @@ export class DeclaredBoard {
   }
 
   // Call `then` immediately, because nothing moves.
-  whenStill(then) {
+  whenStill(_purpose, then) {
     then();
   }
 

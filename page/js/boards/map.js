@@ -102,7 +102,7 @@ export class MapBoard {
     this.offers = h("div", { class: "offers", role: "group", "aria-label": "Choose a territory" });
     this.march = new MoveAnimation();
     this.drawnAt = -Infinity;
-    this.waiting = /** @type {(() => void)[]} */ ([]); // for armies to arrive
+    this.waiting = /** @type {Map<string, () => void>} */ (new Map()); // callbacks for the arrival of the armies that travel, by purpose
     this.layout = /** @type {any} */ (null);
     this.land = /** @type {any} */ (null);
     this.spots = /** @type {any} */ (null);
@@ -358,11 +358,11 @@ export class MapBoard {
   // Show a position; `move` led to it from `before`, or both are null.
   show(position, move, before) {
     if (this.shown?.[0] === position) return; // its animation may be running
+    this.march.stop(); // the armies of the last move arrive at once, and it is told
     const follows = before !== null && this.shown?.[0] === before;
     this.shown = [position, move, before];
     this.tapped = [];
     if (!this.spots) return; // draw() shows it
-    this.march.stop();
     const now = performance.now();
     const travel = follows ? travelTime(now - this.drawnAt) : 0;
     this.drawnAt = now;
@@ -379,7 +379,9 @@ export class MapBoard {
         this.showSpot(move[1], position.armies[move[1]]);
         this.showMove(move, before);
         this.clash(move, position, before);
-        for (const each of this.waiting.splice(0)) each();
+        const waiting = [...this.waiting.values()];
+        this.waiting.clear();
+        for (const each of waiting) each();
       });
     } else {
       this.showMove(move, before);
@@ -391,11 +393,11 @@ export class MapBoard {
     });
   }
 
-  // Call `then` when no animation is running, or when the next one begins: where moves follow each other faster than armies travel, they are
-  // told, too.
-  whenStill(then) {
+  // Call `then` at once if no armies travel. Otherwise call it when they arrive, which they do at the latest when the next move is shown;
+  // it replaces the callback that waits for the same purpose.
+  whenStill(purpose, then) {
     if (this.march.over === null) then();
-    else this.waiting.push(then);
+    else this.waiting.set(purpose, then);
   }
 
   showSpot(v, n) {

@@ -1,4 +1,4 @@
-// A picture larger than its frame: zoomed by buttons, by two fingers and by Ctrl with the wheel, moved by scrolling or
+// A picture larger than its frame: zoomed by buttons, by two fingers, by two taps and by Ctrl with the wheel, moved by scrolling or
 // dragging.
 
 import { h, set } from "../dom.js";
@@ -154,11 +154,13 @@ export class Zoom {
     return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
   }
 
-  // Zoom in on the land of a choice, which has these corners, and show its points; without points, back to the whole picture. A scale that
-  // the reader has chosen before stays.
+  // Show the points of a choice and, where the picture zooms in on a choice, zoom in on its land, which has these corners; without points,
+  // back to the whole picture. A scale that the reader has chosen before stays.
   choose(points, corners) {
+    const near = [...points, ...corners];
     const isSame = this.near.length > 0 && points[0] === this.near[0];
-    if (this.near.length || !this.factor) this.glide([...points, ...corners], isSame ? this.factor : null);
+    if (!this.zoomsIn) this.near = near; // for a window that becomes a phone's
+    else if (this.near.length || !this.factor) this.glide(near, isSame ? this.factor : null);
     if (points.length) this.reveal(points);
   }
 
@@ -215,9 +217,14 @@ export class Zoom {
     this.by((next >= this.least ? next : larger ? this.least : this.whole) / this.scale);
   }
 
-  // Zoom in on a point that a finger taps twice, or back to the whole picture. Two taps on a choice do not zoom by themselves.
+  // Return true if the style hides the buttons until the keyboard is on them.
+  get hidesKeys() {
+    return getComputedStyle(this.keys).clipPath !== "none";
+  }
+
+  // Zoom in on a point that is tapped twice, or back to the whole picture. While a territory is chosen, two taps do nothing.
   tapTwice(event) {
-    if (!this.isPhone || this.near.length || this.isMoving(event.timeStamp)) return;
+    if (!this.hidesKeys || this.near.length || this.isMoving(event.timeStamp)) return;
     this.by((this.factor ? this.whole : MAX_CHOICE_SHARE * this.least) / this.scale, event);
   }
 

@@ -12,7 +12,7 @@ import { LiveBadge } from "../parts/livebadge.js";
 import { Scoreboard } from "../parts/scoreboard.js";
 
 export class Stage {
-  // begun() is called when a match begins to be shown, moved(id) after each ply of a match, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
+  // begun() is called when a match begins to be shown, moved(id) when a move of a match is told, and when the match makes way; `taken` has the matches of other stages, with their maps; finished() returns the newest
   // finished matches, without a request of its own where the view has them; toggled() is called when the reader pauses the board or goes on.
   // `compact`: a small board, whose match is told in a few words; isBrief() returns true while another board's is, too.
   constructor({ begun = /** @type {() => void} */ (() => undefined), moved = /** @type {(id: string) => void} */ (() => undefined), taken = new Map(), finished = requestFinished, toggled = /** @type {() => void} */ (() => undefined), compact = false, isBrief = () => compact } = {}) {
@@ -22,6 +22,7 @@ export class Stage {
     this.isBrief = isBrief;
     this.board = /** @type {any} */ (null);
     this.playback = /** @type {any} */ (null);
+    this.told = 0; // ply of the move that was told last
     this.director = new Director(this, { taken, finished });
     this.replay = h("span", { class: "replay-of" });
     this.game = h("span", null, "Loading…");
@@ -89,7 +90,7 @@ export class Stage {
 
   show(ply) {
     const { match } = this.playback;
-    this.board.show(match.positions[ply], ply ? match.moves[ply - 1].move : null, ply ? match.positions[ply - 1] : null);
+    this.board.show(...match.scene(ply));
     this.changed();
   }
 
@@ -102,11 +103,20 @@ export class Stage {
   changed() {
     set(this.element, { hidden: this.director.idle });
     if (this.pause) this.showPause();
-    if (this.playback) this.board.whenStill(() => this.tell());
+    const { playback } = this;
+    if (playback) this.board.whenStill("tell", this.telling(playback, playback.at));
   }
 
-  tell() {
-    const { match, live, at, isOver } = this.playback;
+  // Return a function that tells of a move of this playback, unless the stage was stopped or another match has begun.
+  telling(playback, ply) {
+    return () => this.playback === playback && this.tell(ply);
+  }
+
+  tell(ply) {
+    const { match, live } = this.playback;
+    const at = Math.min(ply, match.moves.length); // the move may have been taken back
+    const isOver = match.endsAt(at);
+    this.told = at;
     const { following, continents } = this.director;
     this.scoreboard.show(match, at);
     const { head = "", words, seat } = this.isBrief() ? summary(match, at) : sentence(match, story(match, continents, at), at);
@@ -134,6 +144,7 @@ export class Stage {
 
   stop() {
     this.director.stop();
+    this.playback = null;
   }
 }
 

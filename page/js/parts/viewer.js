@@ -216,30 +216,28 @@ export class Viewer {
   // Show it with the next picture. Bots may play a hundred plies a second, and a page that nobody looks at need not be drawn.
   refreshSoon() {
     // Armies arrive before the answer to them is drawn.
-    this.board.whenStill(() => {
+    this.board.whenStill("draw", () => {
       if (!this.stopped) this.due ??= requestAnimationFrame(() => this.refresh());
     });
-  }
-
-  // Return the arguments of the board for the ply that is to be shown: its position, and the move that led there from the one before.
-  get scene() {
-    const { match: { positions, moves }, at } = this;
-    return at ? [positions[at], moves[at - 1].move, positions[at - 1]] : [positions[0], null, null];
   }
 
   // Show the ply that is to be shown, and tell of it when its armies have arrived.
   refresh() {
     cancelAnimationFrame(this.due);
     this.due = undefined;
-    this.board.show(...this.explorer.active ? this.explorer.scene : this.scene);
-    this.board.whenStill(() => this.stopped || this.tellMove());
+    this.board.show(...this.explorer.active ? this.explorer.scene : this.match.scene(this.at));
+    const { at, seen } = this.playback;
+    this.board.whenStill("tell", () => this.stopped || this.tellMove(at, seen));
   }
 
-  tellMove() {
-    const { match, at, explorer, playback } = this;
+  // Tell of the move that led to the ply `shown`, when the moves up to `seen` were known. Until its armies have arrived, another ply may have
+  // been chosen, or the move taken back.
+  tellMove(shown, seen) {
+    const { match, explorer, playback } = this;
+    const at = Math.min(shown, match.moves.length);
     explorer.show(at, this.own);
     const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
-    this.learnEnd();
+    if (at === this.at) this.learnEnd();
     this.tabs.offer(OPENINGS_TAB, (this.openings.builtIn || this.links.hasChildNodes()) && !this.own);
     this.openings.show(this.openings.builtIn && this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.review.show(this.over, at);
@@ -250,10 +248,11 @@ export class Viewer {
     const tells = this.over && document.body.classList.contains("embedded");
     set(this.scoreboard.bar, { hidden: !hasChances(match) && !tells });
     this.showTrack(at);
-    this.plot.show(playback, this.turns);
+    const { known, end, atOnce } = playback;
+    this.plot.show({ at, seen, known, end, atOnce }, this.turns(seen));
     const told = story(match, this.continents, at);
     const { head = "", words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
-    const over = playback.isOver && !explorer.active;
+    const over = match.endsAt(at) && !explorer.active;
     const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
     const [result, why] = over && !silent ? ending(match) : [`${head}${this.toReader(words)}`, ""];
     say(this.story, silent ? "" : result);
@@ -263,11 +262,11 @@ export class Viewer {
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);
-    if (this.aloud) say(this.aloud, this.message || (playback.isOver ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
+    if (this.aloud) say(this.aloud, this.message || (match.endsAt(at) ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
     this.sound(at);
     if (this.tabs.isChosen(WORDS_TAB)) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.placeActions();
-    this.moves.show(at, playback.seen); // when all else has its place, because the list is scrolled to the move
+    this.moves.show(at, seen); // when all else has its place, because the list is scrolled to the move
     // Who looks back looks: what may be chosen is chosen in the newest position.
     if (explorer.active) explorer.picker.mark();
     else if (!this.picker.chosen || !playback.follows) this.board.mark(null);
@@ -304,9 +303,9 @@ export class Viewer {
     this.refit();
   }
 
-  // The turning points that the reader has seen: mistakes after a review, otherwise key moments.
-  get turns() {
-    const { match, review, playback: { seen } } = this;
+  // Return the turning points up to the ply `seen`: mistakes after a review, otherwise key moments.
+  turns(seen = this.playback.seen) {
+    const { match, review } = this;
     if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply), weight: review.lost(ply) }));
     const found = this.over ? this.moments : keyMoments(match, this.continents, seen);
     return found.filter(({ ply }) => ply <= seen);
@@ -316,8 +315,8 @@ export class Viewer {
   showTrack(at) {
     const { match, playback } = this;
     const last = playback.known;
-    set(this.slider, { max: last, "aria-valuetext": `move ${at} of ${last}` });
-    this.slider.value = String(at);
+    set(this.slider, { max: last, "aria-valuetext": `move ${this.at} of ${last}` });
+    this.slider.value = String(this.at); // where the reader has put it
     say(this.counter, `${at} / ${last}`);
     this.showState();
     say(this.runButton, playback.running ? "❚❚" : playback.isOver ? "↻" : "▶");
@@ -329,7 +328,7 @@ export class Viewer {
     if (known !== this.momentsOf) this.moments = keyMoments(match, this.continents);
     this.momentsOf = known;
     set(this.highlights, { hidden: !this.moments.length || this.explorer.active });
-    const { turns } = this;
+    const turns = this.turns();
     const name = this.review.ready ? "Mistake" : "Key moment";
     const key = `${known} ${width} ${name} ${turns.length}`;
     if (key === this.marked) return;
@@ -395,9 +394,9 @@ export class Viewer {
     this.heard = at;
     if (!stepped) return;
     const { match, seat } = this;
-    const [, move, before] = this.scene;
+    const [, move, before] = match.scene(at);
     const told = match.game.told?.(before, move);
-    if (match.end && at === match.moves.length) sound(seat && match.end.winner && match.end.winner !== seat ? "defeat" : "over");
+    if (match.endsAt(at)) sound(seat && match.end.winner && match.end.winner !== seat ? "defeat" : "over");
     else sound(told?.what === "won" ? "capture" : told?.what === "lost" ? "loss" : "quiet");
   }
 

@@ -57,11 +57,12 @@ export class TvView {
 
   moved(id) {
     this.live.restage(id);
-    const { playback, director } = this.stages[0];
+    const { playback, told, director } = this.stages[0];
     if (!this.aside || this.plot?.match !== playback.match) return;
-    this.land.show(playback.match, director.continents, playback.at);
-    this.plot.show(playback, keyMoments(playback.match, director.continents, playback.seen));
-    this.moves.show(playback.at, playback.seen);
+    const { match, known, end, atOnce } = playback;
+    this.land.show(match, director.continents, told);
+    this.plot.show({ at: told, seen: told, known, end, atOnce }, keyMoments(match, director.continents, told));
+    this.moves.show(told, told);
   }
 
   async rate() {
