@@ -247,7 +247,7 @@ export class MapBoard {
   }
 
   // Return the place of each name that its land has room for, and the scale of all letters: as large as leaves none out that smaller ones
-  // let in. All names are whole if that leaves none out of which the short form has room.
+  // let in. Names are whole where all of them have room.
   /** @returns {[any[], number]} */
   placeNames() {
     const { size, markSize, layout, zoom } = this;
@@ -257,7 +257,7 @@ export class MapBoard {
     const place = (ways, v, letters) => placeName(ways[v], layout.at[v], this.land.regions[v], marks, letters);
     if (least > MAX_SIZE_WITH_NAMES) return [layout.at.map(() => null), least];
     const smallest = layout.at.map((_, v) => place(this.short, v, least));
-    this.isShort = !smallest.every((each, v) => !each || place(this.whole, v, least));
+    this.isShort = !layout.at.every((_, v) => place(this.whole, v, least));
     const ways = this.isShort ? this.short : this.whole;
     const placeAll = (letters) => layout.at.map((_, v) => place(ways, v, letters));
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
