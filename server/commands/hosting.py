@@ -1,4 +1,4 @@
-"""Run a host (a server, or one process of a cluster) with its settings, and reload the settings on SIGHUP."""
+"""Run a server, or one process of a cluster, with its settings, and reload the settings on SIGHUP."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 
 
 def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
-    """Read and check the settings of a host, and make the objects of `HostPlan` from them.
+    """Read and check the settings of a server, and make the objects of `HostPlan` from them.
 
     file     settings file; None for the defaults
     options  settings on the command line, which override the file

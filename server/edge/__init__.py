@@ -16,11 +16,19 @@ and back, from the core's effects to bytes:
 
     edge            listening sockets, clients by number, and the list of clients for a new core (resync)
     admission       limits on the number of connections
+    addresses       addresses as text: URLs for bots, error lines for the host, and the addresses of peers
+    directives      banned names, banned addresses, and a notice to all clients
     connection      one socket: TCP or TLS, HTTP requests and websockets
-    handshake       reasons to refuse a websocket
-    plain_requests  answers to requests that open no websocket
+    pings           unanswered pings of one connection, and the round-trip times of the answered ones
+    request         one HTTP request: a plain request, or the request to open a websocket
+    handshake       refusals of HTTP requests: unreadable, from a banned address, or not allowed to open a websocket
+    plain_requests  answers to plain requests: HTTP requests that open no websocket
+    responses       HTTP responses, and functions that build and encode them
     session         one client: its hello, its limits, and the turns that it has to answer
     topics          messages to spectators, a few spectators at a time
     fair_queue      queue for all work except players' answers to turns
+    work_budget     limit on the CPU time that the server spends for each address
+    message_costs   cost of each kind of message, taken from the work budget of its sender's address
+    token_bucket    rate limit: a number of tokens per second on average, and a number at once
     page_client     internal client through which the server's web page sees live matches
 """

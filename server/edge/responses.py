@@ -1,7 +1,4 @@
-"""HTTP responses, and functions that build and encode them.
-
-A plain request is an HTTP request that opens no websocket, such as a request for the web page or its data.
-"""
+"""HTTP responses, and functions that build and encode them."""
 
 from __future__ import annotations
 
@@ -38,10 +35,10 @@ class Response:
 MakeResponse = Callable[[], Awaitable[Response | None]]
 """Function that makes the response to a request."""
 PageHandler = Callable[[Request, str], Response | MakeResponse | None]
-"""Function that answers a plain request. Its second argument is the client's address.
+"""Function that answers a plain request (an HTTP request that opens no websocket).
 
-If the response takes a while, the function returns a coroutine function that makes it. The response is None if there is
-no such page.
+Its second argument is the client's address. If the response takes a while, the function returns a coroutine function
+that makes it. The response is None if there is no such page.
 """
 
 

@@ -17,13 +17,12 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.processes.identity import PROGRAM
-from arena.server.store import migrations, schema, sqlite, tokens
+from arena.server.store import migrations, schema, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
     CORE_TIMEOUTS,
     EDGE_TIMEOUTS,
     PASSWORD_FILE_VARIABLE,
-    make_blocking_engine,
     make_engine,
     make_upsert,
     open_exclusive_transaction,
@@ -31,7 +30,7 @@ from arena.server.store.database import (
     prepare_store,
     run_periodically,
 )
-from arena.server.store.errors import StoreError, is_transient_error
+from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.lease import LeaseHeld
 from arena.server.web.routes import ROUTES
@@ -292,22 +291,6 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
     secret.unlink()
     with pytest.raises(StoreError, match=r"cannot be read: No such file or directory$"):
         make_engine("postgresql://arena@db/arena")
-
-
-async def test_a_blocking_transaction_locks_the_file_from_its_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_WAIT", sqlite.NO_BUSY_WAIT)
-    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        twin, other = make_blocking_engine(engine), make_blocking_engine(engine)
-        try:
-            with twin.begin(), other.connect() as second:
-                with pytest.raises(sa.exc.OperationalError, match="locked") as refused:
-                    second.begin()
-                assert is_transient_error(refused.value)
-        finally:
-            twin.dispose()
-            other.dispose()
 
 
 def read_modes(folder: Path) -> dict[str, int]:

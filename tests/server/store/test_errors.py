@@ -3,13 +3,14 @@ from __future__ import annotations
 import re
 import socket
 import sqlite3
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from arena.server.store import schema
-from arena.server.store.database import open_store
-from arena.server.store.errors import describe_database_error
+from arena.server.store import schema, sqlite
+from arena.server.store.database import make_blocking_engine, open_store
+from arena.server.store.errors import describe_database_error, is_transient_error
 
 
 async def test_an_error_of_postgresql_is_described_without_driver_names(postgresql_database: str) -> None:
@@ -49,3 +50,19 @@ def test_the_reason_for_an_error_is_one_line(error: Exception, description: str)
     reason = str(describe_database_error(error))
     assert reason.startswith(description)
     assert "\n" not in reason
+
+
+async def test_a_blocking_transaction_locks_the_file_from_its_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_WAIT", sqlite.NO_BUSY_WAIT)
+    async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
+        twin, other = make_blocking_engine(engine), make_blocking_engine(engine)
+        try:
+            with twin.begin(), other.connect() as second:
+                with pytest.raises(sa.exc.OperationalError, match="locked") as refused:
+                    second.begin()
+                assert is_transient_error(refused.value)
+        finally:
+            twin.dispose()
+            other.dispose()
