@@ -1,4 +1,4 @@
-"""Answers to `GET /events.ics`: a server's events as a calendar that programs can subscribe to (RFC 5545).
+"""Responses to `GET /events.ics`: a server's events as a calendar that programs can subscribe to (RFC 5545).
 
 A series is a repeated event. It appears as its announced event and the next `SERIES_DATES` dates, each as a separate
 event, because a repetition rule in UTC cannot express a local time of day. An event keeps its UID, by which calendar
@@ -108,8 +108,8 @@ def _render_event_lines(plan: EventPlan, origin: str, now: datetime, *, is_cance
 def _describe_event(plan: EventPlan) -> str:
     rounds = f"{plan.minutes} minutes" if plan.is_arena else f"{plan.rounds} rounds"
     maps = dict.fromkeys(
-        titles.make_match_title(start.game.name, str(start.game.setup().get("map", "")), "")
-        for start in plan.games
+        titles.make_match_title(planned.game.name, str(planned.game.setup().get("map", "")), "")
+        for planned in plan.games
     )
     parts = [f"{plan.format}, {rounds}", ", ".join(maps), str(plan.games[0].time_control)]
     if plan.closing_time < plan.start_time:

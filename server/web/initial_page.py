@@ -153,13 +153,13 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
     armies: number of armies on each territory; negative on the opponent's territories
     """
     held = [number for number in armies if number > 0]
+    territories = f"{len(held)} {'territory' if len(held) == 1 else 'territories'}"
     lead = f" · {sum(armies)} ahead" if sum(armies) > 0 else ""
-    facts = f"{len(held)} {'territory' if len(held) == 1 else 'territories'}{lead}"
     return (
         f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{COLOUR_NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
         f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
-        f'<span class="facts-of"><span class="places-of">{facts}</span></span></div>'
+        f'<span class="parts facts-of"><span>{territories}</span><span>{lead}</span></span></div>'
     )
 
 

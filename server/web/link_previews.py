@@ -104,12 +104,15 @@ class LinkPreviews:
         if not MATCH_ID.fullmatch(match):
             return GENERAL_PREVIEW
         path, ply_text = f"/picture/match/{quote(match)}", ""
-        if has_ply := PLY_PATTERN.fullmatch(ply):
+        shown_ply = int(ply) if PLY_PATTERN.fullmatch(ply) else None
+        if shown_ply is not None:
             path, ply_text = f"{path}/{ply}", f" · move {ply}"
         summary = await load_summary(self._engine, match)
         if summary is not None:
             conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
-            if has_ply and int(ply) < summary.plies:  # a link to a position does not tell the result
+            if (
+                shown_ply is not None and shown_ply < summary.plies
+            ):  # a link to a position does not tell the result
                 description = f"{conditions}{ply_text} of {summary.plies}"
             else:
                 description = f"{conditions} · {titles.make_result_title(summary.players, summary.result)} · {summary.plies} moves"
@@ -122,13 +125,13 @@ class LinkPreviews:
         return LinkPreview(" v ".join(titles.make_bot_titles(view.players)), description, f"{path}.png")
 
     async def _make_bot_preview(self, name: str) -> LinkPreview:
-        standings = await load_rating_rows_of_bot(self._engine, name)
-        if not standings:
+        rating_rows = await load_rating_rows_of_bot(self._engine, name)
+        if not rating_rows:
             return LinkPreview(titles.make_bot_title(name), "A bot of this arena.")
         ratings_text = ", ".join(
-            f"{titles.GAME_TITLES.get(row.game, row.game)} {row.glicko}" for row in standings
+            f"{titles.GAME_TITLES.get(row.game, row.game)} {row.glicko}" for row in rating_rows
         )
-        match_count = sum(row.matches for row in standings)
+        match_count = sum(row.matches for row in rating_rows)
         return LinkPreview(
             titles.make_bot_title(name),
             f"{ratings_text} · {match_count} rated matches",
@@ -192,15 +195,15 @@ class LinkPreviews:
 
         Each row is (title of a game, rating as text, length of its bar from 0 to 1).
         """
-        standings = await load_rating_rows_of_bot(self._engine, name)
-        if not standings:
+        rating_rows = await load_rating_rows_of_bot(self._engine, name)
+        if not rating_rows:
             return None
-        max_rating = max(1.0, *(row.rating for row in standings))
+        max_rating = max(1.0, *(row.rating for row in rating_rows))
         rows = [
             (titles.GAME_TITLES.get(row.game, row.game), str(row.glicko), row.rating / max_rating)
-            for row in standings
+            for row in rating_rows
         ]
-        return f"{sum(row.matches for row in standings)} rated matches", rows
+        return f"{sum(row.matches for row in rating_rows)} rated matches", rows
 
     async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of an event's table for `draw_table`; None if there is no such event.

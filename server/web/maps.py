@@ -31,7 +31,7 @@ class MapMeasurements(Struct, frozen=True):
     drawn: str
     """Share of drawn matches, in percent."""
     plies: str
-    """Median or mean length of a match, in plies."""
+    """Length of a match, in plies: the mean for m1, m2 and path4, the median for other maps."""
     maxie: str
     """Share of the points that Maxie (the player who moves first) won, in percent."""
 

@@ -18,8 +18,7 @@ MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists."""
 MAX_CACHED_TARGETS = 256
-"""Maximum number of entries in each of two caches: of parsed targets (URL paths with queries) and of parsed
-Accept-Encoding headers."""
+"""Maximum number of entries of each cache of parsed targets or headers."""
 
 
 class BadRequest(Exception):

@@ -187,7 +187,7 @@ def load_page_files() -> StaticFiles:
 
 def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
     media_type = MEDIA_TYPES[Path(name).suffix]
-    # Scripts run only in documents, so files of other types need no policy.
+    # Browsers do not display files of other types as documents, so they need no policy.
     is_document = media_type.startswith(DOCUMENT_TYPES)
     security = SECURITY_HEADERS if is_document else {"X-Content-Type-Options": "nosniff"}
     return _make_variants(media_type, body, {**security, "Cache-Control": CACHE_FOREVER})

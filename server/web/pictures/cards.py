@@ -20,7 +20,8 @@ from arena.server.web.pictures.text_elements import FONT, MUTED, render_text
 from arena.server.web.titles import make_map_title
 
 MARGIN = 40
-"""Distance of texts and boards from the edges of a picture, in pixels."""
+"""Distance of texts and boards from the edges of a picture, in pixels. The texts beside the board of a match may come nearer
+to the right edge."""
 MAX_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
 SIDE_X, SIDE_WIDTH = 780, 400
@@ -39,7 +40,7 @@ class MatchTexts(Struct, frozen=True):
     conditions: str
     """Game, map and time control."""
     result: str
-    """Result of the match, or that it is in progress; empty for a position before the end, which does not tell the result."""
+    """Result of a finished match, empty for a position before its end; `in progress` for each position of a match in progress."""
 
 
 def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:

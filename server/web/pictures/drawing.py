@@ -70,7 +70,10 @@ def draw_record(line: str, ply: int | None = None) -> bytes:
 
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
-    return _draw_match(_make_match_from_record(line), ply)
+    match = _make_match_from_record(line)
+    if ply is not None and ply < len(match.moves):
+        match = replace(match, texts=replace(match.texts, result=""))
+    return _draw_match(match, ply)
 
 
 def draw_view(view: View, ply: int | None = None) -> bytes:
@@ -96,8 +99,7 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     game = _make_game(match)
     position = _replay_positions(game, match.moves[:shown_ply])[-1] if game is not None else None
     move = match.moves[shown_ply - 1] if shown_ply else None
-    texts = match.texts if shown_ply == ply_count else replace(match.texts, result="")
-    return _render_png(cards.render_match_card(texts, game, position, move, shown_ply, ply_count))
+    return _render_png(cards.render_match_card(match.texts, game, position, move, shown_ply, ply_count))
 
 
 def draw_arena(line: str) -> bytes:

@@ -71,11 +71,22 @@ def test_a_film_of_another_game_has_at_most_40_evenly_spread_frames(count: int) 
     assert not steps or max(steps) - min(steps) <= 1
 
 
-def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
+def live_view() -> View:
     moves = [Played(4, 1.0), Played(0, 1.0)]
     players, control = Players("anna", "bert"), TimeControl.parse("1+0")
-    view = View("m", "e", "tictactoe", {}, players, control, moves, Clocks(1, 1), "maxie")
-    assert image(drawing.draw_view(view)).size == (WIDTH, HEIGHT)
+    return View("m", "e", "tictactoe", {}, players, control, moves, Clocks(1, 1), "maxie")
+
+
+def test_a_match_in_progress_is_drawn_from_the_public_view() -> None:
+    assert image(drawing.draw_view(live_view())).size == (WIDTH, HEIGHT)
+
+
+def test_each_picture_of_a_match_in_progress_says_that_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(drawing, "_render_png", drawn.append)
+    for ply in (0, 1, None):
+        drawing.draw_view(live_view(), ply)
+    assert ["in progress" in svg for svg in drawn] == [True] * 3
 
 
 def test_a_match_of_an_unknown_game_has_a_card_without_board_and_no_film() -> None:
