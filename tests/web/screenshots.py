@@ -93,7 +93,7 @@ class Marvin(GreedyBot):
         time.sleep(0.6)
         return random.choice(self.game.moves(position)) if random.random() < 0.1 else super().choose(position, clock)
 """
-"""Bot whose moves can be followed, and which plays about as well as the others."""
+"""Greedy bot that waits 0.6 s before each move and plays a random move in ten."""
 
 
 def boards_are_drawn(page: Page) -> None:

@@ -479,8 +479,9 @@ export class MapBoard {
     this.placed.forEach((each, v) => each && overlap(each.box, covered) && set(this.names[v], { [hides]: true }));
   }
 
-  // Write the whole name of the territory that is pointed at and, where there is room, of those of the last move, if the map does not, or the
-  // names of the targets of a choice that have none. Where a finger chooses, buttons below the board name the targets.
+  // Write the whole name of the territory that is pointed at, if the map does not. Do the same for the territories of the last move, where there
+  // is room. While a territory is chosen, name instead of these its targets that have no name on the map; where a finger chooses, buttons
+  // below the board name them.
   showTag() {
     this.clearBadges(this.tag, "data-tagged");
     if (!this.shown) return;

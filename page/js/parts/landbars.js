@@ -6,7 +6,8 @@ import { SEATS, SIDES } from "../text.js";
 export class LandBars {
   constructor() {
     this.parts = /** @type {any[]} */ ([]); // [name, territories] of each bar
-    this.bars = /** @type {any[]} */ ([]);
+    this.bars = /** @type {any[]} */ ([]); // { item, counts, rects } of each bar
+    this.continents = /** @type {any} */ (null); // those that the bars show
     this.list = h("div", { class: "lands" });
     this.element = h("section", { class: "land-bars", hidden: true, "aria-label": "Land" },
       h("p", { class: "quiet" }, "Each territory trains one army a move."), this.list);
