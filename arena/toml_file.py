@@ -181,7 +181,7 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
 def _list_tables(value: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
     """Return the table `value` itself; if `is_list` is True, the tables in the list `value`. Each has its path inside `value`.
 
-    Return an empty list if `value` is not a table, or not a list if `is_list` is True.
+    Return an empty list if `value` is of another type.
     """
     if not is_list:
         return [((), value)] if isinstance(value, dict) else []

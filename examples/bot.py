@@ -48,7 +48,7 @@ def choose_attack(start, moves):
 
 
 def play(board, move, seat, cap):
-    """Return the board after a move of `seat` in Riskless. A board has (seat, armies), or None, for each territory."""
+    """Return the board after a move of `seat` in Riskless (PROTOCOL.md, section 13): for each territory (seat, armies), or None."""
     board, (source, target) = list(board), move
     armies, defence = board[source][1], board[target]
     board[source] = (seat, 0)

@@ -79,7 +79,7 @@ RESERVED_REASONS = frozenset(
         "server_fault",
     ]
 )
-"""Reasons for which the server ends a match. The rules of a game cannot give these names to their own end reasons."""
+"""End reasons that do not come from the rules of a game. A game cannot give these names to its own end reasons."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Tools for authors of bots and maps, which tune an engine's weights, solve small maps, make openings, and measure maps."""
+"""Tools that tune an engine's weights, solve small maps, make openings, and measure maps; for authors of bots and maps."""

@@ -51,7 +51,7 @@ DEFAULT_STRENGTHS = (500, 4_000, 32_000)
 STRONG, WEAK = 4_000, 500
 """Nodes per move of the strong searcher and of the weak searcher in the pairs of unequal matches."""
 OPENING_PLIES = range(4, 10)
-"""Numbers of random plies with which the matches begin: the first match has the first number, the next one the next.
+"""Numbers of random plies with which the matches begin, used in turn, from the first again after the last.
 
 The player who moves first after the random plies is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the
 first move and 32 % of the others. So both players must have the first move equally often.

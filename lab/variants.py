@@ -6,7 +6,7 @@
     planar:24:7             the 7th random planar map of 24 territories; :cap=N,goal=N can follow
 
 `arena tune` learns weights from matches on TRAINING_MAPS by default. The strength of weights is measured on HELD_OUT_MAPS,
-which are not among the former: half of the built-in maps, and rings, grids and planar maps of other sizes with three caps.
+none of which is a training map: half of the built-in maps, and rings, grids and planar maps of other sizes with three caps.
 """
 
 from __future__ import annotations

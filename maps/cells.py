@@ -11,7 +11,8 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
-from arena.maps.loader import MAPS_FOLDER
+from arena.maps.loader import MAPS_FOLDER, list_map_names
+from arena.maps.map_file import MapError
 
 CELLS_FOLDER = MAPS_FOLDER / "cells"
 
@@ -35,5 +36,7 @@ _DECODER = msgspec.json.Decoder(Land)
 
 @cache
 def load_shipped_land(name: str) -> Land:
-    """Return the land of the built-in map called `name`."""
+    """Return the land of the built-in map called `name`. Raises MapError if no built-in map has this name."""
+    if name not in list_map_names():
+        raise MapError(f"no built-in map is called {name!r:.80}: it is one of {', '.join(list_map_names())}")
     return _DECODER.decode((CELLS_FOLDER / f"{name}.json").read_bytes())

@@ -1,6 +1,6 @@
 """Client that connects a bot to a server and plays the matches that the server assigns to it.
 
-    tally = await Client(make_bot, ClientSettings("ws://127.0.0.1:8765", "my-bot")).run()
+    counts = await Client(make_bot, ClientSettings("ws://127.0.0.1:8765", "my-bot")).run()
 
 The state machine (`bots.client.state.machine`) decides what to send, and workers (`bots.client.worker`) run the bots in
 their own threads. This module passes messages between the two and the websocket. The client reconnects after a lost

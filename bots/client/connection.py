@@ -58,7 +58,7 @@ class ServerRefused(ClientError):
 
 
 class ConnectionLost(ClientError):
-    """Raised when the connection was lost and could not be restored."""
+    """Raised when the connection to the server is lost, and again by the client if it does not restore it."""
 
 
 async def open_connection(url: str) -> ClientConnection:

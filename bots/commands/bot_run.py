@@ -98,7 +98,7 @@ def _open_session(settings: BotSettings, name: str, console: OwnerConsole) -> Se
 async def _play_matches(
     engine: Engine, settings: BotSettings, name: str, console: OwnerConsole, session_file: SessionFile | None
 ) -> str:
-    """Play until the client stops. Return the numbers of matches won, drawn, lost and unfinished, as text.
+    """Play until the client stops. Return the numbers of matches won, drawn, lost and void, as text.
 
     Raises ClientError if the client cannot continue.
     """

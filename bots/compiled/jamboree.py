@@ -347,7 +347,7 @@ class SplitPoints:
 
         @inlined
         def wait_for_helpers(mem: Any, shared: Any, frame: Any) -> None:
-            """Join a split point below the one of `frame`, or else wait briefly for the helpers of the one of `frame`."""
+            """Join a split point below `frame`'s split point, or else wait briefly for that split point's helpers."""
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):

@@ -117,4 +117,4 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "jamboree": Algorithm(_run_jamboree, is_parallel=True),
     "scouts": Algorithm(_run_scouts, is_parallel=True),
 }
-"""Reference algorithms by name. The docstring of each function names the source that it comes from."""
+"""Reference algorithms by name. The docstring of each function names its source, if it has one."""

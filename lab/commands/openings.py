@@ -1,4 +1,4 @@
-"""The command `arena openings make`: find openings for ladders and matches that give both players equal chances."""
+"""The command `arena openings make`: find openings that give both players equal chances, for ladders and matches."""
 
 from __future__ import annotations
 

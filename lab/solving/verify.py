@@ -57,7 +57,7 @@ class Verification:
 
     @property
     def errors(self) -> list[str]:
-        """Return a sentence about each error in the table; none if the table is correct."""
+        """Return a sentence for each error in the table; an empty list if the table is correct."""
         return [*([str(self.fault)] if self.fault is not None else []), *self.false_statements]
 
 

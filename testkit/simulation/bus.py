@@ -20,7 +20,7 @@ MIN_NS = MS // 10
 class SimulatedExchange:
     """Simulated message broker, in place of NATS: it passes each message to the subscribers of its subject.
 
-    Each message is lost, repeated or reordered with a probability from 0 to 1 that can be set.
+    Each message is lost, repeated or delayed with `loss_probability`, `repeat_probability` and `reorder_probability`.
     """
 
     def __init__(self, world: World, *, stall_probability: float = 0.005) -> None:

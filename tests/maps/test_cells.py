@@ -6,6 +6,7 @@ import pytest
 
 from arena.maps.cells import CELLS_FOLDER, load_shipped_land
 from arena.maps.loader import list_map_names, load_map
+from arena.maps.map_file import MapError
 
 
 def test_every_shipped_map_has_its_file() -> None:
@@ -21,3 +22,9 @@ def test_every_territory_has_an_area(name: str) -> None:
         for ring in rings:
             assert len(ring) >= 3
             assert all(len(corner) == 2 for corner in ring)
+
+
+@pytest.mark.parametrize("name", ["ring:12", "grid:3x3", "my/m2.toml", "../cells/m2", "nowhere"])
+def test_a_map_that_is_not_built_in_has_no_land(name: str) -> None:
+    with pytest.raises(MapError, match="no built-in map is called"):
+        load_shipped_land(name)
