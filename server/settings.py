@@ -273,7 +273,7 @@ def make_private_host_settings(
     adjudication: Adjudication | None = None,
     limits: HostLimits | None = None,
 ) -> ArenaSettings:
-    """Return the settings of a private host, such as a ladder runs for its own bots: no matchmaker, no engines of its own.
+    """Return the settings of a private server, such as one that a ladder runs: no matchmaker, no engines of its own.
 
     host           address to listen on
     port           port to listen on; 0 for any free one
@@ -283,7 +283,7 @@ def make_private_host_settings(
     proxies        addresses of proxies whose X-Forwarded-For is trusted
     grace_seconds  time for a disconnected bot to return, in seconds
     adjudication   rules that end matches early; None for none
-    limits         limits of the host; None for `PRIVATE_LIMITS`
+    limits         limits of the server; None for `PRIVATE_LIMITS`
     """
     return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),

@@ -62,7 +62,7 @@ STANDBY_PAUSE_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class HostPlan:
-    """Settings of a host, and the objects made from them: the matchmaker's pool, the server's own engines, and TLS."""
+    """Settings of a server, and the objects made from them: the matchmaker's pool, the server's own engines, and TLS."""
 
     loaded_settings: LoadedSettings
     pool: Pool | None

@@ -1,4 +1,4 @@
-"""Settings of a host from `arena.toml` and the command line, and the text of a commented example file."""
+"""Settings of a server from `arena.toml` and the command line, and the text of a commented example file."""
 
 from __future__ import annotations
 

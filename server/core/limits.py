@@ -1,4 +1,4 @@
-"""Limits on what clients may use of a server: the section `[limits]` of a host's settings."""
+"""Limits on what clients may use of a server: the section `[limits]` of a server's settings."""
 
 from __future__ import annotations
 

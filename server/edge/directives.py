@@ -1,4 +1,4 @@
-"""Directives of the host (the operator) to all servers: banned names, banned addresses, and a notice to all clients."""
+"""Directives of the host (operator) to all servers: banned names, banned addresses, and a notice to all clients."""
 
 from __future__ import annotations
 

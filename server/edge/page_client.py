@@ -44,7 +44,7 @@ MAX_LISTING_AGE_SECONDS = 0.25
 
 
 class ConnectedClient(Struct, frozen=True):
-    """Client that the core has admitted, as listed on the web page for the host (the server's operator)."""
+    """Client that the core has admitted, as listed on the web page for the host (the operator of the server)."""
 
     name: str
     role: str
