@@ -383,8 +383,13 @@ def test_on_a_phone_a_map_is_whole_but_for_a_choice_and_its_targets_are_buttons(
     page.wait_for_function(IS_WHOLE)
 
 
-def test_two_fingers_zoom(empty: BrowserArena, browser: Browser, tmp_path: Path) -> None:
-    context = new_context(browser, viewport={"width": 390, "height": 780}, has_touch=True)
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (820, 1180)])
+def test_two_fingers_and_two_taps_zoom(
+    empty: BrowserArena, browser: Browser, tmp_path: Path, width: int, height: int
+) -> None:
+    context = new_context(
+        browser, viewport={"width": width, "height": height}, has_touch=True, is_mobile=True
+    )
     page = context.new_page()
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     page.locator(".zoomed").scroll_into_view_if_needed()
@@ -397,13 +402,13 @@ def test_two_fingers_zoom(empty: BrowserArena, browser: Browser, tmp_path: Path)
             "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else points}
         )
 
-    width = "document.querySelector('.map').getBoundingClientRect().width"
-    before = page.evaluate(width)
+    drawn = "document.querySelector('.map').getBoundingClientRect().width"
+    before = page.evaluate(drawn)
     touch("touchStart", 40)
     touch("touchMove", 60)
     touch("touchMove", 80)
     touch("touchEnd", 80)
-    page.wait_for_function(f"(before) => {width} > 1.5 * before", arg=before)
+    page.wait_for_function(f"(before) => {drawn} > 1.5 * before", arg=before)
     expect(page.locator(".zoom-keys")).to_have_css("clip-path", "inset(50%)")  # the fingers need no buttons
     # However slow or fast the machine is, the browser is told that two taps follow within a tenth of a second, and the next
     # two a second later.
