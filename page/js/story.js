@@ -84,7 +84,7 @@ export function sentence(match, told, ply) {
 export function summary(match, ply) {
   const { end, game, moves, setup } = match;
   if (end && ply === moves.length) {
-    return { words: `${outcome(end)} after ${plural(ply, "move")}`, seat: end.winner };
+    return { words: end.winner ? `won in ${plural(ply, "move")}` : `${outcome(end)} after ${plural(ply, "move")}`, seat: end.winner };
   }
   if (!setup.armies_to_win || !game.score) return { words: "", seat: null };
   const seat = leader(estimateAt(match, ply));
