@@ -112,22 +112,12 @@ def main() -> int:
     """
     parser = CLUSTER.make_parser(__doc__)
     parser.add_argument(
-        "--rounds",
-        type=int,
-        default=FAILURE_COUNT,
-        help="number of failures, each injected into one process (default %(default)s)",
+        "--rounds", type=int, default=FAILURE_COUNT, help="number of failures, each injected into one process"
     )
+    parser.add_argument("--edges", type=int, default=2, help="number of edges in the cluster")
+    parser.add_argument("--bots", type=int, default=40, help="number of bots, which play each other")
     parser.add_argument(
-        "--edges", type=int, default=2, help="number of edges in the cluster (default %(default)s)"
-    )
-    parser.add_argument(
-        "--bots", type=int, default=40, help="number of bots, which play each other (default %(default)s)"
-    )
-    parser.add_argument(
-        "--think",
-        type=float,
-        default=1.0,
-        help="maximum time that a bot takes for a move, in seconds (default %(default)s)",
+        "--think", type=float, default=1.0, help="maximum time that a bot takes for a move, in seconds"
     )
     parser.add_argument(
         "--minutes",
@@ -136,10 +126,7 @@ def main() -> int:
         help="minutes after which no further failure is injected; default: no limit",
     )
     parser.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        help="random seed that chooses the failures and their targets (default %(default)s)",
+        "--seed", type=int, default=1, help="random seed that chooses the failures and their targets"
     )
     parser.add_argument(
         "--kinds",

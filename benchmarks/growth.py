@@ -165,26 +165,13 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
 def main() -> None:
     """Measure all costs, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
+    parser.add_argument("--rounds", type=int, default=3, help="number of measurements of each cost")
     parser.add_argument(
-        "--seconds",
-        type=float,
-        default=5.0,
-        help="length of each measurement, in seconds (default %(default)s)",
+        "--most", type=int, default=STORE_SIZES[-1], help="number of matches in the largest store"
     )
     parser.add_argument(
-        "--rounds", type=int, default=3, help="number of measurements of each cost (default %(default)s)"
-    )
-    parser.add_argument(
-        "--most",
-        type=int,
-        default=STORE_SIZES[-1],
-        help="number of matches in the largest store (default %(default)s)",
-    )
-    parser.add_argument(
-        "--most-connections",
-        type=int,
-        default=CONNECTION_COUNTS[-1],
-        help="maximum number of connections (default %(default)s)",
+        "--most-connections", type=int, default=CONNECTION_COUNTS[-1], help="maximum number of connections"
     )
     parser.add_argument(
         "--stores",

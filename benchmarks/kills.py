@@ -117,29 +117,14 @@ def main() -> int:
         nargs="?",
         default="ladder",
         choices=("ladder", "server"),
-        help="program to kill: a ladder or a server (default %(default)s)",
+        help="program to kill: a ladder or a server",
     )
+    parser.add_argument("--kills", type=int, default=50, help="number of times that the program is killed")
     parser.add_argument(
-        "--kills",
-        type=int,
-        default=50,
-        help="number of times that the program is killed (default %(default)s)",
+        "--rounds", type=int, default=10, help="number of rounds of the ladder, of 20 matches each"
     )
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=10,
-        help="number of rounds of the ladder, of 20 matches each (default %(default)s)",
-    )
-    parser.add_argument(
-        "--matches",
-        type=int,
-        default=50,
-        help="number of parallel matches on the server (default %(default)s)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=1, help="seed for the random times of the kills (default %(default)s)"
-    )
+    parser.add_argument("--matches", type=int, default=50, help="number of parallel matches on the server")
+    parser.add_argument("--seed", type=int, default=1, help="seed for the random times of the kills")
     arguments = parser.parse_args()
     kill = kill_ladder if arguments.part == "ladder" else kill_server
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:

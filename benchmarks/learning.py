@@ -141,16 +141,10 @@ def main() -> None:
     """Measure all rows, and print both tables."""
     parser = make_parser(__doc__)
     parser.add_argument(
-        "--seconds",
-        type=float,
-        default=3,
-        help="CPU time to measure each row of the tables, in seconds (default %(default)s)",
+        "--seconds", type=float, default=3, help="CPU time to measure each row of the tables, in seconds"
     )
     parser.add_argument(
-        "--rounds",
-        type=int,
-        default=100,
-        help="pairs of matches that the learned bot plays in `arena match` (default %(default)s)",
+        "--rounds", type=int, default=100, help="pairs of matches that the learned bot plays in `arena match`"
     )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}

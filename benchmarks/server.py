@@ -204,21 +204,14 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
 def main() -> None:
     """Measure the server and the relays, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=5.0,
-        help="length of each measurement, in seconds (default %(default)s)",
-    )
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
     parser.add_argument(
         "--rounds",
         type=int,
         default=3,
-        help="number of measurements in which the bots play as fast as they can (default %(default)s)",
+        help="number of measurements in which the bots play as fast as they can",
     )
-    parser.add_argument(
-        "--most", type=int, default=2000, help="maximum number of connections (default %(default)s)"
-    )
+    parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
     seconds, conditions = arguments.seconds, start_measurement()

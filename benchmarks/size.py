@@ -227,17 +227,9 @@ def _format_cell(times: tuple[float, float, float]) -> str:
 def main() -> None:
     """Measure all stores, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
+    parser.add_argument("--least", type=int, default=1_000, help="number of matches in the smallest store")
     parser.add_argument(
-        "--least",
-        type=int,
-        default=1_000,
-        help="number of matches in the smallest store (default %(default)s)",
-    )
-    parser.add_argument(
-        "--most",
-        type=int,
-        default=LARGEST_STORE_SIZE,
-        help="number of matches in the largest store (default %(default)s)",
+        "--most", type=int, default=LARGEST_STORE_SIZE, help="number of matches in the largest store"
     )
     parser.add_argument(
         "--stores",
@@ -245,10 +237,7 @@ def main() -> None:
         help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     parser.add_argument(
-        "--seconds",
-        type=float,
-        default=5.0,
-        help="minimum time for each kind of request, in seconds (default %(default)s)",
+        "--seconds", type=float, default=5.0, help="minimum time for each kind of request, in seconds"
     )
     arguments = SERVER.parse_arguments(parser)
     conditions, latencies = start_measurement(), []

@@ -69,14 +69,9 @@ async def measure_rounds(spectator_count: int, round_count: int) -> tuple[list[f
 def main() -> None:
     """Measure, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
+    parser.add_argument("--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators")
     parser.add_argument(
-        "--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators (default %(default)s)"
-    )
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=7,
-        help="number of periods with spectators, and of periods without them (default %(default)s)",
+        "--rounds", type=int, default=7, help="number of periods with spectators, and of periods without them"
     )
     arguments = SERVER.parse_arguments(parser)
     conditions = start_measurement()

@@ -46,13 +46,13 @@ def main() -> int:
         "--seconds",
         type=float,
         default=HOSTILE_SECONDS,
-        help="length of each period with hostile clients, in seconds (default %(default)s)",
+        help="length of each period with hostile clients, in seconds",
     )
     parser.add_argument(
         "--clients",
         type=int,
         default=CLIENTS_PER_ADDRESS,
-        help=f"number of hostile clients at each of the {STRANGER_ADDRESS_COUNT} addresses (default %(default)s)",
+        help=f"number of hostile clients at each of the {STRANGER_ADDRESS_COUNT} addresses",
     )
     parser.add_argument(
         "--kinds",
