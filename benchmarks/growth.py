@@ -91,7 +91,7 @@ def measure_rounds(
     return [figure.cpu_us for figure in figures], [figure.moves_per_second for figure in figures]
 
 
-def measure_on_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
+def measure_costs_with_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
     """Fill a store (`sqlite` or `postgresql`) with `count` matches, let bots play, then kill and restart its server.
 
     seconds, rounds: length and number of the periods of play that are measured
@@ -188,7 +188,7 @@ def main() -> None:
     stores = []
     for store in arguments.stores.split(","):
         for count in (size for size in STORE_SIZES if size <= arguments.most):
-            stores.append(measure_on_store(store, count, arguments.seconds, arguments.rounds))
+            stores.append(measure_costs_with_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
     SERVER.publish("growth", make_figures(beside, stores), conditions, write=arguments.write)
 

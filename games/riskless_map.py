@@ -145,7 +145,10 @@ class RisklessMap:
 
     def _check_start(self) -> None:
         if len(self.start) != len(self.territories):
-            raise BadMap("start", f"there must be {len(self.territories)} entries, one per territory")
+            raise BadMap(
+                "start",
+                f"there must be {len(self.territories)} entries, one per territory, not {len(self.start)}",
+            )
         for territory, armies in enumerate(self.start):
             if abs(armies) > self.territory_cap:
                 name = self.territories[territory]

@@ -152,7 +152,7 @@ class FaultInjector:
         """Begin a failure, and return a function that ends it.
 
         target: `core`, `edge`, `nats` or `postgresql`
-        fault: second word of the kind, such as `freeze`
+        fault: what happens to the target, such as `freeze`: second word of the kind of failure, such as `core freeze`
         member: process that fails; None if the target is NATS or PostgreSQL
         """
         if target == "nats":

@@ -83,7 +83,7 @@ def run_loads(
         with pin_to_cores(cores):
             for slot in range(number):
                 arguments = (url, kind, names, pause_seconds, running.counts, slot, number, bot_count)
-                process = PROCESSES.Process(target=_run_share, args=arguments, daemon=True)
+                process = PROCESSES.Process(target=_run_bots_of_process, args=arguments, daemon=True)
                 process.start()
                 running.processes.append(process)
         yield running
@@ -94,7 +94,7 @@ def run_loads(
             process.join()
 
 
-def _run_share(*arguments: Any) -> None:
+def _run_bots_of_process(*arguments: Any) -> None:
     uvloop.run(_run_bots(*arguments))
 
 

@@ -110,13 +110,13 @@ class Layers:
         """Return the number of undecided representative positions."""
         return sum(last - first for first, last in self.parts)
 
-    def decide_next_ply(self, workers: Executor, advance: Callable[[], None]) -> int:
+    def decide_next_ply(self, workers: Executor, report_decided_part: Callable[[], None]) -> int:
         """Find all positions that are won or lost in `plies` + 1 plies, and return their number.
 
         If the number is 0, all positions that are still undecided are draws.
 
         workers  executor whose threads share the work
-        advance  function that is called when a part of the positions is done
+        report_decided_part  function that is called when a part of the positions is done
 
         Raises WinTooLong if a win takes more plies than a code can hold.
         """
@@ -133,7 +133,7 @@ class Layers:
         parts = []
         for part in workers.map(decide, self.parts):
             parts.append(part)
-            advance()
+            report_decided_part()
         self.parts = parts
         decided = undecided_before - self.undecided_count
         if decided:

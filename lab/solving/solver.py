@@ -142,13 +142,13 @@ class Solver:
         layers = self._layers
         total, done = len(layers.parts), 0
 
-        def advance() -> None:
+        def report_decided_part() -> None:
             nonlocal done
             done += 1
             part = f"ply {layers.plies + 1}, {layers.undecided_count:,} boards undecided"
             self.on_progress(part, done, total)
 
-        return layers.decide_next_ply(workers, advance)
+        return layers.decide_next_ply(workers, report_decided_part)
 
     def _save(self, *, finished: bool) -> None:
         codes = np.concatenate(

@@ -30,7 +30,7 @@ from arena.server.store.queries import load_event_table
 
 
 class Mark(Struct, frozen=True):
-    """Row of one bot in the table of marks."""
+    """Row of one bot in the table that `arena marks` shows, from which a teacher can give a mark (grade)."""
 
     rank: int
     bot: str
