@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -250,8 +251,11 @@ def _merge_settings(options: BotSettings, given_options: set[str]) -> BotSetting
     """
     try:
         # The weights of an engine may end like a bot.toml: alphabeta:evaluator=my.toml
-        is_spec = ":" in options.engine and not Path(options.engine).is_file()
-        if is_spec or not options.engine.endswith(".toml"):
+        is_bot_file = options.engine.endswith(".toml") and (
+            # not with a method of Path, which raises OSError for a long name
+            ":" not in options.engine or os.path.isfile(options.engine)  # noqa: PTH113
+        )
+        if not is_bot_file:
             return check_settings(options)
         file_settings = read_settings(Path(options.engine))
         if "program" in given_options:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -40,7 +41,7 @@ def make_program_engine(command: str, logs: Path | None = None) -> Engine:
     if shutil.which(words[0]) is None:
         raise BadSpec(f"--exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
     # In `perl my_bot.pl` the file has the distinctive name, not the interpreter.
-    file = next((word for word in words[1:] if Path(word).is_file()), words[0])
+    file = next((word for word in words[1:] if os.path.isfile(word)), words[0])  # noqa: PTH113  Path raises OSError for a long word
     return Engine(Path(file).stem[:64], command, lambda: ProgramBot(words, logs))
 
 

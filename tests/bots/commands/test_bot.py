@@ -239,6 +239,11 @@ def test_a_program_or_an_engine_but_not_both(tmp_path: Path) -> None:
         empty,
     )
     fails("program 'no-such-program-x' not found", 2, "bot", "--exec", "no-such-program-x")
+    # Asking the file system for such a name is an error of its own.
+    long_name = "x" * 300
+    fails("evaluator must be", 2, "bot", f"alphabeta:evaluator={long_name}")
+    fails("not found", 2, "bot", f"alphabeta:evaluator={long_name}.toml")
+    fails("program 'no-such-program-x' not found", 2, "bot", f"exec:no-such-program-x {long_name}")
     fails("--logs needs a separate process", 2, "bot", "random", "--logs", tmp_path)
 
 

@@ -83,3 +83,6 @@ def test_an_engine_is_named_after_the_file(tmp_path: Path) -> None:
     file.touch()
     assert make_program_engine(shlex.join([sys.executable, str(file)])).name == "camel"
     assert make_program_engine("/bin/sh -c true").name == "sh"
+    assert make_program_engine(f"/bin/sh -c '# {300 * 'x'}'").name == "sh", (
+        "a word longer than any file's name"
+    )
