@@ -44,7 +44,7 @@ td:first-child,th:first-child{text-align:left;white-space:nowrap}h2{margin-top:2
 td:first-child,th:first-child{position:sticky;left:0;background:#fff}
 .scroll{overflow-x:auto;background:linear-gradient(90deg,#fff 30%,#fff0) 100% 0/2rem 100% no-repeat local,
 linear-gradient(270deg,#1d253033,#1d253000) 100% 0/.6rem 100% no-repeat scroll}pre{background:#f3f5f8;padding:.7rem;overflow:auto}
-svg{display:block;width:100%;max-width:30rem;height:auto}svg text{font:12px system-ui,sans-serif;fill:#1d2530}
+svg{display:block;width:100%;max-width:30rem;height:auto}svg text{font:12px system-ui,sans-serif}
 .heat td:not(:first-child){min-width:3.2rem;text-align:center}.heat th{max-width:6rem;overflow-wrap:anywhere;text-align:center}.swatch{display:inline-block;width:.7em;height:.7em;border-radius:50%;
 margin-right:.4em}.legend{list-style:none;padding:0;margin:.2rem 0;display:flex;flex-wrap:wrap;gap:.1rem 1rem}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem}dt{color:#5a6675}dd{margin:0;min-width:0}

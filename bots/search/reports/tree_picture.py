@@ -15,14 +15,14 @@ from arena.bots.search.monitor import TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
 from arena.bots.search.search_values import INFINITY, plies_to_end
-from arena.charts import render_line, render_svg_document, render_text_element
+from arena.charts import INK, render_line, render_svg_document, render_text_element
 from arena.games.core import Game, Player
 
 MAX_NODES = 600
 """Maximum number of nodes in a picture."""
 STEP_X, STEP_Y = 76, 96
 MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
-INK, GREY, BLUE, RED, GREEN = "#1b1b1b", "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
+GREY, BLUE, RED, GREEN = "#a3a3a3", "#1452b8", "#c2261d", "#0b7a3b"
 
 
 def render_search(
@@ -53,7 +53,7 @@ def render_tree(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str
     height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
     points = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
-    heading = render_text_element(width / 2, 22, title, INK, "middle", ' font-size="15"')
+    heading = render_text_element(width / 2, 22, title, anchor="middle", attributes=' font-size="15"')
     elements = [heading, *_draw_edges(tree, points, line), *_draw_nodes(tree, points)]
     return render_svg_document(
         width, height, [*elements, *_draw_legend(width, height, tree, has_best_line=bool(line))]
