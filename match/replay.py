@@ -212,8 +212,8 @@ def _check_result(record: Record, referee: Referee) -> None:
     if replayed_result is not None:
         if (replayed_result.winner, replayed_result.reason) != (result.winner, result.reason):
             raise BadRecord(
-                f"the record says that {_format_result(result)}, "
-                f"but its moves say that {_format_result(replayed_result)}"
+                f"the record says that {format_result(result)}, "
+                f"but its moves say that {format_result(replayed_result)}"
             )
         if result.is_by_repetition and not replayed_result.is_by_repetition:
             raise BadRecord(
@@ -246,5 +246,6 @@ def _check_result(record: Record, referee: Referee) -> None:
         raise BadRecord("the record ends by no_show (a player was not ready), but moves were played")
 
 
-def _format_result(result: Result) -> str:
+def format_result(result: Result) -> str:
+    """Return who won and for what reason, as in `maxie wins (armies)`."""
     return f"{result.winner or 'nobody'} wins ({result.reason.value})"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import shutil
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -111,40 +113,48 @@ async def restore(url: str, path: Path) -> StoreCounts:
     is_file_missing = target_file is not None and not target_file.exists()
     unfinished_file: Path | None = None
     try:
-        # Opening a store may change its file, so a copy of the backup is opened.
-        with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
-            copied_file = Path(folder) / path.name
-            shutil.copyfile(path, copied_file)
-            source_engine = make_engine(f"sqlite:///{copied_file}")
-            try:
-                # Errors name the backup, which the user knows, not its copy.
-                await _require_store(source_engine, path)
-                await _require_intact(source_engine, path)
-                await database.prepare_store(source_engine, str(path))
+        async with _open_checked_copy(path) as source_engine:
+            async with (
+                database.convert_database_errors(engine),
+                database.open_exclusive_transaction(engine) as target,
+            ):
+                # If the file has tables now, another process has created it during the checks.
+                if is_file_missing and await target.run_sync(migrations.read_schema_version) is None:
+                    unfinished_file = target_file
+                await target.run_sync(database.create_or_migrate)
+                await _require_empty(target)
                 async with (
-                    database.convert_database_errors(engine),
-                    database.open_exclusive_transaction(engine) as target,
+                    database.convert_database_errors(source_engine, str(path)),
+                    database.open_snapshot(source_engine) as source,
                 ):
-                    # If the file has tables now, another process has created it during the checks.
-                    if is_file_missing and await target.run_sync(migrations.read_schema_version) is None:
-                        unfinished_file = target_file
-                    await target.run_sync(database.create_or_migrate)
-                    await _require_empty(target)
-                    async with (
-                        database.convert_database_errors(source_engine, str(path)),
-                        database.open_snapshot(source_engine) as source,
-                    ):
-                        await _copy_rows(source, target)
-                    await _advance_sequences(target)
-                    counts = await _count_rows(target)
-                unfinished_file = None
-                return counts
-            finally:
-                await database.close_engine(source_engine)
+                    await _copy_rows(source, target)
+                await _advance_sequences(target)
+                counts = await _count_rows(target)
+            unfinished_file = None
+            return counts
     finally:
         await database.close_engine(engine)
         if unfinished_file is not None:
             unfinished_file.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def _open_checked_copy(path: Path) -> AsyncIterator[Engine]:
+    """Open a copy of a backup, with the schema of this version; opening a store may change its file.
+
+    Raises StoreError if the backup is damaged or no store. The error names the backup, not its copy.
+    """
+    with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
+        copied_file = Path(folder) / path.name
+        shutil.copyfile(path, copied_file)
+        engine = make_engine(f"sqlite:///{copied_file}")
+        try:
+            await _require_store(engine, path)
+            await _require_intact(engine, path)
+            await database.prepare_store(engine, str(path))
+            yield engine
+        finally:
+            await database.close_engine(engine)
 
 
 def _require_no_log_beside(path: Path) -> None:

@@ -36,7 +36,9 @@ OPENING_PLIES = 4
 
 RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
 """Columns of `matches` that are copied from the record at the end of a match, and shown in lists of matches."""
-SUMMARY_COLUMNS = ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS)
+SELECT_SUMMARIES = sa.select(
+    *(matches.c[name] for name in ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS))
+)
 """Columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
 END_COLUMNS = (*RESULT_COLUMNS, "opening")
 """Columns of `matches` whose values `make_summary_columns` computes from the record at the end of a match."""
@@ -194,8 +196,7 @@ async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
 
 async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
     """Return a finished match as shown in lists; None if no finished match has the id `match`."""
-    query = sa.select(*(matches.c[name] for name in SUMMARY_COLUMNS))
-    query = query.where(matches.c.match == match, IS_FINISHED)
+    query = SELECT_SUMMARIES.where(matches.c.match == match, IS_FINISHED)
     row = (await fetch(engine, query)).one_or_none()
     return None if row is None else make_summary_from_row(row)
 
@@ -220,7 +221,7 @@ def _build_distinct_games_query(column: sa.Column[Any], conditions: tuple[Any, .
 
 
 def make_summary_from_row(row: sa.Row[Any]) -> MatchSummary:
-    """Return the summary of a finished match from a row with the SUMMARY_COLUMNS of `matches`."""
+    """Return the summary of a finished match from a row of `SELECT_SUMMARIES`."""
     return MatchSummary(
         row.match,
         row.event,

@@ -20,7 +20,7 @@ from arena.rating.standings import COLUMN_NAMES
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import (
     IS_FINISHED,
-    SUMMARY_COLUMNS,
+    SELECT_SUMMARIES,
     MatchList,
     MatchSummary,
     PageCursor,
@@ -29,7 +29,6 @@ from arena.server.store.finished_matches import (
 )
 from arena.server.store.schema import crosses, matches
 
-_SELECT_SUMMARIES = sa.select(*(matches.c[name] for name in SUMMARY_COLUMNS))
 _PAGE_KEY = sa.tuple_(matches.c.finished, matches.c.number)
 _NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
@@ -192,7 +191,7 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
         for list_conditions in _build_list_conditions(index_terms, game_count)
     ]
     if len(condition_lists) == 1:
-        return _SELECT_SUMMARIES.where(*condition_lists[0]).order_by(*_NEWEST_FIRST).limit(limit)
+        return SELECT_SUMMARIES.where(*condition_lists[0]).order_by(*_NEWEST_FIRST).limit(limit)
     list_queries = (
         sa.select(matches.c.finished, matches.c.number)
         .where(*list_conditions)
@@ -203,7 +202,7 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
     newest = sa.union(*(sa.select(list_query.subquery()) for list_query in list_queries)).subquery()
     order = newest.c.finished.desc(), newest.c.number.desc()
     numbers = sa.select(newest.c.number).order_by(*order).limit(limit).subquery()
-    query = _SELECT_SUMMARIES.join(numbers, numbers.c.number == matches.c.number)
+    query = SELECT_SUMMARIES.join(numbers, numbers.c.number == matches.c.number)
     return query.order_by(*_NEWEST_FIRST)
 
 

@@ -18,9 +18,9 @@ from msgspec import structs
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.games.core import GameError
-from arena.match.referee import SEATS, Referee
+from arena.match.referee import Referee
 from arena.match.referee_events import TimedEvent
-from arena.match.replay import verify_record
+from arena.match.replay import format_result, verify_record
 from arena.match.terms import from_json
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result, from_line
@@ -154,19 +154,21 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
         ) from None
     for at, event in journal:
         referee.handle(event, at)
-    outcome = referee.result
+    replayed_result = referee.recorded_result
     # A match that the server could not continue is void, and its journal has no end.
     result = (
-        Result(SEATS[outcome.winner] if outcome.winner else None, outcome.reason)
-        if outcome
+        structs.replace(replayed_result, detail="")
+        if replayed_result is not None
         else Result(None, EndReason.SERVER_FAULT)
     )
     recorded_result = Result(record.result.winner, record.result.reason)
     if result != recorded_result:
         raise RecomputeMismatch(
-            f"match {row.match}: the journal says that {_format_result(result)}, but the record says that {_format_result(recorded_result)}"
+            f"match {row.match}: the journal says that {format_result(result)}, but the record says that {format_result(recorded_result)}"
         )
-    if outcome is not None and [move.move for move in referee.moves] != [move.move for move in record.moves]:
+    if replayed_result is not None and [move.move for move in referee.moves] != [
+        move.move for move in record.moves
+    ]:
         raise RecomputeMismatch(
             f"match {row.match}: the moves in the journal differ from those in the record"
         )
@@ -191,10 +193,6 @@ def _is_same_step(step: RatingStep, stored_step: RatingStep) -> bool:
 
 def _format_rating(step: RatingStep) -> str:
     return f"{step.rating:.4f} ± {step.deviation:.4f} after a {step.outcome.value}"
-
-
-def _format_result(result: Result) -> str:
-    return f"{result.winner or 'nobody'} wins ({result.reason.value})"
 
 
 _IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
