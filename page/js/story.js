@@ -82,10 +82,8 @@ export function sentence(match, told, ply) {
 // Return { words, seat }: how a match stands at a ply, in two or three words that follow the mark of the player whom they are about, if any.
 // They are empty in a game that is not won by armies.
 export function summary(match, ply) {
-  const { end, game, moves, setup } = match;
-  if (end && ply === moves.length) {
-    return { words: end.winner ? `won in ${plural(ply, "move")}` : `${outcome(end)} after ${plural(ply, "move")}`, seat: end.winner };
-  }
+  const { end, game, setup } = match;
+  if (match.endsAt(ply)) return { words: `${end.winner ? "won in" : `${outcome(end)} after`} ${plural(ply, "move")}`, seat: end.winner };
   if (!setup.armies_to_win || !game.score) return { words: "", seat: null };
   const seat = leader(estimateAt(match, ply));
   return { words: seat ? `needs ${lacking(match, seat, match.positions[ply])} more` : "Even", seat };
@@ -110,7 +108,7 @@ export function keyMoments(match, continents, plies = match.moves.length) {
 // Return true if the chance of winning changes visibly with the move that led to a ply, and stays so for the next plies of the first
 // `plies`. The change may come in two steps, because the chance is the mean of two values, of which a move brings one.
 function isTurn(match, ply, plies) {
-  const last = match.end && plies === match.moves.length ? Math.min(ply + LASTING_PLIES, plies) : ply + LASTING_PLIES;
+  const last = match.endsAt(plies) ? Math.min(ply + LASTING_PLIES, plies) : ply + LASTING_PLIES;
   if (last > plies) return false; // it may not last
   const before = estimateAt(match, ply - 1);
   const sign = Math.sign(estimateAt(match, ply) - before);

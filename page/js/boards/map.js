@@ -256,15 +256,15 @@ export class MapBoard {
     const marks = layout.at.map(([x, y]) => box(x, y, 2 * beside, 2 * beside));
     const place = (ways, v, letters) => placeName(ways[v], layout.at[v], this.land.regions[v], marks, letters);
     if (least > MAX_SIZE_WITH_NAMES) return [layout.at.map(() => null), least];
-    const smallest = layout.at.map((_, v) => place(this.short, v, least));
     this.isShort = !layout.at.every((_, v) => place(this.whole, v, least));
     const ways = this.isShort ? this.short : this.whole;
     const placeAll = (letters) => layout.at.map((_, v) => place(ways, v, letters));
+    const smallest = placeAll(least);
     for (let letters = size; letters > least; letters *= LETTERS_STEP) {
       const placed = placeAll(letters);
       if (placed.every((each, v) => each || !smallest[v])) return [placed, letters];
     }
-    return [placeAll(least), least];
+    return [smallest, least];
   }
 
   // Return the boxes of the names on the map.
