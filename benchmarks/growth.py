@@ -168,10 +168,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
     parser.add_argument("--rounds", type=int, default=3, help="number of measurements of each cost")
     parser.add_argument(
-        "--most", type=int, default=STORE_SIZES[-1], help="number of matches in the largest store"
+        "--most",
+        type=int,
+        default=STORE_SIZES[-1],
+        help="number of matches in the largest store (default %(default)s)",
     )
     parser.add_argument(
-        "--most-connections", type=int, default=CONNECTION_COUNTS[-1], help="maximum number of connections"
+        "--most-connections",
+        type=int,
+        default=CONNECTION_COUNTS[-1],
+        help="maximum number of connections (default %(default)s)",
     )
     parser.add_argument(
         "--stores",

@@ -20,7 +20,7 @@ import msgspec
 from arena.bots.client.state.moves import MAX_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
-    RequestTargets,
+    RequestSubjects,
     Stranger,
     repeat_until_cancelled,
     send_get,
@@ -80,14 +80,14 @@ def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: obje
     return RequestKind(type, send_requests, frozenset(answers), role)
 
 
-MakeTarget = Callable[[RequestTargets, int], str]
+MakeTarget = Callable[[RequestSubjects, int], str]
 """Function that returns the URL path of the request with this number."""
 
 
 def get_repeatedly(
     route: str,
     target: str | MakeTarget,
-    make_authorization: Callable[[RequestTargets, int], str] | None = None,
+    make_authorization: Callable[[RequestSubjects, int], str] | None = None,
     method: str = "GET",
 ) -> RequestKind:
     """Return the kind of request in which strangers repeat an HTTP request, each time on a new connection.
@@ -288,7 +288,7 @@ def _choose(choices: Sequence[str], number: int) -> str:
     return choices[number % len(choices)] if choices else "none"
 
 
-def _make_credentials(subjects: RequestTargets, number: int) -> str:
+def _make_credentials(subjects: RequestSubjects, number: int) -> str:
     name = subjects.own_matches[number % len(subjects.own_matches)][1]
     return make_basic_header(name, subjects.tokens[name])
 

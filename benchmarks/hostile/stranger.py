@@ -32,7 +32,7 @@ class TrafficCounts(ConnectionCounts):
 
 
 @dataclass
-class RequestTargets:
+class RequestSubjects:
     """Ids, names and URL paths that requests can refer to.
 
     tokens: by client's name; finished: ids of finished matches; file: URL path of the web site's script
@@ -63,7 +63,7 @@ class Stranger:
     client: connection; None if the kind opens its own connections, or if the server refused this one
     """
 
-    subjects: RequestTargets
+    subjects: RequestSubjects
     number: int
     source: str
     counts: TrafficCounts

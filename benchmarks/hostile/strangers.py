@@ -18,7 +18,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.hostile.kinds import KINDS, THINKERS, RequestKind
-from benchmarks.hostile.stranger import RequestTargets, Stranger, TrafficCounts, send_get
+from benchmarks.hostile.stranger import RequestSubjects, Stranger, TrafficCounts, send_get
 from benchmarks.kit.client import connect
 from benchmarks.kit.script import make_script
 
@@ -41,7 +41,7 @@ class Order:
     seconds: float
 
 
-async def fill_request_targets(subjects: RequestTargets) -> None:
+async def fill_request_subjects(subjects: RequestSubjects) -> None:
     """Look up ids and URL paths to request, and play one match, whose players may request its log.
 
     Raises RuntimeError if the server does not answer as expected.
@@ -60,7 +60,7 @@ async def fill_request_targets(subjects: RequestTargets) -> None:
         subjects.own_matches += [(match, name) for match in played]
 
 
-async def load_finished_matches(subjects: RequestTargets, query: str) -> list[str]:
+async def load_finished_matches(subjects: RequestSubjects, query: str) -> list[str]:
     """Return the ids of finished matches that `/api/records` lists. `query`: query of the request, such as `limit=50`.
 
     Raises RuntimeError if the server does not answer with JSON.
@@ -73,7 +73,7 @@ async def load_finished_matches(subjects: RequestTargets, query: str) -> list[st
     raise RuntimeError(f"/api/records did not answer with JSON: {answer!r:.100}")
 
 
-async def _play_own_match(subjects: RequestTargets) -> None:
+async def _play_own_match(subjects: RequestSubjects) -> None:
     """Play one match between two clients of this process, to its end."""
     tally, kind = TrafficCounts(), KINDS["move"]
     with ExitStack() as stack:
@@ -91,7 +91,7 @@ async def _play_own_match(subjects: RequestTargets) -> None:
         await asyncio.gather(*playing, return_exceptions=True)
 
 
-async def track_live_matches(subjects: RequestTargets) -> None:
+async def track_live_matches(subjects: RequestSubjects) -> None:
     """Keep `subjects.live` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
     with closing(await connect(subjects.url, LOOKUP_ADDRESS, name="learner", role="spectator")) as learner:
         await learner.send(type="browse")
@@ -110,7 +110,7 @@ async def _connect(stranger: Stranger, role: str) -> None:
 
 
 async def execute_order(
-    subjects: RequestTargets, order: Order, wait_for_start: Callable[[], Awaitable[None]]
+    subjects: RequestSubjects, order: Order, wait_for_start: Callable[[], Awaitable[None]]
 ) -> TrafficCounts:
     """Connect the clients of an order, await `wait_for_start()`, and send requests for the ordered duration.
 
@@ -153,11 +153,11 @@ def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:
 
     url: URL of the server; tokens: tokens of the clients, by name
     """
-    uvloop.run(_carry_out_orders(RequestTargets(url, tokens), pipe))
+    uvloop.run(_carry_out_orders(RequestSubjects(url, tokens), pipe))
 
 
-async def _carry_out_orders(subjects: RequestTargets, pipe: Connection) -> None:
-    await fill_request_targets(subjects)
+async def _carry_out_orders(subjects: RequestSubjects, pipe: Connection) -> None:
+    await fill_request_subjects(subjects)
     live_matches_task = asyncio.create_task(track_live_matches(subjects))
 
     async def wait_for_start() -> None:
