@@ -72,7 +72,7 @@ class WriteConnection:
         """Yield the connection for one transaction inside the block: SQLAlchemy's object, and the driver's (asyncpg's).
 
         A cancellation takes effect before or after the block. After `answer_seconds`, the connection is closed, so that
-        its pending calls raise an exception.
+        its pending calls raise an exception that counts as an outage (`errors.is_transient_error`).
         """
         await checkpoint_if_cancelled()  # a task that commits in a loop would otherwise never be cancelled
         with anyio.CancelScope(shield=True):
@@ -87,13 +87,13 @@ class WriteConnection:
                         yield self._connection, self._driver_connection
                     finally:
                         abandon_timer.cancel()
-                except BaseException:
-                    if (
-                        self._driver_connection is None
-                        or self._driver_connection.is_closed()
-                        or self._driver_connection.is_in_transaction()
-                    ):
+                except BaseException as error:
+                    is_closed = self._driver_connection is None or self._driver_connection.is_closed()
+                    if is_closed or self._driver_connection.is_in_transaction():
                         await self._drop_connection()
+                    if is_closed and isinstance(error, AttributeError):
+                        # asyncpg uses attributes that `terminate` has set to None
+                        raise ConnectionError("the connection to the database was closed") from error
                     raise
 
     async def _drop_connection(self) -> None:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import anyio
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from arena.clock import MONOTONIC
 from arena.match.referee_events import MatchOpened
 from arena.server.core.effects import DurableEffect
+from arena.server.store import schema
 from arena.server.store.database import open_store
+from arena.server.store.errors import describe_database_error, is_transient_error
 from arena.server.store.journal import journal as journal_module
+from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.journal import Journal, StoreUnavailable, open_journal
+from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import load_events_of_match
 from tests.server.databases import Postgresql
 from tests.server.journals import MATCH, make_append_event, make_close_match, make_open_match
@@ -133,6 +140,64 @@ async def test_no_confirmed_event_is_lost_or_doubled_if_the_database_is_killed_r
     assert len(times) - confirmed in (0, 1), (
         "at most the last event may be durable without having been confirmed"
     )
+
+
+class InterruptedCall(NamedTuple):
+    """Awaitable for a coroutine that calls `interrupt` once, when it goes on after its nth wait (from 1)."""
+
+    coroutine: Coroutine[Any, Any, object]
+    wait_number: int
+    interrupt: Callable[[], None]
+
+    def __await__(self) -> Generator[Any, None, bool]:
+        """Return True if the coroutine waited so often."""
+        steps = self.coroutine.__await__()
+        for waits in count():
+            if waits == self.wait_number:
+                self.interrupt()
+            try:
+                future = next(steps)
+            except StopIteration:
+                return waits >= self.wait_number
+            yield future
+        raise AssertionError
+
+
+async def test_a_connection_abandoned_at_any_point_of_a_transaction_counts_as_an_outage(
+    postgresql_database: str,
+) -> None:
+    """The driver has errors of its own for a connection that is closed between two of its messages."""
+    async with (
+        open_store(postgresql_database) as engine,
+        open_playing_journal(engine) as journal,
+        open_postgresql_writer(engine, 100, MONOTONIC) as writer,
+    ):
+
+        def revoke_tokens(connection: sa.Connection) -> None:
+            never = sa.delete(schema.tokens).where(schema.tokens.c.name == sa.bindparam("no_token"))
+            connection.execute(never, [{"no_token": "a"}, {"no_token": "b"}])
+
+        def commit(*effects: DurableEffect) -> Awaitable[None]:
+            return writer.commit(collect_changes(effects, journal.lease.name), journal.lease)
+
+        transactions: list[Callable[[], Any]] = [
+            lambda: commit(make_append_event(2)),
+            lambda: writer.write(revoke_tokens),
+            lambda: commit(make_append_event(2), make_close_match(record(MATCH))),
+        ]
+        for transaction in transactions:
+            outages: list[Exception] = []
+            for wait_number in count(1):
+                writer.abandon()  # the next transaction opens a new connection
+                try:
+                    if not await InterruptedCall(transaction(), wait_number, writer.abandon):
+                        break
+                except Exception as error:  # noqa: BLE001
+                    outages.append(error)
+            assert len(outages) >= 2
+            assert [each for each in outages if not is_transient_error(each)] == []
+            assert "NoneType" not in " ".join(str(describe_database_error(each)) for each in outages)
+        assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
 async def test_a_commit_waits_for_a_frozen_database(
