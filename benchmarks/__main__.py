@@ -8,12 +8,12 @@ engines: `python -m benchmarks.engine.strength --help`.
 from __future__ import annotations
 
 from benchmarks.engine import raw
-from benchmarks.kit.results import RESULTS, make_parser
+from benchmarks.kit.results import RESULTS, make_argument_parser
 
 
 def main() -> None:
     """Run the benchmarks that the command line names, one after another, and write RESULTS.md."""
-    parser = make_parser(__doc__)
+    parser = make_argument_parser(__doc__)
     parser.add_argument(
         "parts",
         nargs="*",
@@ -27,10 +27,10 @@ def main() -> None:
         names = ", ".join(raw.MEASURED_PARTS)
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {names}")
     for name in () if arguments.page else arguments.parts or raw.MEASURED_PARTS:
-        raw.measure_and_save(name)
-        print(*raw.make_figures(name).values(), sep="\n", flush=True)
-        RESULTS.path.write_text(raw.render_page(), encoding="utf-8")
-    RESULTS.path.write_text(raw.render_page(), encoding="utf-8")
+        raw.run_and_save_benchmark(name)
+        print(*raw.format_figures(name).values(), sep="\n", flush=True)
+        RESULTS.path.write_text(raw.render_results_page(), encoding="utf-8")
+    RESULTS.path.write_text(raw.render_results_page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from benchmarks.kit.client import Client, ServerMessage, connect, open_client, open_socket
-from benchmarks.kit.results import make_parser, print_faults
-from benchmarks.kit.script import MAP, make_script
+from benchmarks.kit.results import make_argument_parser, print_faults
+from benchmarks.kit.script import MAP, make_scripted_moves
 
 # Work at fixed intervals must not be counted as part of a request.
 loop_lag.MEASURE_INTERVAL_NS = 10**12
@@ -47,9 +47,9 @@ REPETITIONS, SERIES = 20, 3
 The figure for a function is the median of its calls per request, in the series with the smallest median: on a busy
 machine, more than half of the requests of a series may show further calls, such as those of work that ended late.
 """
-QUIET_SECONDS = 0.03
+SETTLE_SECONDS = 0.03
 """Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""
-PROMISED_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
+MAX_CALLS = {"a durable move": 60, "a hello": 120, "a cached answer of /api/table": 60}
 """Promised upper bound of the calls per request, by kind of request."""
 TABLE_REQUEST = b"GET /api/table HTTP/1.1\r\nHost: here\r\n\r\n"
 
@@ -77,7 +77,7 @@ class CallCounter:
             self.counts = Counter()
             self._is_counting = True
             await action(number)
-            await asyncio.sleep(QUIET_SECONDS)
+            await asyncio.sleep(SETTLE_SECONDS)
             self._is_counting = False
             results.append(self.counts)
         all_series = [results[start : start + REPETITIONS] for start in range(0, len(results), REPETITIONS)]
@@ -95,15 +95,15 @@ class CallCounter:
         threading.setprofile(None)
 
 
-async def read_type(client: Client, kind: str) -> ServerMessage:
-    """Skip received messages until one has the type `kind`, and return that message."""
-    while (message := await client.receive()).type != kind:
+async def receive_type(client: Client, message_type: str) -> ServerMessage:
+    """Skip received messages until one has the type `message_type`, and return that message."""
+    while (message := await client.receive()).type != message_type:
         pass
     return message
 
 
-async def count_all() -> dict[str, Counter[CodeType]]:
-    """Return the number of calls of each function per request, for each kind of request in PROMISED_CALLS."""
+async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
+    """Return the number of calls of each function per request, for each kind of request in MAX_CALLS."""
     calls = CallCounter()
     pool = Pool(games=(PoolGame(make_game_on_map("riskless", MAP), TimeControl.parse("60+1")),))
     results = {}
@@ -119,18 +119,18 @@ async def count_all() -> dict[str, Counter[CodeType]]:
             async with open_host(settings, pool=pool) as host:
                 results["a hello"] = await _count_hello_calls(host, calls)
                 results["a durable move"] = await _count_move_calls(host, calls)
-                results["a cached answer of /api/table"] = await _count_page_calls(host, calls)
+                results["a cached answer of /api/table"] = await _count_table_request_calls(host, calls)
     finally:
         calls.close()
-    return {kind: results[kind] for kind in PROMISED_CALLS}
+    return {kind: results[kind] for kind in MAX_CALLS}
 
 
 async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
     clients = [await open_client(host.url) for _ in range(SERIES * REPETITIONS + 1)]
 
-    async def send_hello(number: int) -> None:
-        await clients[number].send(type="hello", name=f"watcher {number}", pool=False)
-        await read_type(clients[number], "welcome")
+    async def send_hello(client_index: int) -> None:
+        await clients[client_index].send(type="hello", name=f"watcher {client_index}", pool=False)
+        await receive_type(clients[client_index], "welcome")
 
     await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
     # A real matchmaker pairs all bots that arrived within PAIRING_DELAY_NS at once, so its work is not part of a hello.
@@ -144,23 +144,23 @@ async def _count_move_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
     pair = [await connect(host.url, name=name) for name in ("maxie", "minnie")]
     seats = {}
     for client in pair:
-        start = await read_type(client, "start")
+        start = await receive_type(client, "start")
         seats[start.seat] = client
         await client.send(type="ready", match=start.match)
     clients, match = [seats["maxie"], seats["minnie"]], start.match
-    await read_type(clients[0], "turn")
+    await receive_type(clients[0], "turn")
 
     async def play_move(ply: int) -> None:
         mover, opponent = clients[ply % 2], clients[1 - ply % 2]
-        await mover.send(type="move", match=match, ply=ply, move=make_script()[ply])
-        await read_type(mover, "accepted")
-        await read_type(opponent, "turn")
+        await mover.send(type="move", match=match, ply=ply, move=make_scripted_moves()[ply])
+        await receive_type(mover, "accepted")
+        await receive_type(opponent, "turn")
 
-    make_script()
+    make_scripted_moves()
     return await calls.count_calls(play_move)
 
 
-async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
+async def _count_table_request_calls(host: Host, calls: CallCounter) -> Counter[CodeType]:
     reader, writer = await open_socket(host.url)
 
     async def send_get(_number: int) -> None:
@@ -173,17 +173,17 @@ async def _count_page_calls(host: Host, calls: CallCounter) -> Counter[CodeType]
 
 
 def main() -> int:
-    """Count the calls and print them. Return the exit code: 1 if there are more than PROMISED_CALLS."""
-    parser = make_parser(__doc__)
+    """Count the calls and print them. Return the exit code: 1 if there are more than MAX_CALLS."""
+    parser = make_argument_parser(__doc__)
     parser.add_argument(
         "--list", action="store_true", help="list every function, in the order of first calls"
     )
     arguments = parser.parse_args()
     faults = []
-    for kind, counts in uvloop.run(count_all()).items():
+    for kind, counts in uvloop.run(count_calls_by_request()).items():
         total = counts.total()
-        print(f"{kind}: {total} calls, promised at most {PROMISED_CALLS[kind]}")
-        if total > PROMISED_CALLS[kind]:
+        print(f"{kind}: {total} calls, promised at most {MAX_CALLS[kind]}")
+        if total > MAX_CALLS[kind]:
             faults.append(f"{kind}: {total} calls")
         for function_code, call_count in (+counts).items() if arguments.list else ():
             file = Path(function_code.co_filename).relative_to(PACKAGE_FOLDER)

@@ -19,19 +19,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_bots
-from benchmarks.kit.measure import format_spread, make_table, percentile
+from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots
+from benchmarks.kit.measure import compute_quantile, format_markdown_table, format_spread
 from benchmarks.kit.results import CLUSTER, format_verdict, start_measurement
-from benchmarks.kit.running_server import SCRIPT_OPTIONS, process_cpu_seconds
+from benchmarks.kit.running_server import SCRIPT_OPTIONS, read_process_cpu_seconds
 from testkit import forked
 from testkit.nats_server import NatsServer, run_nats
 from testkit.parts import find_postgresql_folder, missing_reason
 from testkit.server_process import Role, ServerProcess
 from tests.server.databases import Postgresql, running_postgresql
 
-IDLE_SECONDS = 3.0
+IDLE_MEASUREMENT_SECONDS = 3.0
 """Length of the measurement while all bots are connected and idle, in seconds."""
-WARM_SECONDS = 3.0
+WARM_UP_SECONDS = 3.0
 """Seconds for which the bots play before the measurement begins."""
 SERVE_OPTIONS = (
     *SCRIPT_OPTIONS,
@@ -40,10 +40,15 @@ SERVE_OPTIONS = (
     "--set=limits.moves_per_second=100000",
     "--set=pool.concurrency=1000",
 )
-SINGLE_PROCESS = "one process"
-MAX_RATIO = 2.0
+SINGLE_PROCESS_TITLE = "one process"
+MAX_CPU_RATIO = 2.0
 """Promised upper bound of the servers' CPU time per move with 4 edges, divided by that of one process."""
-EDGE_COUNTS = {SINGLE_PROCESS: 0, "a core and 1 edge": 1, "a core and 2 edges": 2, "a core and 4 edges": 4}
+EDGE_COUNT_BY_CONFIGURATION = {
+    SINGLE_PROCESS_TITLE: 0,
+    "a core and 1 edge": 1,
+    "a core and 2 edges": 2,
+    "a core and 4 edges": 4,
+}
 """Number of edges (processes that hold the connections), by name of the configuration. 0 means one process in all."""
 
 
@@ -64,21 +69,21 @@ def measure_cpu_seconds(
     the connections; PostgreSQL; and NATS.
     """
     return [
-        sum(process_cpu_seconds(member.pid) for member in members if member.role != "edge"),
-        sum(process_cpu_seconds(member.pid) for member in members if member.role == "edge"),
-        sum(process_cpu_seconds(process) for process in postgresql.processes),
-        process_cpu_seconds(nats.pid),
+        sum(read_process_cpu_seconds(member.pid) for member in members if member.role != "edge"),
+        sum(read_process_cpu_seconds(member.pid) for member in members if member.role == "edge"),
+        sum(read_process_cpu_seconds(process) for process in postgresql.processes),
+        read_process_cpu_seconds(nats.pid),
     ]
 
 
 @asynccontextmanager
-async def run_members(
-    edge_count: int, folder: Path, url: str, nats: NatsServer
+async def run_cluster_processes(
+    edge_count: int, folder: Path, database_url: str, nats: NatsServer
 ) -> AsyncIterator[list[ServerProcess]]:
     """Run one core (plays the matches) and some edges (hold the connections) until the end of the block.
 
     edge_count: number of edges; 0 to run a single process instead
-    folder: folder of the logs; url: URL of the database
+    folder: folder of the logs; database_url: URL of the database
     """
     roles: list[Role] = ["core", *["edge"] * edge_count] if edge_count else ["all"]  # type: ignore[list-item]
     bus = (f"--set=bus.url={nats.url}",) if edge_count else ()
@@ -86,7 +91,10 @@ async def run_members(
     try:
         for number, role in enumerate(roles):
             member = ServerProcess(
-                role, f"{role}-{number}", folder / f"{number}.log", (*bus, "--db", url, *SERVE_OPTIONS)
+                role,
+                f"{role}-{number}",
+                folder / f"{number}.log",
+                (*bus, "--db", database_url, *SERVE_OPTIONS),
             )
             members.append(member)
             member.start()
@@ -97,20 +105,24 @@ async def run_members(
             await asyncio.to_thread(started_member.close)
 
 
-async def measure_once(
-    edge_count: int, arguments: argparse.Namespace, url: str, postgresql: Postgresql, nats: NatsServer
+async def measure_round_cost(
+    edge_count: int,
+    arguments: argparse.Namespace,
+    database_url: str,
+    postgresql: Postgresql,
+    nats: NatsServer,
 ) -> RoundCost:
     """Run one core (plays the matches) and some edges (hold the connections) for a while, and return the cost of a move.
 
     edge_count: number of edges; 0 to run a single process instead
-    arguments: command line of this benchmark; url: URL of the database
+    arguments: command line of this benchmark; database_url: URL of the database
 
     Raises RuntimeError if a bot forfeits a match.
     """
     load = Load()
     pause_seconds = float(arguments.bots / 2 / arguments.rate)  # one of two bots is to move
     with tempfile.TemporaryDirectory(prefix="arena-cluster-") as folder:
-        async with run_members(edge_count, Path(folder), url, nats) as members:
+        async with run_cluster_processes(edge_count, Path(folder), database_url, nats) as members:
             entrance_urls = [member.url for member in members if member.role != "core"]
 
             def make_bots(prefix: str, *, join_pool: bool) -> list[Coroutine[Any, Any, None]]:
@@ -128,21 +140,21 @@ async def measure_once(
             async with run_bots(load, make_bots("idle", join_pool=False)):
                 await asyncio.sleep(1)
                 cpu_before = measure_cpu_seconds(members, postgresql, nats)
-                await asyncio.sleep(IDLE_SECONDS)
+                await asyncio.sleep(IDLE_MEASUREMENT_SECONDS)
                 cpu_after = measure_cpu_seconds(members, postgresql, nats)
                 idle_cpu = [b - a for a, b in zip(cpu_before, cpu_after, strict=True)]
                 async with run_bots(load, make_bots("bot", join_pool=True)):
-                    await asyncio.sleep(WARM_SECONDS)
+                    await asyncio.sleep(WARM_UP_SECONDS)
                     load.seconds.clear()
                     cpu_before, moves = measure_cpu_seconds(members, postgresql, nats), load.moves
-                    rate = await measure_rate(load, arguments.seconds)
+                    rate = await measure_moves_per_second(load, arguments.seconds)
                     cpu_after = measure_cpu_seconds(members, postgresql, nats)
                     moves, seconds = load.moves - moves, list(load.seconds)
     if load.forfeits:
         raise RuntimeError(
             f"with {edge_count} edges, {len(load.forfeits)} matches were forfeited, the first by {load.forfeits[0]}"
         )
-    idle_periods = arguments.seconds / IDLE_SECONDS
+    idle_periods = arguments.seconds / IDLE_MEASUREMENT_SECONDS
     core_us, edges_us, postgresql_us, nats_us = [
         1e6 * (b - a - idle_seconds * idle_periods) / moves
         for a, b, idle_seconds in zip(cpu_before, cpu_after, idle_cpu, strict=True)
@@ -153,13 +165,13 @@ async def measure_once(
         "edges µs": edges_us,
         "PostgreSQL µs": postgresql_us,
         "NATS µs": nats_us,
-        "p50 ms": 1000 * percentile(seconds, 0.5),
-        "p99 ms": 1000 * percentile(seconds, 0.99),
-        "idle, ms of CPU a second": 1000 * (idle_cpu[0] + idle_cpu[1]) / IDLE_SECONDS,
+        "p50 ms": 1000 * compute_quantile(seconds, 0.5),
+        "p99 ms": 1000 * compute_quantile(seconds, 0.99),
+        "idle, ms of CPU a second": 1000 * (idle_cpu[0] + idle_cpu[1]) / IDLE_MEASUREMENT_SECONDS,
     }
 
 
-def make_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
+def format_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
     """Return the figures, by placeholder in CLUSTER.md. `costs`: all rounds by configuration."""
     rows, server_us = [], {}
     for configuration, rounds in costs.items():
@@ -170,12 +182,12 @@ def make_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
         server_us[configuration] = [cost["core µs"] + cost["edges µs"] for cost in rounds]
     *_, last = costs
     ratios = [
-        us / single_us for us, single_us in zip(server_us[last], server_us[SINGLE_PROCESS], strict=True)
+        us / single_us for us, single_us in zip(server_us[last], server_us[SINGLE_PROCESS_TITLE], strict=True)
     ]
-    is_kept = statistics.median(ratios) <= MAX_RATIO
+    is_kept = statistics.median(ratios) <= MAX_CPU_RATIO
     return {
-        "cost.table": make_table(["", *rounds[0]], rows),
-        "cost.ratio": format_verdict(f"{format_spread(ratios, 2)} ×", is_kept=is_kept),
+        "cost.table": format_markdown_table(["", *rounds[0]], rows),
+        "cost.ratio": format_verdict(f"{format_spread(ratios, 2)} ×", is_bound_kept=is_kept),
     }
 
 
@@ -191,16 +203,16 @@ def main() -> None:
     if binaries is None or missing_reason("nats"):
         parser.error(str(missing_reason("postgresql") or missing_reason("nats")))
     forked.start_fork_server()
-    costs: dict[str, list[RoundCost]] = {configuration: [] for configuration in EDGE_COUNTS}
+    costs: dict[str, list[RoundCost]] = {configuration: [] for configuration in EDGE_COUNT_BY_CONFIGURATION}
     conditions = start_measurement()
     with running_postgresql(binaries) as postgresql, run_nats() as nats:
         for number in range(arguments.rounds):
-            for configuration, edges in EDGE_COUNTS.items():
+            for configuration, edges in EDGE_COUNT_BY_CONFIGURATION.items():
                 url = postgresql.new_database()
-                cost = asyncio.run(measure_once(edges, arguments, url, postgresql, nats))
+                cost = asyncio.run(measure_round_cost(edges, arguments, url, postgresql, nats))
                 costs[configuration].append(cost)
                 print(f"{number + 1}: {configuration}: {cost}", flush=True)
-    CLUSTER.publish("cost", make_figures(costs), conditions, write=arguments.write)
+    CLUSTER.publish("cost", format_figures(costs), conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from benchmarks.kit.measure import make_table, percentile
+from benchmarks.kit.measure import compute_quantile, format_markdown_table
 from benchmarks.kit.results import CLUSTER, format_verdict, print_faults, start_measurement
 from testkit import forked
 from testkit.cluster import run_cluster
@@ -48,17 +48,17 @@ MAX_P99_RECOVERY_SECONDS = 3.0
 """Promised upper bound of the p99 of the time until play continues after a core fails, in seconds."""
 
 
-async def run_failures(
-    arguments: argparse.Namespace, folder: Path, url: str, postgresql: Postgresql, nats: NatsServer
+async def inject_failures(
+    arguments: argparse.Namespace, folder: Path, database_url: str, postgresql: Postgresql, nats: NatsServer
 ) -> FailureReport:
     """Run a cluster and its bots, inject all failures, and return the report.
 
-    arguments: command line of this benchmark; folder: folder of the logs; url: URL of an empty database
+    arguments: command line of this benchmark; folder: folder of the logs; database_url: URL of an empty database
     """
     rng = random.Random(arguments.seed)
     kinds = [arguments.kinds[number % len(arguments.kinds)] for number in range(arguments.rounds)]
     rng.shuffle(kinds)
-    database = urlsplit(url).path[1:]
+    database = urlsplit(database_url).path[1:]
     async with run_cluster(
         arguments.edges, 2, folder, nats, postgresql.folder, database, *SERVE_OPTIONS
     ) as cluster:
@@ -73,34 +73,39 @@ async def run_failures(
         )
 
 
-def recovery_seconds(report: FailureReport, kinds: Sequence[str]) -> list[float]:
+def list_recovery_seconds(report: FailureReport, failure_kinds: Sequence[str]) -> list[float]:
     """Return the recovery times of matches, in seconds, for the failures of these kinds.
 
     There is one for each match that continued: the time from the failure until one of the match's bots received a turn, or
     until the match was over.
     """
-    return [seconds for fault in report.injected if fault.kind in kinds for seconds in fault.recovery_seconds]
+    return [
+        seconds
+        for fault in report.injected
+        if fault.kind in failure_kinds
+        for seconds in fault.recovery_seconds
+    ]
 
 
-def make_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
+def format_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
     """Return the figures, by placeholder in CLUSTER.md. `kinds`: kinds of failure in the order of the table."""
     result, rows = report.result, []
     for kind in kinds:
         faults_of_kind = [fault for fault in report.injected if fault.kind == kind]
-        seconds = recovery_seconds(report, [kind])
+        seconds = list_recovery_seconds(report, [kind])
         stuck = sum(fault.stuck for fault in faults_of_kind)
-        quantiles = [f"{percentile(seconds, share):.2f}" for share in (0.5, 0.99, 1)]
+        quantiles = [f"{compute_quantile(seconds, share):.2f}" for share in (0.5, 0.99, 1)]
         rows.append([kind, len(faults_of_kind), len(seconds) + stuck, *quantiles, stuck])
     headings = ["failure", "times", "matches in progress", "continues p50 s", "p99 s", "maximum s", "never"]
     end_reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(result.reasons.items()))
     effect = f"{len(result.faults)} faults in {result.matches:,} matches with {result.acknowledged:,} acknowledged moves (end reasons: {end_reasons})"
-    core_seconds = recovery_seconds(report, CORE_FAULTS)
-    p50, p99 = percentile(core_seconds, 0.5), percentile(core_seconds, 0.99)
+    core_seconds = list_recovery_seconds(report, CORE_FAULTS)
+    p50, p99 = compute_quantile(core_seconds, 0.5), compute_quantile(core_seconds, 0.99)
     return {
-        "failures.table": make_table(headings, rows),
-        "failures.effect": format_verdict(effect, is_kept=not result.faults),
+        "failures.table": format_markdown_table(headings, rows),
+        "failures.effect": format_verdict(effect, is_bound_kept=not result.faults),
         "failures.recovery": format_verdict(
-            f"p50 {p50:.2f} s, p99 {p99:.2f} s", is_kept=p99 <= MAX_P99_RECOVERY_SECONDS
+            f"p50 {p50:.2f} s, p99 {p99:.2f} s", is_bound_kept=p99 <= MAX_P99_RECOVERY_SECONDS
         ),
     }
 
@@ -148,8 +153,8 @@ def main() -> int:
         run_nats() as nats,
     ):
         url = postgresql.new_database()
-        report = asyncio.run(run_failures(arguments, Path(folder), url, postgresql, nats))
-    CLUSTER.publish("failures", make_figures(report, arguments.kinds), conditions, write=arguments.write)
+        report = asyncio.run(inject_failures(arguments, Path(folder), url, postgresql, nats))
+    CLUSTER.publish("failures", format_figures(report, arguments.kinds), conditions, write=arguments.write)
     stuck = [f"{fault.stuck} matches stopped after {fault.kind}" for fault in report.injected if fault.stuck]
     return print_faults([*report.result.faults, *stuck])
 

@@ -13,13 +13,13 @@ import logging
 import sys
 import time
 
-from benchmarks.kit.results import make_parser, print_faults
+from benchmarks.kit.results import make_argument_parser, print_faults
 from testkit.fuzz import run_fuzzer
 
 
 def main() -> int:
     """Run the fuzzer and print the results. Return the exit code: 1 if there was a failure."""
-    parser = make_parser(__doc__)
+    parser = make_argument_parser(__doc__)
     parser.add_argument("--frames", type=int, default=1_000_000, help="number of random frames to decode")
     parser.add_argument("--seed", type=int, default=1, help="random seed of the frames")
     arguments = parser.parse_args()

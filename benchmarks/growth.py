@@ -15,29 +15,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from benchmarks.kit.filling import STORE_TITLES, create_database, create_filled_store
-from benchmarks.kit.flat import LIMIT_OPTIONS, WARM_SECONDS, measure_moves
+from benchmarks.kit.filling import STORE_KIND_TITLES, create_database, create_filled_store
+from benchmarks.kit.flat import RAISED_LIMIT_OPTIONS, WARM_UP_SECONDS, measure_moves_and_cpu
 from benchmarks.kit.load_processes import ARENA, IDLE, LoadProcesses, run_loads
-from benchmarks.kit.measure import format_spread, make_table
+from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
-from benchmarks.kit.running_server import RunningServer, raise_file_limit, run_arena_server, server_cores
+from benchmarks.kit.running_server import RunningServer, list_server_cores, raise_file_limit, run_arena_server
 
 CONNECTION_COUNTS = (10, 100, 1_000, 5_000, 10_000)
 """Numbers of connections with which the cost of a move is measured."""
 PLAYING_CONNECTIONS = 10
 """Number of bots that play while the other connections are idle."""
-STORE_SIZES = (1, 10_000, 1_000_000)
+STORED_MATCH_COUNTS = (1, 10_000, 1_000_000)
 """Numbers of finished matches in the stores that are compared."""
-PLAYERS_ON_STORE = 100
+PLAYER_COUNT_PER_STORE = 100
 """Number of bots that play on each store."""
-CONSTANT_FROM = 100
+CONSTANT_COST_CONNECTIONS = 100
 """Number of connections beyond which the cost of a move must no longer grow."""
 MAX_RATIO, MAX_START_SECONDS = 1.3, 2.0
 """Promised upper bounds: growth of the cost of a move, and start-up time with the largest store in seconds."""
 
 
 @dataclass(frozen=True)
-class CostBesideIdle:
+class CostBesideIdleConnections:
     """Cost of a move with `connections` connections, of which all but PLAYING_CONNECTIONS are idle."""
 
     connections: int
@@ -61,24 +61,28 @@ class CostOnStore:
     """Seconds from the start of the server until it listens, after it was killed with matches in progress."""
 
 
-def measure_beside_idle(sizes: Sequence[int], seconds: float, rounds: int) -> Iterator[CostBesideIdle]:
-    """Yield the cost of a move at each number of connections in `sizes`, ascending, in `rounds` rounds of `seconds`."""
+def measure_costs_beside_idle_connections(
+    connection_counts: Sequence[int], seconds: float, rounds: int
+) -> Iterator[CostBesideIdleConnections]:
+    """Yield the cost of a move at each number of connections in `connection_counts`, ascending, in `rounds` rounds of `seconds`."""
     with (
-        run_arena_server(PLAYING_CONNECTIONS // 2, *LIMIT_OPTIONS, cores=server_cores()) as running,
+        run_arena_server(
+            PLAYING_CONNECTIONS // 2, *RAISED_LIMIT_OPTIONS, cores=list_server_cores()
+        ) as running,
         ExitStack() as stack,
     ):
         idle_count = 0
-        for size in sizes:
+        for size in connection_counts:
             missing_count = size - PLAYING_CONNECTIONS - idle_count
             if missing_count > 0:
                 names = f"idle {size}"
                 stack.enter_context(
-                    run_loads(running.url, missing_count, kind=IDLE, names=names)
+                    run_loads(running.url, missing_count, client_kind=IDLE, name_prefix=names)
                 ).wait_until_all_connected(missing_count)
                 idle_count += missing_count
-            with run_loads(running.url, PLAYING_CONNECTIONS, kind=ARENA) as load:
+            with run_loads(running.url, PLAYING_CONNECTIONS, client_kind=ARENA) as load:
                 cpu, rates = measure_rounds(running, load, PLAYING_CONNECTIONS, seconds, rounds)
-            yield CostBesideIdle(size, cpu, statistics.median(rates))
+            yield CostBesideIdleConnections(size, cpu, statistics.median(rates))
 
 
 def measure_rounds(
@@ -86,39 +90,41 @@ def measure_rounds(
 ) -> tuple[list[float], list[float]]:
     """Wait until `player_count` bots have connected. Return the CPU µs per move and the moves per second of each round."""
     load.wait_until_all_connected(player_count)
-    time.sleep(WARM_SECONDS)
-    figures = [measure_moves(running, load, seconds) for _ in range(rounds)]
+    time.sleep(WARM_UP_SECONDS)
+    figures = [measure_moves_and_cpu(running, load, seconds) for _ in range(rounds)]
     return [figure.cpu_us for figure in figures], [figure.moves_per_second for figure in figures]
 
 
-def measure_costs_with_store(store: str, count: int, seconds: float, rounds: int) -> CostOnStore:
-    """Fill a store (`sqlite` or `postgresql`) with `count` matches, let bots play, then kill and restart its server.
+def measure_costs_with_store(store_kind: str, match_count: int, seconds: float, rounds: int) -> CostOnStore:
+    """Fill a store (`sqlite` or `postgresql`) with `match_count` matches, let bots play, then kill and restart its server.
 
     seconds, rounds: length and number of the periods of play that are measured
     """
-    with create_database(store) as url:
-        asyncio.run(create_filled_store(url, count))
+    with create_database(store_kind) as url:
+        asyncio.run(create_filled_store(url, match_count))
         with (
             _start_server(url) as (running, start),
-            run_loads(running.url, PLAYERS_ON_STORE, kind=ARENA) as load,
+            run_loads(running.url, PLAYER_COUNT_PER_STORE, client_kind=ARENA) as load,
         ):
-            cpu = measure_rounds(running, load, PLAYERS_ON_STORE, seconds, rounds)[0]
+            cpu = measure_rounds(running, load, PLAYER_COUNT_PER_STORE, seconds, rounds)[0]
             running.process.kill()
             running.process.wait()
         with _start_server(url) as (_, recovery):
-            return CostOnStore(store, count, cpu, start, recovery)
+            return CostOnStore(store_kind, match_count, cpu, start, recovery)
 
 
 @contextmanager
 def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
     start_time = time.perf_counter()
     with run_arena_server(
-        PLAYERS_ON_STORE // 2, *LIMIT_OPTIONS, database=url, cores=server_cores()
+        PLAYER_COUNT_PER_STORE // 2, *RAISED_LIMIT_OPTIONS, database=url, cores=list_server_cores()
     ) as running:
         yield running, time.perf_counter() - start_time
 
 
-def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[CostOnStore]) -> dict[str, str]:
+def format_figures(
+    idle_costs: Sequence[CostBesideIdleConnections], store_costs: Sequence[CostOnStore]
+) -> dict[str, str]:
     """Return the figures, by placeholder in SERVER.md."""
     idle_rows = [
         [f"{cost.connections:,}", format_spread(cost.cpu_us), f"{cost.moves_per_second:,.0f}"]
@@ -126,17 +132,17 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
     ]
     store_rows = [
         [
-            *(STORE_TITLES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu_us)),
+            *(STORE_KIND_TITLES[cost.store], f"{cost.matches:,}", format_spread(cost.cpu_us)),
             *(f"{cost.start_seconds:.1f}", f"{cost.recovery_seconds:.1f}"),
         ]
         for cost in store_costs
     ]
     store_head = ["store", "finished matches", "CPU of a move", "start", "after a kill"]
     figures = {
-        "growth.connections": make_table(["connections", "CPU of a move", "moves/s"], idle_rows),
-        "growth.stores": make_table(store_head, store_rows),
+        "growth.connections": format_markdown_table(["connections", "CPU of a move", "moves/s"], idle_rows),
+        "growth.stores": format_markdown_table(store_head, store_rows),
     }
-    grown_costs = [cost for cost in idle_costs if cost.connections >= CONSTANT_FROM]
+    grown_costs = [cost for cost in idle_costs if cost.connections >= CONSTANT_COST_CONNECTIONS]
     if len(grown_costs) > 1:
         ratios = {
             cost.connections: statistics.median(cost.cpu_us) / statistics.median(grown_costs[0].cpu_us)
@@ -144,12 +150,14 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
         }
         worst_count = max(ratios, key=lambda count: ratios[count])
         text = f"at most {ratios[worst_count]:.2f} ×, with {worst_count:,} connections"
-        figures["growth.ratio connections"] = format_verdict(text, is_kept=ratios[worst_count] <= MAX_RATIO)
+        figures["growth.ratio connections"] = format_verdict(
+            text, is_bound_kept=ratios[worst_count] <= MAX_RATIO
+        )
     for store in dict.fromkeys(cost.store for cost in store_costs):
         costs = [cost for cost in store_costs if cost.store == store]
         ratio = max(statistics.median(cost.cpu_us) for cost in costs) / statistics.median(costs[0].cpu_us)
         figures[f"growth.ratio {store}"] = format_verdict(
-            f"at most {ratio:.2f} ×", is_kept=ratio <= MAX_RATIO
+            f"at most {ratio:.2f} ×", is_bound_kept=ratio <= MAX_RATIO
         )
     if store_costs:
         largest = max(cost.matches for cost in store_costs)
@@ -157,7 +165,7 @@ def make_figures(idle_costs: Sequence[CostBesideIdle], store_costs: Sequence[Cos
             max(cost.start_seconds, cost.recovery_seconds) for cost in store_costs if cost.matches == largest
         )
         figures["growth.start"] = format_verdict(
-            f"at most {longest_start_seconds:.1f} s", is_kept=longest_start_seconds < MAX_START_SECONDS
+            f"at most {longest_start_seconds:.1f} s", is_bound_kept=longest_start_seconds < MAX_START_SECONDS
         )
     return figures
 
@@ -170,7 +178,7 @@ def main() -> None:
     parser.add_argument(
         "--most",
         type=int,
-        default=STORE_SIZES[-1],
+        default=STORED_MATCH_COUNTS[-1],
         help="number of matches in the largest store (default %(default)s)",
     )
     parser.add_argument(
@@ -181,22 +189,22 @@ def main() -> None:
     )
     parser.add_argument(
         "--stores",
-        default=",".join(STORE_TITLES),
+        default=",".join(STORE_KIND_TITLES),
         help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
     conditions, beside = start_measurement(), []
     sizes = [size for size in CONNECTION_COUNTS if size <= arguments.most_connections]
-    for cost_beside_idle in measure_beside_idle(sizes, arguments.seconds, arguments.rounds):
+    for cost_beside_idle in measure_costs_beside_idle_connections(sizes, arguments.seconds, arguments.rounds):
         print(cost_beside_idle, flush=True)
         beside.append(cost_beside_idle)
     stores = []
     for store in arguments.stores.split(","):
-        for count in (size for size in STORE_SIZES if size <= arguments.most):
+        for count in (size for size in STORED_MATCH_COUNTS if size <= arguments.most):
             stores.append(measure_costs_with_store(store, count, arguments.seconds, arguments.rounds))
             print(stores[-1], flush=True)
-    SERVER.publish("growth", make_figures(beside, stores), conditions, write=arguments.write)
+    SERVER.publish("growth", format_figures(beside, stores), conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

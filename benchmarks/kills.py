@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.kit.results import make_parser, print_faults
+from benchmarks.kit.results import make_argument_parser, print_faults
 from testkit.crash import kill_repeatedly
 from testkit.kills import LadderEvent
 
@@ -36,25 +36,25 @@ class FixedIndexBot(Bot):
         return moves[{index} % len(moves)]
 """
 
-MOVE_SECONDS = 0.02
+SECONDS_PER_MOVE = 0.02
 """Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
 
-MOVE_INDEXES = (0, 1, 2, 3, -1)
+MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
 """For each bot of the event, the index (modulo the length) in the list of legal moves of the move that it always plays."""
 
 
-def make_event(folder: Path, rounds: int) -> LadderEvent:
-    """Write deterministic bots to a folder, and return an event of `rounds` rounds in which they play."""
-    for index in MOVE_INDEXES:
+def make_event(folder: Path, round_count: int) -> LadderEvent:
+    """Write deterministic bots to a folder, and return an event of `round_count` rounds in which they play."""
+    for index in MOVE_INDEX_BY_BOT:
         (folder / f"bot{index}.py").write_text(
-            BOT_SOURCE.format(index=index, seconds=MOVE_SECONDS), encoding="utf-8"
+            BOT_SOURCE.format(index=index, seconds=SECONDS_PER_MOVE), encoding="utf-8"
         )
-    bots = [word for index in MOVE_INDEXES for word in ("--bot", f"bot{index}.py")]
+    bots = [word for index in MOVE_INDEX_BY_BOT for word in ("--bot", f"bot{index}.py")]
     terms = ("--game", "tictactoe", "--tc", "60+1", "--openings", "3", "--event", "kills")
-    return LadderEvent(folder, (*terms, "--rounds", str(rounds), *bots))
+    return LadderEvent(folder, (*terms, "--rounds", str(round_count), *bots))
 
 
-def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
+def list_faults_after_ladder_kills(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """Kill a ladder repeatedly, and compare it with one that is never killed. Return a line of text for each difference."""
     rng = random.Random(arguments.seed)
     event = make_event(folder, arguments.rounds)
@@ -94,7 +94,7 @@ def kill_ladder(arguments: argparse.Namespace, folder: Path) -> list[str]:
     return [f"not true: {check}" for check, holds in checks.items() if not holds]
 
 
-def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
+def list_faults_after_server_kills(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """Kill a server repeatedly, and return a line of text for each loss."""
     random.seed(arguments.seed)
     start_time = time.monotonic()
@@ -111,7 +111,7 @@ def kill_server(arguments: argparse.Namespace, folder: Path) -> list[str]:
 
 def main() -> int:
     """Kill a ladder or a server repeatedly, and print all losses and differences. Return the exit code: 1 if there are any."""
-    parser = make_parser(__doc__)
+    parser = make_argument_parser(__doc__)
     parser.add_argument(
         "part",
         nargs="?",
@@ -126,7 +126,7 @@ def main() -> int:
     parser.add_argument("--matches", type=int, default=50, help="number of parallel matches on the server")
     parser.add_argument("--seed", type=int, default=1, help="seed for the random times of the kills")
     arguments = parser.parse_args()
-    kill = kill_ladder if arguments.part == "ladder" else kill_server
+    kill = list_faults_after_ladder_kills if arguments.part == "ladder" else list_faults_after_server_kills
     with tempfile.TemporaryDirectory(prefix="arena-kills-") as folder:
         return print_faults(kill(arguments, Path(folder)))
 

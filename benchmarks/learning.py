@@ -26,22 +26,22 @@ from typing import Any
 import arena
 from arena.bots.learning.environment import Environment
 from arena.games.core import Game
-from benchmarks.kit.measure import Ratio, make_table
-from benchmarks.kit.results import make_parser
+from benchmarks.kit.measure import Ratio, format_markdown_table
+from benchmarks.kit.results import make_argument_parser
 
 MAP = "italy"
-BATCH_SIZE = 4096
+MATCHES_PER_BATCH = 4096
 """Number of matches that `arena.batch` plays in parallel."""
-RUN_COUNT = 3
+MEASUREMENT_COUNT = 3
 """Number of measurements of `arena.play_match` and of `arena match`. The table shows their median."""
-GAMES = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
+GAME_NAMES_BY_TITLE = {"tic-tac-toe": ("tictactoe", "tic_tac_toe"), f"Riskless on {MAP}": ("riskless", "")}
 """Games by title, each as (name in this project, name in OpenSpiel); the latter is empty if OpenSpiel has no such game."""
 
 Play = Callable[[], int]
 """Function that plays for a while and returns the number of steps or matches."""
 
 
-def measure_rate(play: Play, seconds: float) -> float:
+def measure_plays_per_cpu_second(play: Play, seconds: float) -> float:
     """Call `play` for `seconds` of CPU time. Return its steps or matches per second of this thread's CPU time.
 
     A first call, which may have to load or compile, is not counted.
@@ -53,7 +53,7 @@ def measure_rate(play: Play, seconds: float) -> float:
     return moves / duration
 
 
-def play_by_rules(game: Game[Any, Any], rng: Random) -> int:
+def play_random_match_by_rules(game: Game[Any, Any], rng: Random) -> int:
     """Play a random match by the game's rules in Python. Return its number of steps."""
     position, steps = game.start(), 0
     while game.outcome(position) is None:
@@ -62,13 +62,13 @@ def play_by_rules(game: Game[Any, Any], rng: Random) -> int:
     return steps
 
 
-def play_batch(batch: Any) -> int:
+def play_random_batch_moves(batch: Any) -> int:
     """Play a random move in each match of `batch` by the compiled rules. Return the number of moves played."""
     batch.step(batch.random)
-    return BATCH_SIZE
+    return MATCHES_PER_BATCH
 
 
-def play_openspiel(game: Any, rng: Random) -> int:
+def play_random_openspiel_match(game: Any, rng: Random) -> int:
     """Play a random match of an OpenSpiel game. Return its number of steps."""
     state, steps = game.new_initial_state(), 0
     while not state.is_terminal():
@@ -77,7 +77,7 @@ def play_openspiel(game: Any, rng: Random) -> int:
     return steps
 
 
-def play_pettingzoo(zoo: Any, rng: Random, seeds: Iterator[int]) -> int:
+def play_random_pettingzoo_match(zoo: Any, rng: Random, seeds: Iterator[int]) -> int:
     """Play a random match of a PettingZoo environment. Return its number of steps. `seeds`: seeds of its resets."""
     zoo.reset(seed=next(seeds))
     steps = 0
@@ -93,16 +93,16 @@ def play_pettingzoo(zoo: Any, rng: Random, seeds: Iterator[int]) -> int:
     return steps
 
 
-def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
+def make_table_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
     """Yield each row of the table of a game, as (title, function that plays the game).
 
     name, openspiel_name: name of the game in this project and in OpenSpiel; the latter is empty if OpenSpiel has no
         such game
     """
     env = arena.make(name, map=MAP)
-    batch = arena.batch(name, map=MAP, size=BATCH_SIZE, seed=1)
-    yield f"`arena.batch`, {BATCH_SIZE:,} matches", partial(play_batch, batch)
-    yield "the rules in plain Python", partial(play_by_rules, env.game, Random(1))
+    batch = arena.batch(name, map=MAP, size=MATCHES_PER_BATCH, seed=1)
+    yield f"`arena.batch`, {MATCHES_PER_BATCH:,} matches", partial(play_random_batch_moves, batch)
+    yield "the rules in plain Python", partial(play_random_match_by_rules, env.game, Random(1))
     if find_spec("pyspiel"):
         spiel: Any = import_module("pyspiel")
         import_module("open_spiel.python.games.tic_tac_toe")
@@ -111,13 +111,13 @@ def list_rows(name: str, openspiel_name: str) -> Iterator[tuple[str, Play]]:
             games["OpenSpiel's C++ game, called from Python"] = spiel.load_game(openspiel_name)
             games["OpenSpiel's Python game"] = spiel.load_game(f"python_{openspiel_name}")
         for row, game in games.items():
-            yield row, partial(play_openspiel, game, Random(1))
+            yield row, partial(play_random_openspiel_match, game, Random(1))
     if find_spec("pettingzoo"):
         zoos = {"this environment through `adapters.pettingzoo`": arena.adapters.pettingzoo(env)}
         if openspiel_name and find_spec("pygame"):  # its own games need the package
             zoos["PettingZoo's game"] = import_module("pettingzoo.classic.tictactoe_v3").env()
         for row, zoo in zoos.items():
-            yield row, partial(play_pettingzoo, zoo, Random(1), count())
+            yield row, partial(play_random_pettingzoo_match, zoo, Random(1), count())
 
 
 def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
@@ -126,7 +126,7 @@ def play_local_match(env: Environment, seeds: Iterator[int]) -> int:
     return 1
 
 
-def measure_command_rate(rounds: int) -> float:
+def measure_command_matches_per_second(rounds: int) -> float:
     """Play `rounds` pairs of matches with `arena match`. Return the matches per second of CPU time of all its processes."""
     match = [sys.executable, "-m", "arena", "match", "random", "random"]
     matches = ["--map", MAP, "--openings", "4", "--rounds", str(rounds), "--tc", "60+1"]
@@ -139,7 +139,7 @@ def measure_command_rate(rounds: int) -> float:
 
 def main() -> None:
     """Measure all rows, and print both tables."""
-    parser = make_parser(__doc__)
+    parser = make_argument_parser(__doc__)
     parser.add_argument(
         "--seconds", type=float, default=3, help="CPU time to measure each row of the tables, in seconds"
     )
@@ -148,19 +148,22 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     speeds: dict[str, dict[str, float]] = {}
-    for title, (name, openspiel_name) in GAMES.items():
-        for row, play in list_rows(name, openspiel_name):
-            speeds.setdefault(row, {})[title] = measure_rate(play, arguments.seconds)
+    for title, (name, openspiel_name) in GAME_NAMES_BY_TITLE.items():
+        for row, play in make_table_rows(name, openspiel_name):
+            speeds.setdefault(row, {})[title] = measure_plays_per_cpu_second(play, arguments.seconds)
     print(f"Steps per second of CPU time, at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     rows = [
-        [row, *(f"{rates[title]:,.0f}" if title in rates else "" for title in GAMES)]
+        [row, *(f"{rates[title]:,.0f}" if title in rates else "" for title in GAME_NAMES_BY_TITLE)]
         for row, rates in speeds.items()
     ]
-    print(make_table(["", *GAMES], rows))
+    print(format_markdown_table(["", *GAME_NAMES_BY_TITLE], rows))
     local = partial(play_local_match, arena.make("riskless", map=MAP, opening=4), count())
     pairs = [
-        (measure_rate(local, arguments.seconds), measure_command_rate(arguments.rounds))
-        for _ in range(RUN_COUNT)
+        (
+            measure_plays_per_cpu_second(local, arguments.seconds),
+            measure_command_matches_per_second(arguments.rounds),
+        )
+        for _ in range(MEASUREMENT_COUNT)
     ]
     local_rate, command_rate = map(Ratio, zip(*pairs, strict=True))
     matches = {
@@ -169,7 +172,7 @@ def main() -> None:
         "ratio": Ratio([play_rate / arena_rate for play_rate, arena_rate in pairs]),
     }
     print(f"\nMatches of two random bots on {MAP}, per second of CPU time")
-    print(make_table(["", "matches"], matches.items()))
+    print(format_markdown_table(["", "matches"], matches.items()))
 
 
 if __name__ == "__main__":

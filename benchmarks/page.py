@@ -34,24 +34,24 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Response
 
 from arena.protocol.record import to_line
-from benchmarks.kit.results import make_parser
+from benchmarks.kit.results import make_argument_parser
 from benchmarks.kit.running_server import fetch_histogram
 from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
 from testkit.parts import find_browser as chromium_path
 from testkit.parts import find_program
 from tests.web.screenshots import made_up
 
-LATENCY_MS = 400
+ROUND_TRIP_MS = 400
 """Round trip time of the simulated slow network, in ms."""
 BYTES_PER_SECOND = 400_000 / 8
 """Speed of the simulated slow network in each direction, in bytes per second."""
-MIN_MATCHES = 25
+MIN_LIVE_MATCHES = 25
 """Number of matches that must be in progress before live boards are measured. The bots can play 30 in parallel."""
-BOARD_SECONDS = 20.0
+BOARD_MEASUREMENT_SECONDS = 20.0
 """Time over which the CPU time of the live boards is measured, in seconds."""
-MOVE_SECONDS = 1.0
+SECONDS_PER_MOVE = 1.0
 """Pause before each move of the bots whose matches the live boards show, in seconds."""
-SHIFT_SECONDS = 30.0
+SHIFT_MEASUREMENT_SECONDS = 30.0
 """Time for which the layout shift of a view is measured, in seconds."""
 MAX_OPEN_VIEWS = 6
 """Number of views that are open at the same time while their layout shift is measured."""
@@ -60,7 +60,7 @@ FRAME_MS = 1000 / 60
 TRACE_CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
 AUDIT_CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 LIGHTHOUSE_LOADS = 3
-VIEWS = [
+VIEW_PATHS = [
     *("", "tv", "tv/4", "match/{match}", "embed/{match}", "play", "table", "event/serve", "bot/ann"),
     *("versus/ann/bob", "search?bot=ann", "maps", "maps/italy", "file", "me", "host"),
 ]
@@ -102,14 +102,14 @@ PLAY_MOVES_SCRIPT = """async () => {
 def main() -> None:
     """Run the requested measurements, by default all, and print their results."""
     parts: dict[str, Callable[[Browser, Path, int], None]] = {
-        "first": measure_first_view,
+        "first": measure_first_page_load,
         "slow": measure_slow_network,
-        "frames": measure_frames,
-        "shift": measure_shift,
+        "frames": measure_frame_times,
+        "shift": measure_layout_shift,
         "boards": measure_board_cpu,
         "lighthouse": run_lighthouse,
     }
-    parser = make_parser(__doc__)
+    parser = make_argument_parser(__doc__)
     parser.add_argument("parts", nargs="*", help=f"measurements, of {', '.join(parts)}; default: all")
     parser.add_argument(
         "--loads", type=int, default=9, help="number of loads of the first view, each with an empty cache"
@@ -125,11 +125,11 @@ def main() -> None:
                     measure(browser, Path(folder), arguments.loads)
 
 
-def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_layout_shift(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure and print the layout shift of all views on a desktop and on a phone."""
-    print(f"layout shift in {SHIFT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
+    print(f"layout shift in {SHIFT_MEASUREMENT_SECONDS:.0f} s, with bots that play a hundred moves a second:")
     with run_fast_server(folder) as (running, match):
-        addresses = [view.format(match=match) for view in VIEWS]
+        addresses = [view.format(match=match) for view in VIEW_PATHS]
         largest_shift = 0.0
         for width, height in ((1280, 800), (390, 844)):
             for first in range(0, len(addresses), MAX_OPEN_VIEWS):
@@ -138,7 +138,7 @@ def measure_shift(browser: Browser, folder: Path, _loads: int) -> None:
                     pages[address] = page = browser.new_page(viewport={"width": width, "height": height})
                     page.add_init_script(MEASURE_SHIFT_SCRIPT)
                     page.goto(f"{running.url}{address}")
-                page.wait_for_timeout(1000 * SHIFT_SECONDS)
+                page.wait_for_timeout(1000 * SHIFT_MEASUREMENT_SECONDS)
                 for address, page in pages.items():
                     shift = page.evaluate("shifted")
                     largest_shift = max(largest_shift, shift)
@@ -156,7 +156,7 @@ def run_fast_server(folder: Path) -> Iterator[tuple[BrowserArena, str]]:
         yield running, wait_until(lambda: running.fetch_json("records")["matches"], 600)[0]["match"]
 
 
-def measure_first_view(browser: Browser, folder: Path, load_count: int) -> None:
+def measure_first_page_load(browser: Browser, folder: Path, load_count: int) -> None:
     """Measure and print the size and the time of the start page, `load_count` times with an empty cache."""
     with run_arena(folder, "--tc", "1/move", bots=("random", "greedy")) as running:
         wait_until(lambda: running.fetch_json("records")["matches"])
@@ -201,7 +201,7 @@ def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> Non
             session.send("Network.enable")
             throughput = {"downloadThroughput": BYTES_PER_SECOND, "uploadThroughput": BYTES_PER_SECOND}
             session.send(
-                "Network.emulateNetworkConditions", {"offline": False, "latency": LATENCY_MS, **throughput}
+                "Network.emulateNetworkConditions", {"offline": False, "latency": ROUND_TRIP_MS, **throughput}
             )
             start_time = time.perf_counter()
             page.goto(running.url, wait_until="commit")
@@ -211,7 +211,7 @@ def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> Non
             live_times.append(time.perf_counter() - start_time)
             paint_times.append(page.evaluate(FIRST_PAINT_SCRIPT) / 1000)
             context.close()
-    print(f"first view at {LATENCY_MS} ms and 400 kbit/s, {load_count} loads with an empty cache:")
+    print(f"first view at {ROUND_TRIP_MS} ms and 400 kbit/s, {load_count} loads with an empty cache:")
     print(
         f"  painted after {statistics.median(paint_times):.2f} s (median), {max(paint_times):.2f} s at most"
     )
@@ -223,7 +223,7 @@ def measure_slow_network(browser: Browser, folder: Path, load_count: int) -> Non
     )
 
 
-def measure_frames(browser: Browser, folder: Path, _loads: int) -> None:
+def measure_frame_times(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure and print the frame rate while armies move on usa, and the CPU time of the page's thread for each frame."""
     with run_arena(folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
@@ -266,14 +266,14 @@ def measure_board_cpu(browser: Browser, folder: Path, _loads: int) -> None:
     """Measure and print the CPU time of the live boards on a start page that lists many matches in progress."""
     with run_arena(folder, "--map", "usa", "--tc", "20/move", "--set=pool.concurrency=40") as running:
         for number in range(6):
-            running.connect_slow_bot(f"bot-{number}", MOVE_SECONDS, max_matches=10)
+            running.connect_slow_bot(f"bot-{number}", SECONDS_PER_MOVE, max_matches=10)
         page = browser.new_page(viewport={"width": 1440, "height": 2400})
         page.goto(running.url)
         cards, drawn = page.locator(".cards.boards > *"), page.locator(".small-board")
         # The page draws only the visible boards.
-        wait_until(lambda: cards.count() >= MIN_MATCHES and drawn.count() > 0)
+        wait_until(lambda: cards.count() >= MIN_LIVE_MATCHES and drawn.count() > 0)
         moves_before, share = count_accepted_moves(running), measure_cpu_share(browser, page)
-        rate = (count_accepted_moves(running) - moves_before) / BOARD_SECONDS
+        rate = (count_accepted_moves(running) - moves_before) / BOARD_MEASUREMENT_SECONDS
         print(
             f"{drawn.count()} live boards of usa in sight, of {cards.count()} matches with {rate:.1f} moves a second in all:"
         )
@@ -300,11 +300,11 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
     print(f"Lighthouse: {', '.join(AUDIT_CATEGORIES)}, medians of {LIGHTHOUSE_LOADS} loads")
     with run_fast_server(folder) as (running, match):
         running.slow_down_bots(1.0)
-        for view in VIEWS:
+        for view in VIEW_PATHS:
             address = view.format(match=match)
             for device, options in {"phone": [], "desktop": ["--preset=desktop"]}.items():
                 url = f"{running.url}{address}"
-                loads = [score_address(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
+                loads = [run_lighthouse_audit(tool, url, options) for _ in range(LIGHTHOUSE_LOADS)]
                 scores = [
                     round(statistics.median(values))
                     for values in zip(*(load_scores for load_scores, _ in loads), strict=True)
@@ -315,10 +315,10 @@ def run_lighthouse(_browser: Browser, folder: Path, _loads: int) -> None:
                 for fault in faults:
                     print(f"      {fault}")
     if low_score_count:
-        sys.exit(f"{low_score_count} of {2 * len(VIEWS)} have a score below 100")
+        sys.exit(f"{low_score_count} of {2 * len(VIEW_PATHS)} have a score below 100")
 
 
-def score_address(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
+def run_lighthouse_audit(tool: str, url: str, options: list[str]) -> tuple[list[int], list[str]]:
     """Run Lighthouse on a URL. Return its scores (0 to 100, as in AUDIT_CATEGORIES), and the audits that lower them.
 
     tool: path of the program; options: further options of the program
@@ -347,9 +347,9 @@ def count_accepted_moves(running: BrowserArena) -> float:
 
 
 def measure_cpu_share(browser: Browser, page: Page) -> float:
-    """Return the browser's CPU usage over BOARD_SECONDS, as a share of one core. `page`: page that is open meanwhile."""
+    """Return the browser's CPU usage over BOARD_MEASUREMENT_SECONDS, as a share of one core. `page`: page that is open meanwhile."""
     start_time, before = time.perf_counter(), browser_cpu_seconds(browser)
-    page.wait_for_timeout(BOARD_SECONDS * 1000)
+    page.wait_for_timeout(BOARD_MEASUREMENT_SECONDS * 1000)
     return (browser_cpu_seconds(browser) - before) / (time.perf_counter() - start_time)
 
 

@@ -36,9 +36,9 @@ from arena.server.store.journal.sqlite_writer import WriterThread
 
 TURN, ANSWER = 0x81, 0x82
 """First byte of the payload of a turn and of an answer, by which bots tell these two messages apart."""
-ROW_TEXT = "x" * 200
+STORED_ROW_TEXT = "x" * 200
 """Text of a stored row, as large as the row that the server stores for a move."""
-HOST = "127.0.0.1"
+RELAY_HOST = "127.0.0.1"
 RELAY_LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
 """Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
 
@@ -50,9 +50,9 @@ class NullCore:
         """Drop a message: a relay plays no matches."""
 
 
-def open_row_table(file: str) -> sqlite3.Connection:
+def open_row_table(database_file: str) -> sqlite3.Connection:
     """Create a SQLite file with a table `rows`, whose commits wait for the disk as the server's do, and return it."""
-    connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(database_file, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
@@ -62,32 +62,36 @@ def open_row_table(file: str) -> sqlite3.Connection:
 class RelayStore:
     """SQLite file in which a relay stores a row for each frame before the frame is answered."""
 
-    def __init__(self, file: str) -> None:
-        self._connection = open_row_table(file)
+    def __init__(self, database_file: str) -> None:
+        self._connection = open_row_table(database_file)
         self._thread = WriterThread("relay-writer")
         self._waiting: list[RelaySession] = []
         """Sessions with a frame that waits to be stored; a session is listed once for each such frame."""
         self._is_committing = False
 
-    def append(self, session: RelaySession) -> None:
+    def store_row_and_answer(self, session: RelaySession) -> None:
         """Store a row for a frame of this session, and then answer the frame."""
         self._waiting.append(session)
         if not self._is_committing:
-            self._commit()
+            self._commit_waiting_rows()
 
-    def _commit(self) -> None:
+    def _commit_waiting_rows(self) -> None:
         sessions, self._waiting, self._is_committing = self._waiting, [], True
         insert = f"INSERT INTO rows (text) VALUES {', '.join(['(?)'] * len(sessions))}"
-        committed = self._thread.call(partial(self._connection.execute, insert, [ROW_TEXT] * len(sessions)))
-        committed.add_done_callback(partial(self._answer, sessions))
+        committed = self._thread.call(
+            partial(self._connection.execute, insert, [STORED_ROW_TEXT] * len(sessions))
+        )
+        committed.add_done_callback(partial(self._answer_sessions, sessions))
 
-    def _answer(self, sessions: list[RelaySession], committed: asyncio.Future[sqlite3.Cursor]) -> None:
+    def _answer_sessions(
+        self, sessions: list[RelaySession], committed: asyncio.Future[sqlite3.Cursor]
+    ) -> None:
         committed.result()
         self._is_committing = False
         for session in sessions:
             session.answer()
         if self._waiting:
-            self._commit()
+            self._commit_waiting_rows()
 
     def close(self) -> None:
         """Stop the thread, and close the file."""
@@ -154,7 +158,7 @@ class RelaySession(Session):
         if self._store is None:
             self.answer()
         else:
-            self._store.append(self)
+            self._store.store_row_and_answer(self)
 
     def answer(self) -> None:
         """Answer the sender of a frame, and send the other session of the pair a turn."""
@@ -166,18 +170,18 @@ class RelaySession(Session):
         """Do nothing: clients of a relay send no hello."""
 
 
-async def run_relay(port: int, answer: bytes, turn: bytes, file: str = "") -> None:
-    """Run a relay until cancelled. Send `answer` to a frame's sender, and `turn` to the other session of the pair.
+async def run_relay(port: int, answer_frame: bytes, turn_frame: bytes, database_file: str = "") -> None:
+    """Run a relay until cancelled. Send `answer_frame` to a frame's sender, and `turn_frame` to the other session of the pair.
 
     port: port of this machine on which to listen
-    file: SQLite file in which a row is stored before each answer; empty to store nothing
+    database_file: SQLite file in which a row is stored before each answer; empty to store nothing
     """
-    store = RelayStore(file) if file else None
+    store = RelayStore(database_file) if database_file else None
     metrics = Metrics()
     lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
     async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
-        edge.make_session = RelayPairs(answer, turn, store).make_session
-        await edge.listen(HOST, port)
+        edge.make_session = RelayPairs(answer_frame, turn_frame, store).make_session
+        await edge.listen(RELAY_HOST, port)
         with tune_interpreter():
             await anyio.sleep_forever()
 

@@ -21,13 +21,13 @@ from typing import Any
 import uvloop
 
 from benchmarks.kit.flat import (
-    LIMIT_OPTIONS,
+    RAISED_LIMIT_OPTIONS,
     measure_all_at_full_speed,
     serve_relay,
     serve_storing_relay,
 )
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_bots, run_relay_bot
-from benchmarks.kit.measure import make_table, percentile
+from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
+from benchmarks.kit.measure import compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import (
     fetch_histogram,
@@ -35,13 +35,13 @@ from benchmarks.kit.running_server import (
     raise_file_limit,
     run_arena_server,
 )
-from benchmarks.relay import ROW_TEXT, open_row_table
+from benchmarks.relay import STORED_ROW_TEXT, open_row_table
 
-QUANTILES = (0.5, 0.99, 0.999)
+LATENCY_QUANTILES = (0.5, 0.99, 0.999)
 """Quantiles of the latency at a given rate of moves: p50, p99 and p99.9."""
-PAUSE_SECONDS = 0.03
+MEAN_PAUSE_SECONDS = 0.03
 """Average pause in seconds before each move, or before each commit, in the measurement of a lone move."""
-MAX_MS = 0.5
+MAX_EXTRA_LATENCY_MS = 0.5
 """Promised upper bound, in ms, of the latency of a lone move minus the latency of a commit on the disk."""
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
 """Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move in ms, and memory of a connection in KiB."""
@@ -50,11 +50,11 @@ MEASUREMENT_COUNT = 3
 
 
 @dataclass
-class PacedFigures:
+class FiguresAtMoveRate:
     """Measurements of one run at a given rate of moves.
 
     requested_rate, measured_rate: moves per second of all bots together
-    milliseconds: QUANTILES of the time from a move's arrival to its announcement, in ms
+    milliseconds: LATENCY_QUANTILES of the time from a move's arrival to its announcement, in ms
     idle_kib: memory of the server per idle connection, in KiB
     playing_kib: additional memory of the server per connection that plays, in KiB
     """
@@ -68,12 +68,12 @@ class PacedFigures:
     playing_kib: float
 
 
-async def _measure_paced(bot_count: int, rate: float, seconds: float) -> PacedFigures:
-    """Run `bot_count` idle bots, then as many that together play `rate` moves per second, and measure both for `seconds`."""
+async def _measure_at_move_rate(bot_count: int, moves_per_second: float, seconds: float) -> FiguresAtMoveRate:
+    """Run `bot_count` idle bots, then as many that together play `moves_per_second` moves per second, and measure both for `seconds`."""
     load = Load()
     # In each match, one of the two bots is to move.
-    pause_seconds = bot_count / 2 / rate
-    with run_arena_server(bot_count // 2, *LIMIT_OPTIONS) as running:
+    pause_seconds = bot_count / 2 / moves_per_second
+    with run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS) as running:
         empty_bytes = running.memory_bytes
         idle = [
             run_arena_bot(running.url, f"idle {number}", load, join_pool=False) for number in range(bot_count)
@@ -88,16 +88,16 @@ async def _measure_paced(bot_count: int, rate: float, seconds: float) -> PacedFi
             async with run_bots(load, playing):
                 await asyncio.sleep(min(5.0, 2 * pause_seconds))
                 before = await asyncio.to_thread(fetch_histogram, running.url)
-                measured_rate = await measure_rate(load, seconds)
+                measured_rate = await measure_moves_per_second(load, seconds)
                 after = await asyncio.to_thread(fetch_histogram, running.url)
                 playing_bytes = running.memory_bytes
     if load.errors:
         print(f"  {len(load.errors)} errors, the first: {load.errors[0]}")
     counts = {bound: after[bound] - before.get(bound, 0) for bound in after}
-    latencies = [1000 * interpolate_quantile(counts, quantile) for quantile in QUANTILES]
-    return PacedFigures(
+    latencies = [1000 * interpolate_quantile(counts, quantile) for quantile in LATENCY_QUANTILES]
+    return FiguresAtMoveRate(
         bot_count,
-        rate,
+        moves_per_second,
         measured_rate,
         latencies,
         len(load.forfeits),
@@ -106,22 +106,22 @@ async def _measure_paced(bot_count: int, rate: float, seconds: float) -> PacedFi
     )
 
 
-def measure_disk(count: int) -> list[float]:
-    """Return the latencies of `count` durable commits of one row by SQLite, in ms, with pauses as between moves."""
+def measure_commit_latencies_ms(commit_count: int) -> list[float]:
+    """Return the latencies of `commit_count` durable commits of one row by SQLite, in ms, with pauses as between moves."""
     with (
         tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
         closing(open_row_table(f"{folder}/disk.db")) as connection,
     ):
         durations = []
-        for _ in range(count):
-            time.sleep(PAUSE_SECONDS)
+        for _ in range(commit_count):
+            time.sleep(MEAN_PAUSE_SECONDS)
             start_time = time.perf_counter()
-            connection.execute("INSERT INTO rows (text) VALUES (?)", (ROW_TEXT,))
+            connection.execute("INSERT INTO rows (text) VALUES (?)", (STORED_ROW_TEXT,))
             durations.append(1000 * (time.perf_counter() - start_time))
     return durations
 
 
-async def measure_answers(
+async def measure_answer_latencies_ms(
     load: Load, bots: Sequence[Coroutine[Any, Any, None]], seconds: float
 ) -> list[float]:
     """Run these bots, which share `load`, for `seconds`. Return the ms from sending to answer, for each move."""
@@ -140,16 +140,16 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
     disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENT_COUNT
     for _ in range(MEASUREMENT_COUNT):
-        disk += await asyncio.to_thread(measure_disk, int(each_seconds / PAUSE_SECONDS))
+        disk += await asyncio.to_thread(measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_SECONDS))
         for serve, answers in ((serve_relay, relay), (serve_storing_relay, storing)):
             load = Load()
             with serve(2) as running:
-                bots = [run_relay_bot(running.url, load, PAUSE_SECONDS) for _ in range(2)]
-                answers.extend(await measure_answers(load, bots, each_seconds))
+                bots = [run_relay_bot(running.url, load, MEAN_PAUSE_SECONDS) for _ in range(2)]
+                answers.extend(await measure_answer_latencies_ms(load, bots, each_seconds))
         load = Load()
         with run_arena_server(1) as running:
-            bots = [run_arena_bot(running.url, name, load, PAUSE_SECONDS) for name in ("a", "b")]
-            answer += await measure_answers(load, bots, each_seconds)
+            bots = [run_arena_bot(running.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
+            answer += await measure_answer_latencies_ms(load, bots, each_seconds)
     disk_p50, relay_p50, storing_p50, answer_p50 = (
         statistics.median(milliseconds) for milliseconds in (disk, relay, storing, answer)
     )
@@ -158,23 +158,23 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
         f"and a relay that stores a row in {storing_p50:.2f} ms"
     )
     rows = [
-        [name, *(f"{percentile(times, share):.2f}" for share in (0.5, 0.9, 0.99))]
+        [name, *(f"{compute_quantile(times, share):.2f}" for share in (0.5, 0.9, 0.99))]
         for name, times in {"disk": disk, "relay": relay, "storing relay": storing, "answer": answer}.items()
     ]
     return {
-        "lone.table": make_table(["", "p50", "p90", "p99"], rows),
-        "lone.answer": format_verdict(figure, is_kept=answer_p50 - disk_p50 <= MAX_MS),
+        "lone.table": format_markdown_table(["", "p50", "p90", "p99"], rows),
+        "lone.answer": format_verdict(figure, is_bound_kept=answer_p50 - disk_p50 <= MAX_EXTRA_LATENCY_MS),
     }
 
 
-async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
+async def measure_all_at_move_rate(seconds: float, max_bots: int) -> dict[str, str]:
     """Measure 10, 100 and 1,000 playing bots, each number beside as many idle bots, at a fixed rate of moves.
 
     Leave out a number if playing and idle bots together are more than `max_bots`. Return the figures, by placeholder in SERVER.md.
     """
     figures = []
     for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):
-        figures.append(await _measure_paced(bots, float(bots), 2 * seconds))
+        figures.append(await _measure_at_move_rate(bots, float(bots), 2 * seconds))
         print(figures[-1], flush=True)
     headings = ["playing", "moves/s asked", "moves/s", "p50 ms", "p99 ms", "p99.9 ms", "false forfeits"]
     headings += ["KiB per idle connection", "KiB more per playing connection"]
@@ -186,7 +186,7 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
         ]
         for figure in figures
     ]
-    table_figures = {"paced.table": make_table(headings, rows)}
+    table_figures = {"paced.table": format_markdown_table(headings, rows)}
     if not figures or figures[-1].bots < 1000:
         return table_figures
     paced = figures[-1]
@@ -195,9 +195,9 @@ async def measure_all_paced(seconds: float, max_bots: int) -> dict[str, str]:
     idle, playing = f"{paced.idle_kib:.1f} KiB", f"{paced.playing_kib:.1f} KiB"
     return {
         **table_figures,
-        "paced.p99": format_verdict(text, is_kept=p99 <= MAX_P99_MS and not paced.forfeits),
-        "paced.idle": format_verdict(idle, is_kept=paced.idle_kib <= MAX_IDLE_KIB),
-        "paced.playing": format_verdict(playing, is_kept=paced.playing_kib <= MAX_PLAYING_KIB),
+        "paced.p99": format_verdict(text, is_bound_kept=p99 <= MAX_P99_MS and not paced.forfeits),
+        "paced.idle": format_verdict(idle, is_bound_kept=paced.idle_kib <= MAX_IDLE_KIB),
+        "paced.playing": format_verdict(playing, is_bound_kept=paced.playing_kib <= MAX_PLAYING_KIB),
     }
 
 
@@ -217,7 +217,7 @@ def main() -> None:
     seconds, conditions = arguments.seconds, start_measurement()
     figures = measure_all_at_full_speed(seconds, arguments.rounds)
     figures |= uvloop.run(measure_lone_moves(2 * seconds))
-    figures |= uvloop.run(measure_all_paced(seconds, arguments.most))
+    figures |= uvloop.run(measure_all_at_move_rate(seconds, arguments.most))
     SERVER.publish("speed", figures, conditions, write=arguments.write)
 
 

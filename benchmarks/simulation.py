@@ -18,13 +18,13 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import count
 
-from benchmarks.kit.measure import make_table
+from benchmarks.kit.measure import format_markdown_table
 from benchmarks.kit.results import SIMULATION, format_verdict, start_measurement
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 from testkit.simulation.defects import DEFECTS, find_failing_seed, plant_defect
 from testkit.simulation.shrink import reduce_failure
 
-MAX_DEFECT_SECONDS = 60
+MAX_DEFECT_SEARCH_SECONDS = 60
 """Promised upper bound of the CPU time to find a planted defect, in seconds."""
 
 
@@ -38,15 +38,15 @@ def main() -> int:
     results: list[SimulationResult] = []
     conditions, start_time = start_measurement(), time.process_time()
     if arguments.part == "planted":
-        figures = _find_planted_defects()
+        figures = _measure_search_for_planted_defects()
     else:
-        results = _run_seeds(arguments)
+        results = _run_simulations(arguments)
         figures = _make_figures(results, time.process_time() - start_time, arguments.bots)
     SIMULATION.publish(arguments.part, figures, conditions, write=arguments.write)
     return 1 if any(result.failure for result in results) else 0
 
 
-def _run_seeds(arguments: argparse.Namespace) -> list[SimulationResult]:
+def _run_simulations(arguments: argparse.Namespace) -> list[SimulationResult]:
     results, until = [], time.perf_counter() + 60 * (arguments.minutes or 0)
     only = None if arguments.only is None else tuple(map(int, filter(None, arguments.only.split(","))))
     for seed in (
@@ -102,7 +102,7 @@ def _format_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
 
 
-def _find_planted_defects() -> dict[str, str]:
+def _measure_search_for_planted_defects() -> dict[str, str]:
     rows, slowest = [], 0.0
     for name in DEFECTS:
         start_time = time.process_time()
@@ -113,12 +113,14 @@ def _find_planted_defects() -> dict[str, str]:
         rows.append([name, result.plan.seed, f"{cpu:.1f}", f"{result.seconds:.0f}", failure])
     headings = ["defect", "seed", "CPU s", "fails after, simulated s", "failure"]
     return {
-        "planted.table": make_table(headings, rows),
-        "planted.cpu": format_verdict(f"at most {slowest:.0f} s", is_kept=slowest <= MAX_DEFECT_SECONDS),
+        "planted.table": format_markdown_table(headings, rows),
+        "planted.cpu": format_verdict(
+            f"at most {slowest:.0f} s", is_bound_kept=slowest <= MAX_DEFECT_SEARCH_SECONDS
+        ),
     }
 
 
-def _parse_seed(text: str) -> int:
+def _parse_seed_option(text: str) -> int:
     return datetime.now(UTC).toordinal() * 1000 if text == "today" else int(text)
 
 
@@ -134,7 +136,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds to run (default 1)")
     parser.add_argument(
         "--seed",
-        type=_parse_seed,
+        type=_parse_seed_option,
         default=1,
         help="first seed, or `today` for a seed from today's date (default 1)",
     )

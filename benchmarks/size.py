@@ -29,15 +29,15 @@ from arena.server.web.request_queue import MAX_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
 from benchmarks.hostile.stranger import TrafficCounts, send_get
 from benchmarks.kit.filling import (
-    BOT_COUNT,
     EVENT,
+    FILLED_BOT_COUNT,
     LADDER_COUNT,
-    STORE_TITLES,
+    STORE_KIND_TITLES,
     create_database,
     create_filled_store,
     replace_sample_records,
 )
-from benchmarks.kit.measure import make_table
+from benchmarks.kit.measure import format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
@@ -52,10 +52,10 @@ UNLIMITED_OPTIONS = (
 """Options of `arena serve` that practically lift its rate limits."""
 MIN_REQUESTS_PER_CLIENT = 40
 """Minimum number of requests of each kind from each of the CLIENT_COUNT parallel clients."""
-OWN_RECORD_COUNT = 200
+UNSHARED_RECORD_COUNT = 200
 """Number of matches with records of their own, which the requests for a record read. All others share sample records."""
 
-LARGEST_STORE_SIZE = 1_000_000
+MAX_STORED_MATCHES = 1_000_000
 """Number of matches in the largest store, for which the bounds are promised."""
 MAX_P95_MS, MAX_MATCH_BYTES = 50, 4000
 """Promised upper bounds in the largest store: p95 of each kind of request in ms, and compressed size of a match in bytes."""
@@ -76,13 +76,13 @@ class StoreLatencies:
     """Latencies in ms, by kind of request, as (p50 and p95 of all answers, slowest of the first CLIENT_COUNT answers)."""
 
 
-def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
+def make_url_path_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, MakeTarget]:
     """Return functions that make random URL paths, by kind of request. `matches`: as from `load_sample_matches`."""
 
-    def choose_bot(rng: random.Random) -> str:
-        return quote(f"bot {rng.randrange(BOT_COUNT)}")
+    def draw_bot(rng: random.Random) -> str:
+        return quote(f"bot {rng.randrange(FILLED_BOT_COUNT)}")
 
-    def make_random_cursor(rng: random.Random) -> str:
+    def draw_cursor(rng: random.Random) -> str:
         match, finished, _ = rng.choice(matches)
         return quote(f"{finished}|{match}")
 
@@ -93,37 +93,35 @@ def make_target_functions(matches: Sequence[tuple[str, str, str]]) -> dict[str, 
             f"/api/table?event={quote(f'ladder {rng.randrange(1, LADDER_COUNT, 5)}')}"
         ),
         "event": lambda rng: f"/api/event?name={quote(f'ladder {rng.randrange(1, LADDER_COUNT, 5)}')}",
-        "versus": lambda rng: f"/api/versus?bot={choose_bot(rng)}&opponent={choose_bot(rng)}",
+        "versus": lambda rng: f"/api/versus?bot={draw_bot(rng)}&opponent={draw_bot(rng)}",
         "search of two bots": lambda rng: (
-            f"/api/search?limit=50&bot={choose_bot(rng)}&opponent={choose_bot(rng)}"
+            f"/api/search?limit=50&bot={draw_bot(rng)}&opponent={draw_bot(rng)}"
         ),
         "search of a bot on another map": lambda rng: (
-            f"/api/search?limit=50&bot={choose_bot(rng)}&map=usa&result=lost&before={make_random_cursor(rng)}"
+            f"/api/search?limit=50&bot={draw_bot(rng)}&map=usa&result=lost&before={draw_cursor(rng)}"
         ),
         "search of a map and a reason": lambda rng: (
-            f"/api/search?limit=50&map=m2&result=elimination&before={make_random_cursor(rng)}"
+            f"/api/search?limit=50&map=m2&result=elimination&before={draw_cursor(rng)}"
         ),
         "search of an opening": lambda rng: f"/api/search?limit=50&like={rng.choice(matches)[0]}",
         "search of a reason": lambda rng: (
-            f"/api/search?limit=50&result=elimination&before={make_random_cursor(rng)}"
+            f"/api/search?limit=50&result=elimination&before={draw_cursor(rng)}"
         ),
         "records of an event": lambda _: f"/api/records?limit=50&event={EVENT}",
-        "bot": lambda rng: f"/api/bot/{choose_bot(rng)}",
+        "bot": lambda rng: f"/api/bot/{draw_bot(rng)}",
         "guest": lambda rng: f"/api/bot/{quote(rng.choice(matches)[2])}",
         "records": lambda rng: f"/api/records?limit={rng.randrange(1, 51)}",
-        "records before": lambda rng: f"/api/records?limit=50&before={make_random_cursor(rng)}",
+        "records before": lambda rng: f"/api/records?limit=50&before={draw_cursor(rng)}",
         "records of a bot": lambda rng: (
-            f"/api/records?limit=50&bot={choose_bot(rng)}&before={make_random_cursor(rng)}"
+            f"/api/records?limit=50&bot={draw_bot(rng)}&before={draw_cursor(rng)}"
         ),
-        "records of a game": lambda rng: (
-            f"/api/records?limit=50&game=tictactoe&before={make_random_cursor(rng)}"
-        ),
-        "record": lambda rng: f"/api/record/{rng.choice(matches[:OWN_RECORD_COUNT])[0]}",
-        "log": lambda rng: f"/api/log/{rng.choice(matches[:OWN_RECORD_COUNT])[0][:16]}",
+        "records of a game": lambda rng: f"/api/records?limit=50&game=tictactoe&before={draw_cursor(rng)}",
+        "record": lambda rng: f"/api/record/{rng.choice(matches[:UNSHARED_RECORD_COUNT])[0]}",
+        "log": lambda rng: f"/api/log/{rng.choice(matches[:UNSHARED_RECORD_COUNT])[0][:16]}",
     }
 
 
-async def measure_latency(url: str, path: str, credentials: str) -> float:
+async def measure_request_seconds(url: str, path: str, credentials: str) -> float:
     """Return the time from connecting to the last byte of the answer to a GET, in seconds.
 
     credentials: value of the Authorization header. Raises RuntimeError unless the status is 200.
@@ -135,7 +133,7 @@ async def measure_latency(url: str, path: str, credentials: str) -> float:
     return time.perf_counter() - start_time
 
 
-async def measure_request_kind(
+async def measure_request_latencies_ms(
     url: str, make_target: MakeTarget, credentials: str, seconds: float
 ) -> list[float]:
     """Send one kind of request from CLIENT_COUNT parallel clients for at least `seconds`. Return the latencies in ms.
@@ -149,16 +147,18 @@ async def measure_request_kind(
         paths = [make_target(rng) for _ in range(CLIENT_COUNT)]
         durations += [
             1000 * seconds
-            for seconds in await asyncio.gather(*(measure_latency(url, path, credentials) for path in paths))
+            for seconds in await asyncio.gather(
+                *(measure_request_seconds(url, path, credentials) for path in paths)
+            )
         ]
         cost = max(ROUTES[find_route(path.partition("?")[0]) or "/healthz"].cost for path in paths)
         await asyncio.sleep(cost / 1e6 * ANSWERS_AT_ONCE / MAX_CORE_SHARE)
     return durations
 
 
-async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str, str]]:
-    """Return up to 2,000 of a store's `count` matches, drawn at random, each as (id, end time, name of the player in Maxie's seat)."""
-    numbers = random.Random(1).sample(range(1, count + 1), min(count, 2000))
+async def load_sample_matches(engine: Engine, match_count: int) -> list[tuple[str, str, str]]:
+    """Return up to 2,000 of a store's `match_count` matches, drawn at random, each as (id, end time, name of the player in Maxie's seat)."""
+    numbers = random.Random(1).sample(range(1, match_count + 1), min(match_count, 2000))
     query = sa.select(matches.c.match, matches.c.finished, matches.c.maxie).where(
         matches.c.number.in_(numbers)
     )
@@ -166,39 +166,45 @@ async def load_sample_matches(engine: Engine, count: int) -> list[tuple[str, str
         return [(row.match, row.finished, row.maxie) for row in (await connection.execute(query)).all()]
 
 
-async def measure_store(store: str, database: str, count: int, seconds: float) -> StoreLatencies:
-    """Fill a store with `count` matches, and measure each kind of request on it for `seconds`.
+async def measure_store_latencies(
+    store_kind: str, database_url: str, match_count: int, seconds: float
+) -> StoreLatencies:
+    """Fill a store with `match_count` matches, and measure each kind of request on it for `seconds`.
 
-    store: `sqlite` or `postgresql`
-    database: URL of an empty database
+    store_kind: `sqlite` or `postgresql`
+    database_url: URL of an empty database
     """
-    await create_filled_store(database, count)
-    async with open_store(database) as engine:
+    await create_filled_store(database_url, match_count)
+    async with open_store(database_url) as engine:
         stats = await load_stats(engine)
-        sample_matches = await load_sample_matches(engine, count)
-        await replace_sample_records(engine, [match for match, _, _ in sample_matches[:OWN_RECORD_COUNT]])
+        sample_matches = await load_sample_matches(engine, match_count)
+        await replace_sample_records(
+            engine, [match for match, _, _ in sample_matches[:UNSHARED_RECORD_COUNT]]
+        )
         async with engine.connect() as connection:
             length = sa.func.avg(sa.func.length(records.c.packed))
             match_bytes = float((await connection.execute(sa.select(length))).scalar_one())
         token = await tokens.create_token(engine, "host", "admin")
-    with run_arena_server(1, *UNLIMITED_OPTIONS, database=database) as running:
-        latencies = StoreLatencies(store, count, stats, match_bytes)
-        target_functions = make_target_functions(sample_matches)
+    with run_arena_server(1, *UNLIMITED_OPTIONS, database=database_url) as running:
+        latencies = StoreLatencies(store_kind, match_count, stats, match_bytes)
+        target_functions = make_url_path_functions(sample_matches)
         for name, make_target in target_functions.items():
-            times = await measure_request_kind(running.url, make_target, f"host:{token}", seconds)
+            times = await measure_request_latencies_ms(running.url, make_target, f"host:{token}", seconds)
             percentiles = statistics.quantiles(times, n=20)
             latencies.milliseconds[name] = percentiles[9], percentiles[18], max(times[:CLIENT_COUNT])
     return latencies
 
 
-def make_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
+def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
     """Return the figures, by placeholder in SERVER.md."""
     largest_count = max(latency.count for latency in latencies)
     names = list(latencies[0].milliseconds)
     tables = {}
     for store in dict.fromkeys(latency.store for latency in latencies):
         columns = [latency for latency in latencies if latency.store == store]
-        rows = [[name, *(_format_cell(each.milliseconds[name]) for each in columns)] for name in names]
+        rows = [
+            [name, *(_format_latencies_ms(each.milliseconds[name]) for each in columns)] for name in names
+        ]
         rows += [
             ["bytes per match, compressed", *(f"{each.match_bytes:,.0f}" for each in columns)],
             [
@@ -207,7 +213,7 @@ def make_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
             ],
             ["bytes of the store", *(f"{each.stats.bytes / 1e6:,.0f} MB" for each in columns)],
         ]
-        tables[f"size.{store}"] = make_table(["", *(f"{each.count:,}" for each in columns)], rows)
+        tables[f"size.{store}"] = format_markdown_table(["", *(f"{each.count:,}" for each in columns)], rows)
     largest = [latency for latency in latencies if latency.count == largest_count]
     slowest = max(latency.milliseconds[name][1] for latency in largest for name in names)
     match_bytes = max(latency.match_bytes for latency in largest)
@@ -215,13 +221,13 @@ def make_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
     size = f"{match_bytes / 1000:.1f} KB; {match_bytes_with_rows / 1000:.1f} KB with its rows and all indices"
     return {
         **tables,
-        "size.p95": format_verdict(f"at most {slowest:.0f} ms", is_kept=slowest < MAX_P95_MS),
-        "size.match": format_verdict(size, is_kept=match_bytes < MAX_MATCH_BYTES),
+        "size.p95": format_verdict(f"at most {slowest:.0f} ms", is_bound_kept=slowest < MAX_P95_MS),
+        "size.match": format_verdict(size, is_bound_kept=match_bytes < MAX_MATCH_BYTES),
     }
 
 
-def _format_cell(times: tuple[float, float, float]) -> str:
-    return " / ".join(f"{milliseconds:.1f}" for milliseconds in times)
+def _format_latencies_ms(latencies_ms: tuple[float, float, float]) -> str:
+    return " / ".join(f"{milliseconds:.1f}" for milliseconds in latencies_ms)
 
 
 def main() -> None:
@@ -229,11 +235,11 @@ def main() -> None:
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--least", type=int, default=1_000, help="number of matches in the smallest store")
     parser.add_argument(
-        "--most", type=int, default=LARGEST_STORE_SIZE, help="number of matches in the largest store"
+        "--most", type=int, default=MAX_STORED_MATCHES, help="number of matches in the largest store"
     )
     parser.add_argument(
         "--stores",
-        default=",".join(STORE_TITLES),
+        default=",".join(STORE_KIND_TITLES),
         help="databases to measure, comma-separated (default: all of %(default)s)",
     )
     parser.add_argument(
@@ -245,9 +251,9 @@ def main() -> None:
     for store, count in product(arguments.stores.split(","), sizes):
         start_time = time.perf_counter()
         with create_database(store) as database:
-            latencies.append(asyncio.run(measure_store(store, database, count, arguments.seconds)))
+            latencies.append(asyncio.run(measure_store_latencies(store, database, count, arguments.seconds)))
         print(f"{store}, {count:,} matches: {time.perf_counter() - start_time:.0f} s", flush=True)
-    SERVER.publish("size", make_figures(latencies), conditions, write=arguments.write)
+    SERVER.publish("size", format_figures(latencies), conditions, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -17,27 +17,27 @@ import statistics
 
 import uvloop
 
-from benchmarks.kit.load import Load, measure_rate, run_arena_bot, run_bots
+from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots
 from benchmarks.kit.load_processes import WATCH, run_loads
-from benchmarks.kit.measure import Ratio, make_table, percentile
+from benchmarks.kit.measure import Ratio, compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
 from benchmarks.kit.running_server import run_arena_server
 
 SPECTATOR_COUNT = 200
 """Default number of spectators, for which the bound is promised."""
-PAUSE_SECONDS = 0.01
+MEAN_PAUSE_SECONDS = 0.01
 """Average thinking time of a bot, in seconds. It leaves the machine some idle time."""
-MAX_RATIO = 1.2
+MAX_P99_RATIO = 1.2
 """Promised upper bound of the p99 with spectators, divided by the p99 without them."""
 PERIOD_SECONDS = 5.0
 """Length of each period with or without spectators, in seconds."""
 
 
-async def measure_p99(load: Load) -> float:
+async def measure_p99_ms(load: Load) -> float:
     """Measure for one period. Return the 99th percentile of the times from sending a move to its acknowledgement, in ms."""
     load.seconds.clear()
-    await measure_rate(load, PERIOD_SECONDS)
-    return 1000 * percentile(load.seconds, 0.99)
+    await measure_moves_per_second(load, PERIOD_SECONDS)
+    return 1000 * compute_quantile(load.seconds, 0.99)
 
 
 async def measure_rounds(spectator_count: int, round_count: int) -> tuple[list[float], list[float]]:
@@ -53,16 +53,16 @@ async def measure_rounds(spectator_count: int, round_count: int) -> tuple[list[f
     load, p99_without, p99_with = Load(), list[float](), list[float]()
     with run_arena_server(1, *limits) as server:
         async with run_bots(
-            load, [run_arena_bot(server.url, name, load, PAUSE_SECONDS) for name in ("a", "b")]
+            load, [run_arena_bot(server.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
         ):
-            await measure_p99(load)
+            await measure_p99_ms(load)
             for _ in range(round_count):
-                p99_without.append(await measure_p99(load))
+                p99_without.append(await measure_p99_ms(load))
                 with run_loads(
-                    server.url, spectator_count, kind=WATCH, names="spectator"
+                    server.url, spectator_count, client_kind=WATCH, name_prefix="spectator"
                 ) as spectator_processes:
                     await asyncio.to_thread(spectator_processes.wait_until_all_connected, spectator_count)
-                    p99_with.append(await measure_p99(load))
+                    p99_with.append(await measure_p99_ms(load))
     return p99_without, p99_with
 
 
@@ -79,10 +79,12 @@ def main() -> None:
     ratio = Ratio([with_them / without for without, with_them in zip(p99_without, p99_with, strict=True)])
     without, with_them = (f"{statistics.median(figures):.2f} ms" for figures in (p99_without, p99_with))
     headings = ["spectators", "p99 without them", "p99 with them", "ratio"]
-    text = f"{without} without, {with_them} with them: {ratio.describe('×')}"
+    text = f"{without} without, {with_them} with them: {ratio.format_with_range('×')}"
     figures = {
-        "spectators.table": make_table(headings, [[arguments.spectators, without, with_them, ratio]]),
-        "spectators.ratio": format_verdict(text, is_kept=ratio.median <= MAX_RATIO),
+        "spectators.table": format_markdown_table(
+            headings, [[arguments.spectators, without, with_them, ratio]]
+        ),
+        "spectators.ratio": format_verdict(text, is_bound_kept=ratio.median <= MAX_P99_RATIO),
     }
     SERVER.publish("spectators", figures, conditions, write=arguments.write)
 

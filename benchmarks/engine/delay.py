@@ -14,28 +14,28 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import make_middle_games, make_riskless, make_table
+from benchmarks.kit.measure import format_markdown_table, make_middle_games, make_riskless
 from benchmarks.kit.results import format_verdict
 
-MEASURE_SECONDS = 8.0
+MEASUREMENT_SECONDS = 8.0
 """Time for which the delay of the event loop is measured while threads search, in seconds; without a search, a quarter."""
 SLEEP_SECONDS = 0.001
 """Duration of each sleep of the event loop, in seconds. The delay is the time by which the sleep was too long."""
-THINKING_SECONDS = 0.5
+SECONDS_PER_POSITION = 0.5
 """Seconds for which the threads search each position while the event loop is measured."""
-STOPPED_SEARCHES = 1000
+STOPPED_SEARCH_COUNT = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
-THREADS = 2
+THREAD_COUNT = 2
 """Number of threads that search while the event loop is measured."""
-MAX_MS = 5.0
-"""Promised upper bound of the p99 of the event loop's delay while THREADS threads search, in ms."""
-TABLE_ROWS = (
+MAX_P99_DELAY_MS = 5.0
+"""Promised upper bound of the p99 of the event loop's delay while THREAD_COUNT threads search, in ms."""
+ROW_TITLES = (
     "the loop, nobody searches",
     "the loop, 2 threads search",
     "a stopped search, 1 thread",
     "a stopped search, 2 threads",
 )
-MIN_TIMES_ABOVE = 10
+MIN_TIMES_ABOVE_QUANTILE = 10
 """Number of measured times that must lie above a quantile. With fewer, the quantile would be a guess and is not shown."""
 
 
@@ -50,30 +50,32 @@ async def _measure_sleep_delays(seconds: float) -> list[float]:
     return delays
 
 
-def _stop_at(deadline: float, is_stopped: Callable[[], bool] = lambda: False) -> Callable[[], bool]:
-    """Return a function that returns True once `deadline` (monotonic seconds) has passed or `is_stopped` returns True."""
-    return lambda: time.perf_counter() >= deadline or is_stopped()
+def _make_deadline_predicate(
+    deadline_seconds: float, is_stopped: Callable[[], bool] = lambda: False
+) -> Callable[[], bool]:
+    """Return a function that returns True once `deadline_seconds` (monotonic seconds) has passed or `is_stopped` returns True."""
+    return lambda: time.perf_counter() >= deadline_seconds or is_stopped()
 
 
 def _search_until_stopped(
-    searcher: Searcher[Any, Any], middle_games: Sequence[Any], stop: threading.Event
+    searcher: Searcher[Any, Any], positions: Sequence[Any], stop: threading.Event
 ) -> None:
     """Search one position after another by iterative deepening, as a bot does, until `stop` is set."""
-    for position in cycle(middle_games):
+    for position in cycle(positions):
         for _ in searcher.deepen(
-            position, stop=_stop_at(time.perf_counter() + THINKING_SECONDS, stop.is_set)
+            position, stop=_make_deadline_predicate(time.perf_counter() + SECONDS_PER_POSITION, stop.is_set)
         ):
             pass
         if stop.is_set():
             return
 
 
-def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> list[float]:
-    """Run STOPPED_SEARCHES searches with a time limit. Return the time from the limit to the end of each, in ms."""
+def _measure_stop_delays(searcher: Searcher[Any, Any], positions: Sequence[Any]) -> list[float]:
+    """Run STOPPED_SEARCH_COUNT searches with a time limit. Return the time from the limit to the end of each, in ms."""
     overruns = []
-    for i in range(STOPPED_SEARCHES):
+    for i in range(STOPPED_SEARCH_COUNT):
         deadline = time.perf_counter() + 0.001 * (2 + i % 17)
-        for _ in searcher.deepen(games[i % len(games)], stop=_stop_at(deadline)):
+        for _ in searcher.deepen(positions[i % len(positions)], stop=_make_deadline_predicate(deadline)):
             pass
         overruns.append(1000 * (time.perf_counter() - deadline))
     return overruns
@@ -82,20 +84,20 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], games: Sequence[Any]) -> 
 def format_quantile(times: Sequence[float], share: float) -> str:
     """Return the quantile `share` (0 to 1) of the times as text; empty if too few times lie above it."""
     times_above = round(len(times) * (1 - share))
-    return f"{sorted(times)[-1 - times_above]:.2f}" if times_above >= MIN_TIMES_ABOVE else ""
+    return f"{sorted(times)[-1 - times_above]:.2f}" if times_above >= MIN_TIMES_ABOVE_QUANTILE else ""
 
 
 def measure() -> dict[str, Any]:
     """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
     board = make_riskless("world")
     middle_games = make_middle_games(board, 8)
-    searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREADS))
+    searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREAD_COUNT))
     searcher.warm_up()
-    quiet_delays = asyncio.run(_measure_sleep_delays(MEASURE_SECONDS / 4))
+    quiet_delays = asyncio.run(_measure_sleep_delays(MEASUREMENT_SECONDS / 4))
     stop = threading.Event()
     search_thread = threading.Thread(target=_search_until_stopped, args=(searcher, middle_games, stop))
     search_thread.start()
-    busy_delays = asyncio.run(_measure_sleep_delays(MEASURE_SECONDS))
+    busy_delays = asyncio.run(_measure_sleep_delays(MEASUREMENT_SECONDS))
     stop.set()
     search_thread.join()
     two_thread_delays = _measure_stop_delays(searcher, middle_games)
@@ -107,7 +109,7 @@ def measure() -> dict[str, Any]:
         "ms": {
             name: _format_quantiles(delays)
             for name, delays in zip(
-                TABLE_ROWS, (quiet_delays, busy_delays, single_delays, two_thread_delays), strict=True
+                ROW_TITLES, (quiet_delays, busy_delays, single_delays, two_thread_delays), strict=True
             )
         }
     }
@@ -121,11 +123,13 @@ def _format_quantiles(delays: Sequence[float]) -> list[str]:
     ]
 
 
-def make_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(data: dict[str, Any]) -> dict[str, str]:
     """Return the quantiles of all delays, by placeholder in RESULTS.md. `data`: result of `measure`."""
     headings = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
-    p99 = data["ms"][TABLE_ROWS[1]][2]
+    p99 = data["ms"][ROW_TITLES[1]][2]
     return {
-        "delay.table": make_table(headings, [[name, *cells] for name, cells in data["ms"].items()]),
-        "delay.loop": format_verdict(f"{p99} ms", is_kept=float(p99) <= MAX_MS),
+        "delay.table": format_markdown_table(
+            headings, [[name, *cells] for name, cells in data["ms"].items()]
+        ),
+        "delay.loop": format_verdict(f"{p99} ms", is_bound_kept=float(p99) <= MAX_P99_DELAY_MS),
     }

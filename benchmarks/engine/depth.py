@@ -12,50 +12,54 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.deepening import deepen
 from arena.bots.search.play import AlphaBeta, Search
 from arena.bots.search.table import Table
-from benchmarks.kit.measure import Ratio, make_middle_games, make_riskless, make_table
+from benchmarks.kit.measure import Ratio, format_markdown_table, make_middle_games, make_riskless
 from benchmarks.kit.results import format_verdict
 
 POSITION_COUNT = 7
 SEARCH_SECONDS = 1.0
 """CPU time of each search, in seconds."""
-MIN_GAIN = 4
+MIN_DEPTH_GAIN = 4
 """Promised lower bound of the plies by which the compiled exact search is deeper than the reference search."""
-MODES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
+SEARCH_TITLES = REFERENCE, EXACT, SELECTIVE = "reference, exact", "compiled, exact", "compiled, as it plays"
 """Compared searches: alpha-beta in Python, the compiled exact search, and the compiled search as an engine uses it."""
 
 
-def _make_time_limit() -> Callable[[], bool]:
+def _make_cpu_time_limit() -> Callable[[], bool]:
     """Return a function that returns True once this process has used SEARCH_SECONDS of CPU time from now on."""
     deadline = time.process_time() + SEARCH_SECONDS
     return lambda: time.process_time() > deadline
 
 
-def _completed_depth(reports: Any) -> int:
+def _find_last_completed_depth(reports: Any) -> int:
     return max(int(report.depth) for report in reports if report.is_depth_finished)
 
 
 def measure() -> dict[str, Any]:
-    """Search each position for SEARCH_SECONDS in every mode of MODES. Return the completed depths by mode."""
+    """Search each position for SEARCH_SECONDS in every mode of SEARCH_TITLES. Return the completed depths by mode."""
     board = make_riskless("world")
     weights = weights_for(board, "features")
     compiled_searchers = (
         Searcher(board, weights, Settings(exact=True)),
         Searcher(board, weights, Settings()),
     )
-    depths: dict[str, list[int]] = {name: [] for name in MODES}
+    depths: dict[str, list[int]] = {name: [] for name in SEARCH_TITLES}
     for position in make_middle_games(board, POSITION_COUNT):
         search: Search[Any, Any] = AlphaBeta(evaluator_for(board, "features"), table=Table())
-        depths[REFERENCE].append(_completed_depth(deepen(board, position, search, stop=_make_time_limit())))
+        depths[REFERENCE].append(
+            _find_last_completed_depth(deepen(board, position, search, stop=_make_cpu_time_limit()))
+        )
         for name, searcher in zip((EXACT, SELECTIVE), compiled_searchers, strict=True):
             searcher.warm_up()
             searcher.clear()
-            depths[name].append(_completed_depth(searcher.deepen(position, stop=_make_time_limit())))
+            depths[name].append(
+                _find_last_completed_depth(searcher.deepen(position, stop=_make_cpu_time_limit()))
+            )
     for searcher in compiled_searchers:
         searcher.close()
     return {"depths": depths}
 
 
-def make_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(data: dict[str, Any]) -> dict[str, str]:
     """Return the depth reached for each position, by placeholder in RESULTS.md. `data`: result of `measure`."""
     depths = data["depths"]
     exact_gain = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
@@ -64,8 +68,8 @@ def make_figures(data: dict[str, Any]) -> dict[str, str]:
     rows.append([f"{EXACT}, more than {REFERENCE}", f"**{exact_gain}**"])
     rows.append([f"{SELECTIVE}, more than {EXACT}", str(selective_gain)])
     return {
-        "depth.table": make_table(["search", "depth of each position"], rows),
+        "depth.table": format_markdown_table(["search", "depth of each position"], rows),
         "depth.gain": format_verdict(
-            exact_gain.describe("plies more"), is_kept=exact_gain.median >= MIN_GAIN
+            exact_gain.format_with_range("plies more"), is_bound_kept=exact_gain.median >= MIN_DEPTH_GAIN
         ),
     }

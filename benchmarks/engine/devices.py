@@ -9,13 +9,19 @@ from typing import Any
 
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
-from benchmarks.kit.measure import Ratio, format_short, make_middle_games, make_riskless, make_table
+from benchmarks.kit.measure import (
+    Ratio,
+    format_markdown_table,
+    format_short,
+    make_middle_games,
+    make_riskless,
+)
 from benchmarks.kit.results import format_verdict
 
-DEPTH = 8
+SEARCH_DEPTH_PLIES = 8
 """Depth of each search, in plies."""
 POSITION_COUNT = 12
-MIN_RATIO = 20
+MIN_NODE_RATIO = 20
 """Promised lower bound of the nodes of plain alpha-beta, divided by those of a search with all techniques."""
 ALL_OFF: dict[str, Any] = {
     "exact": True,
@@ -60,7 +66,7 @@ def measure() -> dict[str, Any]:
         for position in middle_games:
             searcher.clear()
             # Without the table's moves, a search gains nothing from shallower iterations, so these are not counted.
-            reports = list(searcher.deepen(position, max_depth=DEPTH))
+            reports = list(searcher.deepen(position, max_depth=SEARCH_DEPTH_PLIES))
             earlier_nodes = reports[-2].nodes if not settings["hints"] else 0
             row.append(reports[-1].nodes - earlier_nodes)
         counts[name] = row
@@ -68,16 +74,20 @@ def measure() -> dict[str, Any]:
     return {"moves": [len(board.moves(position)) for position in middle_games], "nodes": counts}
 
 
-def make_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(data: dict[str, Any]) -> dict[str, str]:
     """Return the comparison of the sets of techniques, by placeholder in RESULTS.md. `data`: result of `measure`."""
     plain, breadths = data["nodes"][ADDED_TECHNIQUES[0][0]], data["moves"]
     rows = []
     for name, row in data["nodes"].items():
         fewer = Ratio([first / nodes for first, nodes in zip(plain, row, strict=True)])
-        minimal = Ratio([n / count_minimal_tree_leaves(b, DEPTH) for n, b in zip(row, breadths, strict=True)])
+        minimal = Ratio(
+            [n / count_minimal_tree_leaves(b, SEARCH_DEPTH_PLIES) for n, b in zip(row, breadths, strict=True)]
+        )
         rows.append([name, format_short(Ratio(row).median), str(fewer), format_short(minimal.median)])
     headings = ["techniques", "nodes, median", "fewer than plain by", "of the minimal tree's leaves, median"]
     return {
-        "devices.table": make_table(headings, rows),
-        "devices.fewer": format_verdict(fewer.describe("× fewer"), is_kept=fewer.median >= MIN_RATIO),
+        "devices.table": format_markdown_table(headings, rows),
+        "devices.fewer": format_verdict(
+            fewer.format_with_range("× fewer"), is_bound_kept=fewer.median >= MIN_NODE_RATIO
+        ),
     }

@@ -1,7 +1,7 @@
 """Raw results of the engine's benchmarks, from which the figures of RESULTS.md are generated.
 
 Each benchmark is a module `benchmarks.engine.NAME` with two functions: `measure()` returns the measurements as plain
-data, and `make_figures(data)` returns the figures, by placeholder in RESULTS.md. `results/NAME.json` stores the data with the
+data, and `format_figures(data)` returns the figures, by placeholder in RESULTS.md. `results/NAME.json` stores the data with the
 conditions of the measurement.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import convert, to_builtins
 from msgspec.structs import asdict
 
-from benchmarks.kit.results import FOLDER, RESULTS, Conditions, start_measurement
+from benchmarks.kit.results import BENCHMARKS_FOLDER, RESULTS, Conditions, start_measurement
 
 MEASURED_PARTS = ("devices", "depth", "threads", "delay")
 """Names of the benchmarks, in the order of RESULTS.md."""
@@ -26,31 +26,31 @@ class RawResults(Conditions, frozen=True):
     data: dict[str, Any]
 
 
-def measure_and_save(name: str) -> None:
+def run_and_save_benchmark(name: str) -> None:
     """Run the benchmark of this name, and save its raw results."""
     describe_conditions = start_measurement()
     data = importlib.import_module(f"benchmarks.engine.{name}").measure()
     raw = RawResults(**asdict(describe_conditions()), data=data)
-    (FOLDER / "results" / f"{name}.json").write_text(
+    (BENCHMARKS_FOLDER / "results" / f"{name}.json").write_text(
         json.dumps(to_builtins(raw), indent=1) + "\n", encoding="utf-8"
     )
 
 
 def load_results(name: str) -> RawResults:
     """Return the saved raw results of a benchmark."""
-    text = (FOLDER / "results" / f"{name}.json").read_text(encoding="utf-8")
+    text = (BENCHMARKS_FOLDER / "results" / f"{name}.json").read_text(encoding="utf-8")
     return convert(json.loads(text), RawResults)
 
 
-def make_figures(name: str) -> dict[str, str]:
+def format_figures(name: str) -> dict[str, str]:
     """Return the figures of a benchmark, by placeholder in RESULTS.md, from its saved raw results."""
     raw = load_results(name)
-    figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{name}").make_figures(raw.data)
-    return figures | {f"{name}.measured": raw.describe(f"python -m benchmarks {name}")}
+    figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{name}").format_figures(raw.data)
+    return figures | {f"{name}.measured": raw.describe_in_words(f"python -m benchmarks {name}")}
 
 
-def render_page() -> str:
+def render_results_page() -> str:
     """Return the text of RESULTS.md with the figures of all saved results."""
-    return RESULTS.fill(
-        {place: figure for name in MEASURED_PARTS for place, figure in make_figures(name).items()}
+    return RESULTS.fill_placeholders(
+        {place: figure for name in MEASURED_PARTS for place, figure in format_figures(name).items()}
     )

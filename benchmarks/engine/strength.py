@@ -29,10 +29,10 @@ from arena.ladder.reports.standings import FORFEIT_COLUMNS
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import find_shipped_openings_file
 from arena.rating.pentanomial import PAIR_SCORE_COUNT, PairCounts, estimate_elo_difference
-from benchmarks.kit.results import make_parser
+from benchmarks.kit.results import make_argument_parser
 
-ROOT = Path(__file__).parents[2]
-OPENING_SETTINGS = ("--plies", "6", "--nodes", "8000", "--gap", "0", "--strengths", "2000")
+REPOSITORY_FOLDER = Path(__file__).parents[2]
+MAKE_OPENINGS_OPTIONS = ("--plies", "6", "--nodes", "8000", "--gap", "0", "--strengths", "2000")
 """Settings of `arena openings make` for maps without built-in openings."""
 
 
@@ -51,15 +51,15 @@ def map_to_toml(map: RisklessMap) -> str:
     return "\n".join(lines) + "\n"
 
 
-def checkout_engine_spec(checkout: Path, engine: str) -> str:
+def make_engine_spec_for_checkout(checkout_folder: Path, engine_name: str) -> str:
     """Return the engine spec by which `arena match` runs an engine of another checkout, in a process of its own.
 
-    checkout: folder of that checkout
-    engine: spec of the engine in that checkout, such as `alphabeta:evaluator=plain`
+    checkout_folder: folder of that checkout
+    engine_name: spec of the engine in that checkout, such as `alphabeta:evaluator=plain`
     """
-    path = f"PYTHONPATH={checkout.resolve()}"
+    path = f"PYTHONPATH={checkout_folder.resolve()}"
     return "exec:" + shlex.join(
-        ["env", path, sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine]
+        ["env", path, sys.executable, "-P", "-m", "arena.bots.engines.isolated", engine_name]
     )
 
 
@@ -84,7 +84,9 @@ class PairScore:
 def run_arena(*arguments: str) -> None:
     """Run a command of `arena` without its output. Raises CalledProcessError if it fails."""
     command = [sys.executable, "-m", "arena", *arguments]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        command, cwd=REPOSITORY_FOLDER, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def play_pairs(
@@ -110,7 +112,7 @@ def play_pairs(
                 map_name,
                 "--count",
                 str(rounds),
-                *OPENING_SETTINGS,
+                *MAKE_OPENINGS_OPTIONS,
                 "--output",
                 openings,
             )
@@ -127,13 +129,13 @@ def play_pairs(
     )
 
 
-def add_scores(scores: Sequence[PairScore]) -> PairScore:
+def sum_pair_scores(scores: Sequence[PairScore]) -> PairScore:
     """Return the sum of several scores, such as those on all maps."""
     pairs = tuple(sum(score.pairs[points] for score in scores) for points in range(PAIR_SCORE_COUNT))
     return PairScore(pairs, sum(score.forfeits for score in scores))
 
 
-def measure_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
+def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
     """Play on each map with each time control, and yield each row of the table as soon as it is measured.
 
     arguments: command line of this benchmark; first_engine, second_engine: specs of the two engines
@@ -147,12 +149,12 @@ def measure_rows(arguments: argparse.Namespace, first_engine: str, second_engine
                 )
             )
             yield f"| {map} | {time_control} | {results[-1]} |"
-        yield f"| **all** | {time_control} | {add_scores(results)} |"
+        yield f"| **all** | {time_control} | {sum_pair_scores(results)} |"
 
 
 def main() -> None:
     """Play the matches, and print the table row by row."""
-    parser = make_parser(__doc__)
+    parser = make_argument_parser(__doc__)
     parser.add_argument("first", help="engine of this checkout, such as alphabeta:evaluator=plain")
     parser.add_argument("second", help="engine to play against, of this checkout or of --checkout")
     parser.add_argument(
@@ -179,9 +181,12 @@ def main() -> None:
     arguments.tc = arguments.tc or ["0.1/move"]
     first, second = arguments.first, arguments.second
     if arguments.checkout is not None:
-        first, second = checkout_engine_spec(ROOT, first), checkout_engine_spec(arguments.checkout, second)
+        first, second = (
+            make_engine_spec_for_checkout(REPOSITORY_FOLDER, first),
+            make_engine_spec_for_checkout(arguments.checkout, second),
+        )
     print("| map | time control | pairs | Elo (95 %) | forfeits |\n| --- | --- | --- | --- | --- |")
-    for row in measure_rows(arguments, first, second):
+    for row in measure_table_rows(arguments, first, second):
         print(row, flush=True)
 
 

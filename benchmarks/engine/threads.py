@@ -13,14 +13,20 @@ from typing import Any
 from arena.bots.compiled.catalogue import weights_for
 from arena.bots.compiled.searcher import Searcher, Settings
 from arena.bots.search.deepening import Report
-from benchmarks.kit.measure import Ratio, format_short, make_middle_games, make_riskless, make_table
+from benchmarks.kit.measure import (
+    Ratio,
+    format_markdown_table,
+    format_short,
+    make_middle_games,
+    make_riskless,
+)
 from benchmarks.kit.results import format_verdict
 
 MAPS = ("m2", "usa", "world")
 POSITION_COUNT = 7
-SEQUENTIAL_SECONDS = 0.2
+SEQUENTIAL_SEARCH_SECONDS = 0.2
 """Time of the sequential search of a position, in seconds. The depth that it completes is the depth of all searches."""
-TIMEOUT_FACTOR = 6
+SEARCH_TIMEOUT_FACTOR = 6
 """Time limit of a search, as a multiple of the sequential search's time. A stopped search counts with this time."""
 RUNS_PER_SEARCH = 2
 """Number of runs of each search, in turn with the others. The fastest counts, as the least disturbed by other load."""
@@ -33,11 +39,11 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 """Search settings, by variant of the parallel search Jamboree. The variants differ in how threads share a search."""
 
 
-def make_variants(counts: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """Return the settings of each search, by its name: each variant with each number of threads in `counts`."""
+def make_search_settings(thread_counts: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """Return the settings of each search, by its name: each variant with each number of threads in `thread_counts`."""
     return {
         f"{form}, {count}": {**settings, "threads": count}
-        for count in counts
+        for count in thread_counts
         for form, settings in VARIANTS.items()
     }
 
@@ -74,7 +80,7 @@ def pin_search_threads(searcher: Searcher[Any, Any], position: Any) -> None:
 
 
 @dataclass(frozen=True)
-class PositionTimes:
+class SearchTimes:
     """Measurements of one position.
 
     sequential: seconds of the sequential search
@@ -88,9 +94,9 @@ class PositionTimes:
 
 
 class MapSearches:
-    """Searchers for one map: a sequential one, and one for each variant with each number of threads in `counts`."""
+    """Searchers for one map: a sequential one, and one for each variant with each number of threads in `thread_counts`."""
 
-    def __init__(self, map: str, counts: Sequence[int]) -> None:
+    def __init__(self, map: str, thread_counts: Sequence[int]) -> None:
         board = make_riskless(map)
         weights = weights_for(board, "features")
 
@@ -98,7 +104,9 @@ class MapSearches:
             return Searcher(board, weights, Settings(**settings))
 
         self.plain = make_searcher({})
-        self.searchers = {name: make_searcher(settings) for name, settings in make_variants(counts).items()}
+        self.searchers = {
+            name: make_searcher(settings) for name, settings in make_search_settings(thread_counts).items()
+        }
         for searcher in (self.plain, *self.searchers.values()):
             searcher.warm_up()
             pin_search_threads(searcher, board.start())
@@ -108,32 +116,34 @@ class MapSearches:
         for searcher in (self.plain, *self.searchers.values()):
             searcher.close()
 
-    def measure_position(self, position: Any) -> PositionTimes:
-        """Measure all searches of one position, to the depth that the sequential search completes in SEQUENTIAL_SECONDS.
+    def measure_position(self, position: Any) -> SearchTimes:
+        """Measure all searches of one position, to the depth that the sequential search completes in SEQUENTIAL_SEARCH_SECONDS.
 
         The depth is at least 4.
         """
-        _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SECONDS)
+        _, reached = search_to_depth(self.plain, position, 100, SEQUENTIAL_SEARCH_SECONDS)
         depth = max(reached.depth if reached.is_depth_finished else reached.depth - 1, 4)
         first_duration, sequential_report = search_to_depth(self.plain, position, depth, 60)
         sequential = first_duration
-        seconds = dict.fromkeys(self.searchers, TIMEOUT_FACTOR * first_duration)
+        seconds = dict.fromkeys(self.searchers, SEARCH_TIMEOUT_FACTOR * first_duration)
         work: dict[str, float] = {}
         for _ in range(RUNS_PER_SEARCH):
             sequential = min(sequential, search_to_depth(self.plain, position, depth, 60)[0])
             for name, searcher in self.searchers.items():
-                duration, report = search_to_depth(searcher, position, depth, TIMEOUT_FACTOR * first_duration)
+                duration, report = search_to_depth(
+                    searcher, position, depth, SEARCH_TIMEOUT_FACTOR * first_duration
+                )
                 seconds[name] = min(seconds[name], duration)
                 if report.is_depth_finished and report.depth == depth:
                     work[name] = report.nodes / sequential_report.nodes
-        return PositionTimes(sequential, seconds, work)
+        return SearchTimes(sequential, seconds, work)
 
 
 def measure() -> dict[str, Any]:
     """Measure every variant with one thread, two threads and a thread per core, on the same positions of all MAPS."""
     cores = len(os.sched_getaffinity(0))
     threads = sorted({1, 2, cores})
-    results: list[PositionTimes] = []
+    results: list[SearchTimes] = []
     for map in MAPS:
         with closing(MapSearches(map, threads)) as searches:
             positions = make_middle_games(make_riskless(map), POSITION_COUNT)
@@ -142,16 +152,16 @@ def measure() -> dict[str, Any]:
         "cores": cores,
         "faster": {
             name: [result.sequential / result.seconds[name] for result in results]
-            for name in make_variants(threads)
+            for name in make_search_settings(threads)
         },
         "work": {
             name: [result.work[name] for result in results if name in result.work]
-            for name in make_variants(threads)
+            for name in make_search_settings(threads)
         },
     }
 
 
-def make_figures(data: dict[str, Any]) -> dict[str, str]:
+def format_figures(data: dict[str, Any]) -> dict[str, str]:
     """Return each variant's speedup and extra nodes, by placeholder in RESULTS.md. `data`: result of `measure`."""
     rows = [
         [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
@@ -161,6 +171,8 @@ def make_figures(data: dict[str, Any]) -> dict[str, str]:
     headings = ["form, threads", "to equal depth faster by", "nodes, times the sequential ones"]
     return {
         "threads.cores": str(data["cores"]),
-        "threads.table": make_table(headings, rows),
-        "threads.speedup": format_verdict(ratio.describe("×"), is_kept=round(ratio.median, 2) >= MIN_SPEEDUP),
+        "threads.table": format_markdown_table(headings, rows),
+        "threads.speedup": format_verdict(
+            ratio.format_with_range("×"), is_bound_kept=round(ratio.median, 2) >= MIN_SPEEDUP
+        ),
     }

@@ -28,10 +28,10 @@ from benchmarks.hostile.rounds import (
     CLIENTS_PER_ADDRESS,
     HOSTILE_SECONDS,
     STRANGER_ADDRESS_COUNT,
+    format_figures,
     list_faults,
-    make_figures,
     play_all_rounds,
-    prioritize,
+    set_real_time_priority,
 )
 from benchmarks.kit.results import SERVER, print_faults, start_measurement
 
@@ -66,7 +66,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no kind is called {', '.join(unknown)}: there are {'; '.join(KINDS)}")
     try:
-        prioritize(os.getpid())
+        set_real_time_priority(os.getpid())
     except PermissionError:
         parser.error("the bots may not have real-time priority: run this as root")
     conditions = start_measurement()
@@ -74,7 +74,7 @@ def main() -> int:
         prefix="arena-hostile-", dir=DISK_IN_MEMORY if DISK_IN_MEMORY.exists() else None
     ) as folder:
         outcome = uvloop.run(play_all_rounds(folder, kinds, arguments.seconds, arguments.clients))
-    SERVER.publish("hostile", make_figures(outcome), conditions, write=arguments.write)
+    SERVER.publish("hostile", format_figures(outcome), conditions, write=arguments.write)
     return print_faults(list_faults(outcome))
 
 

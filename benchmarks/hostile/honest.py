@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.kit.load import Load, run_arena_bot
-from benchmarks.kit.measure import percentile
+from benchmarks.kit.measure import compute_quantile
 from benchmarks.kit.running_server import RunningServer
-from benchmarks.kit.script import make_script
+from benchmarks.kit.script import make_scripted_moves
 
 MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
 HONEST_BOT_COUNT = 100
 """Number of honest bots."""
-PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / MOVES_PER_SECOND
+MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / MOVES_PER_SECOND
 """Average pause of an honest bot before a move, in seconds. In each match, one of the two bots is to move."""
 HONEST_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
 """Names of the honest bots."""
@@ -26,7 +26,7 @@ HONEST_ADDRESS_COUNT = 4
 """Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
 
 
-MOVES_PER_RUN = 100
+MOVES_PER_PERCENTILE = 100
 """Number of consecutive moves whose 99th percentile is computed together. They take a third of a second."""
 
 
@@ -35,7 +35,7 @@ class PeriodFigures:
     """Latencies of the honest bots' moves over one quiet or hostile period, from sending a move to its acknowledgement."""
 
     p99: float
-    """Median, in ms, of the 99th percentiles of all runs, where a run is MOVES_PER_RUN consecutive moves.
+    """Median, in ms, of the 99th percentiles of all runs, where a run is MOVES_PER_PERCENTILE consecutive moves.
 
     Strangers affect every run, because the server limits their rate. A pause of the machine affects only one or two.
     """
@@ -57,9 +57,9 @@ def make_honest_bots(url: str, load: Load, tokens: Mapping[str, str]) -> list[Co
     """
 
     async def run_bot(number: int, name: str) -> None:
-        await asyncio.sleep(len(make_script()) * PAUSE_SECONDS * number / HONEST_BOT_COUNT)
+        await asyncio.sleep(len(make_scripted_moves()) * MEAN_PAUSE_SECONDS * number / HONEST_BOT_COUNT)
         source = f"127.0.1.{1 + number % HONEST_ADDRESS_COUNT}"
-        await run_arena_bot(url, name, load, PAUSE_SECONDS, token=tokens[name], source=source)
+        await run_arena_bot(url, name, load, MEAN_PAUSE_SECONDS, token=tokens[name], source_address=source)
 
     return [run_bot(number, name) for number, name in enumerate(HONEST_NAMES)]
 
@@ -73,19 +73,22 @@ async def measure_period(server: RunningServer, load: Load, seconds: float) -> P
     # If no move was acknowledged, each one took longer than the whole period.
     durations = [1000 * latency for latency in load.seconds] or [1000 * duration]
     return PeriodFigures(
-        median_percentile_99_of_runs(durations), percentile(durations, 0.99), cpu_seconds / duration
+        compute_median_p99_of_runs(durations), compute_quantile(durations, 0.99), cpu_seconds / duration
     )
 
 
-def median_percentile_99_of_runs(values: Sequence[float]) -> float:
-    """Return the median of the 99th percentiles of all runs of MOVES_PER_RUN consecutive values.
+def compute_median_p99_of_runs(values: Sequence[float]) -> float:
+    """Return the median of the 99th percentiles of all runs of MOVES_PER_PERCENTILE consecutive values.
 
     The values after the last full run belong to that run.
     """
-    run_count = max(1, len(values) // MOVES_PER_RUN)
+    run_count = max(1, len(values) // MOVES_PER_PERCENTILE)
     return statistics.median(
-        percentile(
-            values[run * MOVES_PER_RUN : (run + 1) * MOVES_PER_RUN if run + 1 < run_count else None], 0.99
+        compute_quantile(
+            values[
+                run * MOVES_PER_PERCENTILE : (run + 1) * MOVES_PER_PERCENTILE if run + 1 < run_count else None
+            ],
+            0.99,
         )
         for run in range(run_count)
     )

@@ -2,7 +2,7 @@
 
 KINDS has an entry for every type of message and every GET route. Each entry names the request as the server's cost tables
 do. Some requests have another entry for the most expensive form that is allowed. Attackers (`testkit/horde.py`) break
-the limits. In the kind CONTROL, strangers connect and send nothing.
+the limits. In the kind CONTROL_KIND, strangers connect and send nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from benchmarks.hostile.stranger import (
     send_get,
 )
 from benchmarks.kit.client import ServerMessage, connect
-from benchmarks.kit.script import make_script
+from benchmarks.kit.script import make_scripted_moves
 from testkit import horde
 
 REFUSAL_PAUSE_SECONDS = 0.1
 """Pause after a refusal, in seconds, before a client that cannot go on without an answer repeats its request."""
-THINKERS = "thinker-a", "thinker-b"
+THINKING_BOT_NAMES = "thinker-a", "thinker-b"
 """Players of the finished matches in which every move has analysis (`thinking`) of maximum size."""
 HOUSE_BOT = "house-random"
 REVOKED_NAMES = [f"revoked {number}" for number in range(20)]
@@ -63,28 +63,28 @@ class RequestKind:
         return not self.request
 
 
-def send_repeatedly(type: str, *answers: str, role: str = "bot", **content: object) -> RequestKind:
+def message_kind(message_type: str, *answer_types: str, role: str = "bot", **content: object) -> RequestKind:
     """Return the kind of request in which strangers send a message of this type, with this content, again and again.
 
-    answers: types of messages that count as answers
+    answer_types: types of messages that count as answers
     role: role of the clients, as in their hello
     """
 
     async def send_requests(stranger: Stranger) -> None:
         async def send() -> None:
             while True:
-                await stranger.send(type=type, **content)
+                await stranger.send(type=message_type, **content)
 
         await stranger.send_while_reading(send)
 
-    return RequestKind(type, send_requests, frozenset(answers), role)
+    return RequestKind(message_type, send_requests, frozenset(answer_types), role)
 
 
 MakeTarget = Callable[[RequestSubjects, int], str]
 """Function that returns the URL path of the request with this number."""
 
 
-def get_repeatedly(
+def http_request_kind(
     route: str,
     target: str | MakeTarget,
     make_authorization: Callable[[RequestSubjects, int], str] | None = None,
@@ -113,7 +113,7 @@ def get_repeatedly(
     return RequestKind(f"{method} {route}", send_requests, role="")
 
 
-def connect_repeatedly(make_hello: Callable[[Stranger], dict[str, object]]) -> RequestKind:
+def hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> RequestKind:
     """Return the kind of request in which strangers connect, send a hello and disconnect, again and again.
 
     make_hello: function that returns the fields of the next hello
@@ -133,7 +133,7 @@ def connect_repeatedly(make_hello: Callable[[Stranger], dict[str, object]]) -> R
     return RequestKind("hello", send_requests, role="")
 
 
-def challenge_and_withdraw(**content: object) -> RequestKind:
+def withdrawn_challenge_kind(**content: object) -> RequestKind:
     """Return the kind of request in which strangers open challenges to any bot, and withdraw each at once.
 
     content: game or map of the challenges
@@ -164,7 +164,7 @@ MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
 """Function that acts for a stranger on a `start` or `turn` message, which is its second argument."""
 
 
-def play_each_other(
+def mutual_match_kind(
     request: str, start: MatchStep, turn: MatchStep | None = None, *answers: str, **content: object
 ) -> RequestKind:
     """Return the kind of request in which pairs of strangers play match after match, by challenges.
@@ -202,7 +202,7 @@ def play_each_other(
                         else stranger.send(type="accept", challenge=to_accept)
                     )
                 elif message.type == "start":
-                    tasks.create_task(_ignore_os_error(start(stranger, message)))
+                    tasks.create_task(_await_ignoring_os_errors(start(stranger, message)))
                 elif message.type == "turn" and turn is not None:
                     await turn(stranger, message)
                 elif message.type == "end" and is_challenger:
@@ -211,14 +211,14 @@ def play_each_other(
     return RequestKind(request, play_matches, frozenset(answers))
 
 
-async def _ignore_os_error(step: Awaitable[None]) -> None:
+async def _await_ignoring_os_errors(awaitable: Awaitable[None]) -> None:
     with suppress(OSError):
-        await step
+        await awaitable
 
 
 async def send_ready(stranger: Stranger, message: ServerMessage) -> None:
     """Send `ready` once, as the protocol requires at the start of a match."""
-    await stranger.send_answer(type="ready", match=message.match)
+    await stranger.send_unlimited(type="ready", match=message.match)
 
 
 async def send_ready_repeatedly(stranger: Stranger, message: ServerMessage) -> None:
@@ -233,20 +233,20 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def play_move(stranger: Stranger, message: ServerMessage, **more: object) -> None:
-    """Answer a turn at once with its scripted move (`make_script`). `more`: additional fields of the `move` message."""
+    """Answer a turn at once with its scripted move (`make_scripted_moves`). `more`: additional fields of the `move` message."""
     stranger.counts.sent += 1
-    await stranger.send_answer(
-        type="move", match=message.match, ply=message.ply, move=make_script()[message.ply], **more
+    await stranger.send_unlimited(
+        type="move", match=message.match, ply=message.ply, move=make_scripted_moves()[message.ply], **more
     )
 
 
 async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
-    """Answer a turn at once with its scripted move (`make_script`), and with analysis (`thinking`) of maximum size."""
-    line = (make_script() * 2)[message.ply : message.ply + MAX_LINE_MOVES]
+    """Answer a turn at once with its scripted move (`make_scripted_moves`), and with analysis (`thinking`) of maximum size."""
+    line = (make_scripted_moves() * 2)[message.ply : message.ply + MAX_LINE_MOVES]
     await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 
-async def watch_repeatedly(stranger: Stranger) -> None:
+async def watch_live_matches_repeatedly(stranger: Stranger) -> None:
     """Send `watch` for all matches in progress, again and again."""
 
     async def send() -> None:
@@ -273,48 +273,48 @@ async def play_house_engines(stranger: Stranger) -> None:
         elif message.type == "turn":
             moves = msgspec.msgpack.decode(message.moves)
             cell = next(cell for cell in range(9) if cell not in moves)
-            await stranger.send_answer(type="move", match=message.match, ply=message.ply, move=cell)
+            await stranger.send_unlimited(type="move", match=message.match, ply=message.ply, move=cell)
         elif message.type == "end" or message.code:
             await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
             await send_challenge()
 
 
-def _make_position(number: int) -> str:
+def _make_position_parameter(request_number: int) -> str:
     """Return a position on the map `path4`, URL-encoded. Consecutive numbers give 8,100 different positions, then repeat."""
-    return f"%2B{1 + number % 9}%20.%20.%20-{1 + number // 9 % 9}%20maxie%20{number // 81 % 100}"
+    return f"%2B{1 + request_number % 9}%20.%20.%20-{1 + request_number // 9 % 9}%20maxie%20{request_number // 81 % 100}"
 
 
-def _choose(choices: Sequence[str], number: int) -> str:
-    return choices[number % len(choices)] if choices else "none"
+def _pick_by_number(choices: Sequence[str], request_number: int) -> str:
+    return choices[request_number % len(choices)] if choices else "none"
 
 
-def _make_credentials(subjects: RequestSubjects, number: int) -> str:
-    name = subjects.own_matches[number % len(subjects.own_matches)][1]
+def _make_authorization(subjects: RequestSubjects, request_number: int) -> str:
+    name = subjects.own_matches[request_number % len(subjects.own_matches)][1]
     return make_basic_header(name, subjects.tokens[name])
 
 
 ATTACKER_COUNT = 16
 """Number of parallel attackers of one kind, all from one address."""
-HELLO_SECONDS = 2.0
+HELLO_LIMIT_SECONDS = 2.0
 """Server's time limit for a hello, in seconds. It is so short that attackers are disconnected within a round."""
 ALL_ATTACKS = "attack: all at once"
 
 
-def attack_kind(*names: str) -> RequestKind:
+def attack_kind(*attack_names: str) -> RequestKind:
     """Return the kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
 
     async def run_attacks(stranger: Stranger) -> None:
-        name = names[stranger.number // ATTACKER_COUNT]
+        name = attack_names[stranger.number // ATTACKER_COUNT]
         await horde.run_attacker(name, stranger.subjects.url, stranger.source, stranger.counts)
 
-    options = ("--anyone", f"--set=limits.hello_seconds={HELLO_SECONDS}")
+    options = ("--anyone", f"--set=limits.hello_seconds={HELLO_LIMIT_SECONDS}")
     return RequestKind("", run_attacks, role="", options=options)
 
 
 GET_PATHS: dict[str, str | MakeTarget] = {
     "/": "/",
-    "/match/": lambda subjects, number: f"/match/{_choose(subjects.finished, number)}/{number}",
-    "/embed/": lambda subjects, number: f"/embed/{_choose(subjects.finished, number)}",
+    "/match/": lambda subjects, number: f"/match/{_pick_by_number(subjects.finished, number)}/{number}",
+    "/embed/": lambda subjects, number: f"/embed/{_pick_by_number(subjects.finished, number)}",
     "/bot/": lambda _, number: f"/bot/bot%20{number % 100}",
     "/event/": "/event/serve",
     "/table/": lambda _, number: "/table/serve" if number % 2 else "/table",
@@ -326,23 +326,23 @@ GET_PATHS: dict[str, str | MakeTarget] = {
     "/tv/": "/tv",
     "/sw.js": "/sw.js",
     "/picture/": lambda subjects, number: (
-        f"/picture/match/{_choose(subjects.finished, number)}/{number % 40}.png"
+        f"/picture/match/{_pick_by_number(subjects.finished, number)}/{number % 40}.png"
     ),
-    "/film/": lambda subjects, number: f"/film/{_choose(subjects.finished, number)}.gif",
+    "/film/": lambda subjects, number: f"/film/{_pick_by_number(subjects.finished, number)}.gif",
     "/web/": lambda subjects, _: subjects.file,
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
     "/api/about": "/api/about",
-    "/api/truth/": lambda subjects, number: f"/api/truth/{_choose(subjects.finished, number)}",
+    "/api/truth/": lambda subjects, number: f"/api/truth/{_pick_by_number(subjects.finished, number)}",
     "/api/game/": lambda _, number: f"/api/game/connect4?moves=[{number % 7}]",
-    "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position(number)}",
-    "/api/review/": lambda subjects, number: f"/api/review/{_choose(subjects.finished, number)}",
+    "/api/advice/": lambda _, number: f"/api/advice/path4?position={_make_position_parameter(number)}",
+    "/api/review/": lambda subjects, number: f"/api/review/{_pick_by_number(subjects.finished, number)}",
     "/api/review": lambda _, number: f"/api/review?game=tictactoe&moves=[{number % 9}]",
-    "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position(number)}",
+    "/api/openings/": lambda _, number: f"/api/openings/path4?position={_make_position_parameter(number)}",
     "/api/map/": "/api/map/world",
     "/api/records": lambda _, number: f"/api/records?limit={1 + number % 50}",
-    "/api/record/": lambda subjects, number: f"/api/record/{_choose(subjects.finished, number)}",
+    "/api/record/": lambda subjects, number: f"/api/record/{_pick_by_number(subjects.finished, number)}",
     "/api/table": lambda _, number: "/api/table" if number % 2 else "/api/table?event=serve",
     "/api/maps": "/api/maps",
     "/api/search": lambda _, number: f"/api/search?map=m2&result=drawn&bot=bot%20{number % 100}",
@@ -367,68 +367,64 @@ POST_PATHS = {
     "/api/token/revoke": "/api/token/revoke?name=one",
 }
 """URL path of a POST with a bot's token, by route."""
-CONTROL = "nothing"
+CONTROL_KIND = "nothing"
 """Name of the kind whose strangers send nothing. Its ratios show the error of the measurement."""
 
 
 async def stay_silent(stranger: Stranger) -> None:
     """Read all messages, send nothing, and stay connected, until cancelled."""
-    await stranger.read_all()
+    await stranger.receive_until_closed()
 
 
 KINDS: dict[str, RequestKind] = {
-    CONTROL: RequestKind(CONTROL, stay_silent),
-    "hello": connect_repeatedly(lambda _: {"name": "visitor", "role": "spectator"}),
-    "names": replace(
-        connect_repeatedly(lambda _: {"name": uuid.uuid4().hex, "pool": False}), options=("--anyone",)
-    ),
-    "names of guests": connect_repeatedly(
-        lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}
-    ),
-    "names whose token was revoked": connect_repeatedly(
+    CONTROL_KIND: RequestKind(CONTROL_KIND, stay_silent),
+    "hello": hello_kind(lambda _: {"name": "visitor", "role": "spectator"}),
+    "names": replace(hello_kind(lambda _: {"name": uuid.uuid4().hex, "pool": False}), options=("--anyone",)),
+    "names of guests": hello_kind(lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}),
+    "names whose token was revoked": hello_kind(
         lambda stranger: {"name": REVOKED_NAMES[stranger.number % len(REVOKED_NAMES)], "token": "x" * 32}
     ),
-    "ready": play_each_other("ready", send_ready_repeatedly, game="tictactoe"),
-    "move": play_each_other("move", send_ready, play_move, "accepted", map="m2"),
-    "move, thinking at its bound": play_each_other(
+    "ready": mutual_match_kind("ready", send_ready_repeatedly, game="tictactoe"),
+    "move": mutual_match_kind("move", send_ready, play_move, "accepted", map="m2"),
+    "move, thinking at its bound": mutual_match_kind(
         "move", send_ready, play_move_with_analysis, "accepted", map="m2"
     ),
-    "resign": play_each_other("resign", send_resignation, None, "end", game="tictactoe"),
-    "ready, of a match that is over": send_repeatedly("ready", match="none"),
-    "move, of a match that is over": send_repeatedly("move", match="none", ply=0, move=0),
-    "resign, of a match that is over": send_repeatedly("resign", match="none"),
-    "hello, again": send_repeatedly("hello", name="somebody"),
-    "status": send_repeatedly("status", "standing"),
-    "challenge": challenge_and_withdraw(game="tictactoe"),
-    "challenge, the largest map": challenge_and_withdraw(map="grid:10x20"),
-    "accept, the largest map": play_each_other(
+    "resign": mutual_match_kind("resign", send_resignation, None, "end", game="tictactoe"),
+    "ready, of a match that is over": message_kind("ready", match="none"),
+    "move, of a match that is over": message_kind("move", match="none", ply=0, move=0),
+    "resign, of a match that is over": message_kind("resign", match="none"),
+    "hello, again": message_kind("hello", name="somebody"),
+    "status": message_kind("status", "standing"),
+    "challenge": withdrawn_challenge_kind(game="tictactoe"),
+    "challenge, the largest map": withdrawn_challenge_kind(map="grid:10x20"),
+    "accept, the largest map": mutual_match_kind(
         "accept", send_resignation, None, "challenge_over", map="ring:200"
     ),
-    "decline": send_repeatedly("decline", challenge="c0"),
-    "withdraw": send_repeatedly("withdraw", challenge="c0"),
-    "watch": RequestKind("watch", watch_repeatedly, frozenset({"view"}), "spectator"),
-    "unwatch": send_repeatedly("unwatch", match="none", role="spectator"),
-    "browse": send_repeatedly("browse", "listing", role="spectator"),
-    "enter": send_repeatedly("enter", event="none"),
-    "leave": send_repeatedly("leave", event="none"),
-    "ping": send_repeatedly("ping", "pong", role="spectator"),
-    **{f"GET {route}": get_repeatedly(route, target) for route, target in GET_PATHS.items()},
-    "GET /api/records, thinking at its bound": get_repeatedly(
-        "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKERS[0]}"
+    "decline": message_kind("decline", challenge="c0"),
+    "withdraw": message_kind("withdraw", challenge="c0"),
+    "watch": RequestKind("watch", watch_live_matches_repeatedly, frozenset({"view"}), "spectator"),
+    "unwatch": message_kind("unwatch", match="none", role="spectator"),
+    "browse": message_kind("browse", "listing", role="spectator"),
+    "enter": message_kind("enter", event="none"),
+    "leave": message_kind("leave", event="none"),
+    "ping": message_kind("ping", "pong", role="spectator"),
+    **{f"GET {route}": http_request_kind(route, target) for route, target in GET_PATHS.items()},
+    "GET /api/records, thinking at its bound": http_request_kind(
+        "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
-    "GET /api/record/, thinking at its bound": get_repeatedly(
-        "/api/record/", lambda subjects, number: f"/api/record/{_choose(subjects.long, number)}"
+    "GET /api/record/, thinking at its bound": http_request_kind(
+        "/api/record/", lambda subjects, number: f"/api/record/{_pick_by_number(subjects.long, number)}"
     ),
-    "GET /api/log/": get_repeatedly(
+    "GET /api/log/": http_request_kind(
         "/api/log/",
         lambda subjects, number: f"/api/log/{subjects.own_matches[number % len(subjects.own_matches)][0]}",
-        _make_credentials,
+        _make_authorization,
     ),
     **{
-        f"POST {route}": get_repeatedly(route, target, _make_credentials, "POST")
+        f"POST {route}": http_request_kind(route, target, _make_authorization, "POST")
         for route, target in POST_PATHS.items()
     },
-    "POST /api/join": get_repeatedly("/api/join", "/api/join?name=one", method="POST"),
+    "POST /api/join": http_request_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
     **{f"attack: {name}": attack_kind(name) for name in horde.KINDS},
     ALL_ATTACKS: attack_kind(*horde.KINDS),

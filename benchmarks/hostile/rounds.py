@@ -28,16 +28,16 @@ from benchmarks.hostile.honest import (
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
     ATTACKER_COUNT,
-    CONTROL,
+    CONTROL_KIND,
     HOUSE_BOT,
     KINDS,
 )
 from benchmarks.hostile.seeds import fill_store
 from benchmarks.hostile.stranger import TrafficCounts
-from benchmarks.hostile.strangers import Order, run_strangers
+from benchmarks.hostile.strangers import RequestOrder, run_strangers
 from benchmarks.kit.load import Load, run_bots
-from benchmarks.kit.load_processes import PROCESSES
-from benchmarks.kit.measure import Ratio, format_short, make_table
+from benchmarks.kit.load_processes import SPAWN_CONTEXT
+from benchmarks.kit.measure import Ratio, format_markdown_table, format_short
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import RunningServer, fetch_histogram, run_server
 from benchmarks.kit.script import MAP
@@ -58,17 +58,17 @@ CLIENTS_PER_ADDRESS = 8
 """Default number of strangers' clients at each address."""
 MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
-MAX_RATIO = 2.0
+MAX_P99_RATIO = 2.0
 """Upper bound of a round's hostile p99 divided by the quiet p99 of its kind. A kind fails if two rounds reach it."""
-MAX_MEDIAN_RATIO = 1.5
+MAX_MEDIAN_P99_RATIO = 1.5
 """Upper bound of the median of the ratios of all rounds of a kind."""
 Figure = Literal["p99", "overall_p99"]
 """Name of the field of `PeriodFigures` whose ratio is computed."""
 ROUNDS, MORE_ROUNDS = 3, 4
-"""Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_RATIO or more."""
+"""Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_P99_RATIO or more."""
 MAX_REPEATED_KINDS = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
-LONG_SECONDS = 60.0
+LONG_PERIOD_SECONDS = 60.0
 """Seconds of each part of a long hostile period, and of the quiet period before it.
 
 If a hostile period is at least so long, each kind has only one round.
@@ -79,11 +79,11 @@ MAX_SESSIONS = 1_000
 """Upper bound of the sessions in the store: one for each name that is connected, or has played in the last 30 s."""
 SETTLE_SECONDS = 0.4
 """Pause before a round's quiet period and after its hostile one, in seconds, in which the server finishes its work for the strangers."""
-REAL_TIME = os.SCHED_RR | os.SCHED_RESET_ON_FORK
+REAL_TIME_POLICY = os.SCHED_RR | os.SCHED_RESET_ON_FORK
 """Scheduling policy of the server's and the honest bots' threads. Processes that they start do not inherit it."""
-VICTIM = "victim"
+VICTIM_NAME = "victim"
 """Name of the bot whose token attackers guess."""
-MAX_ATTACKER_SECONDS = 8.0
+MAX_ATTACKER_CONNECTION_SECONDS = 8.0
 """Seconds within which the server must disconnect an attacker.
 
 The time covers three delays. The server reads from clients without a match in turns, so up to two seconds pass until it
@@ -93,7 +93,7 @@ two seconds each. An attacker that polls slowly notices the end of its connectio
 In the kind ALL_ATTACKS, a connection may last as long as the attack: the server then reads from six addresses in turns, and so
 little from each that a flood need not exceed a limit. Data that is not read costs the server nothing.
 """
-MORE_ATTACK_SECONDS = 0.5
+EXTRA_ATTACK_SECONDS = 0.5
 """Seconds that an attack lasts longer than its attackers' connections may last."""
 
 
@@ -116,11 +116,11 @@ class KindRounds:
     sessions: list[int] = field(default_factory=list)
     """Number of sessions in the store at the end of each hostile period."""
 
-    def ratio(self, figure: Figure = "p99") -> Ratio:
+    def compute_ratio(self, figure: Figure = "p99") -> Ratio:
         """Return, for each hostile period, its value of `figure` divided by the median value of the quiet periods around it."""
         return Ratio(
             [
-                getattr(one_round, figure) / median_of_neighbours(self.quiet, quiet_index, figure)
+                getattr(one_round, figure) / compute_median_of_neighbours(self.quiet, quiet_index, figure)
                 for one_round, quiet_index in zip(self.hostile, self.quiet_indexes, strict=True)
             ]
         )
@@ -129,18 +129,18 @@ class KindRounds:
     def quiet_p99(self) -> float:
         """Median, over all rounds, of the quiet p99 with which each hostile p99 is compared, in ms."""
         return statistics.median(
-            median_of_neighbours(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
+            compute_median_of_neighbours(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
         )
 
     @property
     def repeated_ratio(self) -> float:
         """Second highest of the rounds' ratios of hostile to quiet p99. A single pause of the machine can decide only the highest."""
-        return sorted(self.ratio().values)[-2:][0]
+        return sorted(self.compute_ratio().values)[-2:][0]
 
     @property
     def recurring_ratio(self) -> float:
         """Lowest of the rounds' ratios of hostile to quiet p99 of all moves; high only if every hostile period has pauses."""
-        return min(self.ratio("overall_p99").values)
+        return min(self.compute_ratio("overall_p99").values)
 
     @property
     def memory_growth(self) -> float:
@@ -148,31 +148,31 @@ class KindRounds:
         return max(after / before for before, after in self.memory)
 
     @property
-    def cpu(self) -> tuple[float, float]:
+    def median_cpu_shares(self) -> tuple[float, float]:
         """Median CPU usage of the server in quiet and in hostile periods, each as a share of one core."""
         return statistics.median(
             self.quiet[quiet_index].cpu for quiet_index in self.quiet_indexes
         ), statistics.median(one_round.cpu for one_round in self.hostile)
 
-    def sum_counts(self, name: str) -> int:
-        """Return the sum over all rounds of the field `name` of TrafficCounts."""
-        return sum(getattr(tally, name) for tally in self.tallies)
+    def sum_counts(self, field_name: str) -> int:
+        """Return the sum over all rounds of the field `field_name` of TrafficCounts."""
+        return sum(getattr(tally, field_name) for tally in self.tallies)
 
-    def list_faults(self, max_seconds: float | None, *, is_control: bool = False) -> list[str]:
+    def list_faults(self, max_connection_seconds: float | None, *, is_control: bool = False) -> list[str]:
         """Return a line of text for each bound that the rounds exceed; none if all is well.
 
-        max_seconds: longest time for which an attacker may stay connected, in seconds; None if the kind is no attack
+        max_connection_seconds: longest time for which an attacker may stay connected, in seconds; None if the kind is no attack
         is_control: True for the control, in which the strangers send nothing
         """
-        ratio = self.ratio()
+        ratio = self.compute_ratio()
         faults = []
-        if ratio.median >= MAX_MEDIAN_RATIO:
+        if ratio.median >= MAX_MEDIAN_P99_RATIO:
             faults.append(f"p99 is {ratio} times the quiet one")
-        if self.repeated_ratio >= MAX_RATIO:
+        if self.repeated_ratio >= MAX_P99_RATIO:
             faults.append(
                 f"p99 is {format_short(self.repeated_ratio)} times the quiet one or more in two rounds"
             )
-        if self.recurring_ratio >= MAX_RATIO:
+        if self.recurring_ratio >= MAX_P99_RATIO:
             faults.append(
                 f"p99 of all moves is {format_short(self.recurring_ratio)} times the quiet one or more"
             )
@@ -182,19 +182,21 @@ class KindRounds:
             faults.append(f"memory is {format_short(self.memory_growth)} times what it was before")
         if max(self.sessions) > MAX_SESSIONS:
             faults.append(f"{max(self.sessions)} sessions are in the store")
-        if max_seconds is None:
+        if max_connection_seconds is None:
             return faults
         for tally in self.tallies:
-            if tally.longest > max_seconds:
+            if tally.longest > max_connection_seconds:
                 faults.append(f"a connection lasted {tally.longest:.1f} s")
             if tally.lost < ATTACKER_COUNT:
                 faults.append(f"only {tally.lost} connections were cut off")
         return faults
 
 
-def median_of_neighbours(quiet: Sequence[PeriodFigures], quiet_index: int, figure: Figure = "p99") -> float:
+def compute_median_of_neighbours(
+    quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure: Figure = "p99"
+) -> float:
     """Return the median of `figure` over the quiet period at `quiet_index`, NEIGHBOUR_COUNT before it, and as many after it."""
-    neighbours = quiet[max(0, quiet_index - NEIGHBOUR_COUNT) : quiet_index + NEIGHBOUR_COUNT + 1]
+    neighbours = quiet_periods[max(0, quiet_index - NEIGHBOUR_COUNT) : quiet_index + NEIGHBOUR_COUNT + 1]
     values: list[float] = [getattr(one_round, figure) for one_round in neighbours]
     return statistics.median(values)
 
@@ -214,8 +216,8 @@ class RoundResults:
 @contextmanager
 def _run_strangers(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
     """Run the process of strangers (hostile clients) until the end of the block, and yield the connection for its orders."""
-    pipe, other_end = PROCESSES.Pipe()
-    process = PROCESSES.Process(target=run_strangers, args=(url, tokens, other_end), daemon=True)
+    pipe, other_end = SPAWN_CONTEXT.Pipe()
+    process = SPAWN_CONTEXT.Process(target=run_strangers, args=(url, tokens, other_end), daemon=True)
     process.start()
     other_end.close()
     try:
@@ -225,10 +227,10 @@ def _run_strangers(url: str, tokens: dict[str, str]) -> Iterator[Connection]:
         process.join()
 
 
-def prioritize(pid: int) -> None:
+def set_real_time_priority(pid: int) -> None:
     """Give the threads of a process real-time priority. Raises PermissionError if this process may not do that."""
     for thread in Path(f"/proc/{pid}/task").iterdir():
-        os.sched_setscheduler(int(thread.name), REAL_TIME, os.sched_param(1))
+        os.sched_setscheduler(int(thread.name), REAL_TIME_POLICY, os.sched_param(1))
 
 
 async def play_all_rounds(folder: str, kinds: list[str], seconds: float, client_count: int) -> RoundResults:
@@ -242,7 +244,7 @@ async def play_all_rounds(folder: str, kinds: list[str], seconds: float, client_
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
         kinds_on_server = [kind for kind in kinds if KINDS[kind].options == options]
         database = f"sqlite:///{folder}/{number}.db"
-        tokens = await fill_store(database, [*HONEST_NAMES, *stranger_names, VICTIM])
+        tokens = await fill_store(database, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
         await _play_rounds(database, results, kinds_on_server, seconds, client_count, tokens, options)
     return results
 
@@ -271,45 +273,45 @@ async def _play_rounds(
     stranger_tokens = {name: token for name, token in tokens.items() if name not in HONEST_NAMES}
     with run_server(*command, house, *pool, *limits) as server:
         server.database = database
-        prioritize(server.process.pid)
+        set_real_time_priority(server.process.pid)
         async with run_bots(results.load, make_honest_bots(server.url, results.load, tokens)):
             with _run_strangers(server.url, stranger_tokens) as strangers:
                 await asyncio.to_thread(strangers.recv)
-                await asyncio.sleep(seconds if seconds < LONG_SECONDS else QUIET_SECONDS)
+                await asyncio.sleep(seconds if seconds < LONG_PERIOD_SECONDS else QUIET_SECONDS)
                 results.memory_bytes = results.memory_bytes or server.memory_bytes
                 round_player = RoundPlayer(server, strangers, results, seconds, client_count)
-                for _ in range(ROUNDS if seconds < LONG_SECONDS else 1):
+                for _ in range(ROUNDS if seconds < LONG_PERIOD_SECONDS else 1):
                     for kind in kinds:
-                        await round_player.play(kind)
-                repeated = list_kinds_over_bound(results, kinds) if seconds < LONG_SECONDS else []
+                        await round_player.play_round(kind)
+                repeated = list_kinds_over_bound(results, kinds) if seconds < LONG_PERIOD_SECONDS else []
                 for _ in range(MORE_ROUNDS):
                     for kind in repeated:
-                        await round_player.play(kind)
+                        await round_player.play_round(kind)
                 results.max_gc_seconds = max(
-                    results.max_gc_seconds, await asyncio.to_thread(_max_collector_pause, server)
+                    results.max_gc_seconds, await asyncio.to_thread(_fetch_max_gc_pause_seconds, server)
                 )
 
 
-def _max_collector_pause(server: RunningServer) -> float:
+def _fetch_max_gc_pause_seconds(server: RunningServer) -> float:
     """Return an upper bound of the server's longest garbage collection pause so far, in seconds."""
     counts = fetch_histogram(server.url, "arena_collector_seconds")
     return min(bound for bound, count in counts.items() if count == counts[float("inf")])
 
 
-def _count_sessions(server: RunningServer) -> int:
+def _count_stored_sessions(server: RunningServer) -> int:
     with closing(sqlite3.connect(server.database.removeprefix("sqlite:///"))) as store:
         row: tuple[int] = store.execute("SELECT count(*) FROM sessions").fetchone()
     return row[0]
 
 
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds whose hostile p99 was once at least MAX_MEDIAN_RATIO times the quiet one, highest ratio first.
+    """Return the kinds whose hostile p99 was once at least MAX_MEDIAN_P99_RATIO times the quiet one, highest ratio first.
 
     At most MAX_REPEATED_KINDS kinds are returned.
     """
-    highest = {kind: max(results.rounds[kind].ratio().values) for kind in kinds}
+    highest = {kind: max(results.rounds[kind].compute_ratio().values) for kind in kinds}
     return sorted(
-        (kind for kind in highest if highest[kind] >= MAX_MEDIAN_RATIO), key=lambda kind: -highest[kind]
+        (kind for kind in highest if highest[kind] >= MAX_MEDIAN_P99_RATIO), key=lambda kind: -highest[kind]
     )[:MAX_REPEATED_KINDS]
 
 
@@ -332,31 +334,31 @@ class RoundPlayer:
         self._number = 0
         self._quiet: list[PeriodFigures] = []
 
-    async def play(self, kind: str) -> None:
+    async def play_round(self, kind: str) -> None:
         """Play a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
         seconds, address_count, clients = self._seconds, STRANGER_ADDRESS_COUNT, self._clients
         if KINDS[kind].is_attack:
-            seconds, clients = attack_seconds(seconds), ATTACKER_COUNT
+            seconds, clients = compute_attack_seconds(seconds), ATTACKER_COUNT
             address_count = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         self._number += 1
         subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]
-        self._strangers.send(Order(kind, sources, seconds))
+        self._strangers.send(RequestOrder(kind, sources, seconds))
         await asyncio.to_thread(self._strangers.recv)
         await asyncio.sleep(SETTLE_SECONDS)
-        quiet_seconds = QUIET_SECONDS if self._seconds < LONG_SECONDS else LONG_SECONDS
+        quiet_seconds = QUIET_SECONDS if self._seconds < LONG_PERIOD_SECONDS else LONG_PERIOD_SECONDS
         self._quiet.append(await measure_period(self._server, self._results.load, quiet_seconds))
         before = self._server.memory_bytes
         self._strangers.send("go")
-        periods = max(1, int(self._seconds / LONG_SECONDS))
+        periods = max(1, int(self._seconds / LONG_PERIOD_SECONDS))
         for _ in range(periods):
             rounds.hostile.append(
                 await measure_period(self._server, self._results.load, self._seconds / periods)
             )
             rounds.quiet_indexes.append(len(self._quiet) - 1)
             rounds.memory.append((before, self._server.memory_bytes))
-            rounds.sessions.append(await asyncio.to_thread(_count_sessions, self._server))
+            rounds.sessions.append(await asyncio.to_thread(_count_stored_sessions, self._server))
             print(
                 f"{kind}: {self._quiet[-1]} -> {rounds.hostile[-1]}, {rounds.memory[-1][1] / 2**20:.0f} MiB, "
                 f"{rounds.sessions[-1]} sessions in the store",
@@ -366,19 +368,19 @@ class RoundPlayer:
         await asyncio.sleep(SETTLE_SECONDS)
 
 
-def max_connection_seconds(kind: str) -> float | None:
+def get_max_connection_seconds(kind: str) -> float | None:
     """Return the longest time for which an attacker may stay connected, in seconds; None if the kind is no attack."""
     if not KINDS[kind].is_attack:
         return None
-    return math.inf if kind == ALL_ATTACKS else MAX_ATTACKER_SECONDS
+    return math.inf if kind == ALL_ATTACKS else MAX_ATTACKER_CONNECTION_SECONDS
 
 
-def attack_seconds(seconds: float) -> float:
-    """Return the duration of an attack, in seconds: long enough to see whether all attackers are disconnected.
+def compute_attack_seconds(period_seconds: float) -> float:
+    """Return the duration of an attack, in period_seconds: long enough to see whether all attackers are disconnected.
 
-    seconds: length of the hostile period
+    period_seconds: length of the hostile period
     """
-    return max(seconds + SETTLE_SECONDS, MAX_ATTACKER_SECONDS + MORE_ATTACK_SECONDS)
+    return max(period_seconds + SETTLE_SECONDS, MAX_ATTACKER_CONNECTION_SECONDS + EXTRA_ATTACK_SECONDS)
 
 
 def list_faults(results: RoundResults) -> list[str]:
@@ -387,63 +389,70 @@ def list_faults(results: RoundResults) -> list[str]:
     faults += [f"an honest bot's match ended by {forfeit}" for forfeit in results.load.forfeits]
     for kind in results.rounds:
         kind_faults = results.rounds[kind].list_faults(
-            max_connection_seconds(kind), is_control=kind == CONTROL
+            get_max_connection_seconds(kind), is_control=kind == CONTROL_KIND
         )
         faults += [f"{kind}: {fault}" for fault in kind_faults]
     return faults
 
 
-def make_figures(results: RoundResults) -> dict[str, str]:
+def format_figures(results: RoundResults) -> dict[str, str]:
     """Return the figures, by placeholder in SERVER.md."""
     costliest_kind = max(
-        results.rounds, key=lambda name: results.rounds[name].cpu[1] - results.rounds[name].cpu[0]
+        results.rounds,
+        key=lambda name: (
+            results.rounds[name].median_cpu_shares[1] - results.rounds[name].median_cpu_shares[0]
+        ),
     )
-    quiet, hostile = results.rounds[costliest_kind].cpu
+    quiet, hostile = results.rounds[costliest_kind].median_cpu_shares
     memory_growth = max(rounds.memory_growth for rounds in results.rounds.values())
     most_sessions = max(max(rounds.sessions) for rounds in results.rounds.values())
     headings = ["request", "p99 ms quiet", "hostile", "ratio", "all moves"]
     headings += ["CPU", "sent", "answered", "refused", "lost", "MiB"]
     return {
-        "hostile.table": make_table(
-            headings, [_make_row(kind, rounds) for kind, rounds in results.rounds.items()]
+        "hostile.table": format_markdown_table(
+            headings, [_make_table_row(kind, rounds) for kind, rounds in results.rounds.items()]
         ),
         "hostile.memory": f"{results.memory_bytes / 2**20:.0f} MiB",
         "hostile.collector": f"{1000 * results.max_gc_seconds:g} ms",
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": f"{hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`",
         **_make_verdicts(results),
-        "hostile.growth": format_verdict(f"{memory_growth:.2f} ×", is_kept=memory_growth < MAX_MEMORY_RATIO),
+        "hostile.growth": format_verdict(
+            f"{memory_growth:.2f} ×", is_bound_kept=memory_growth < MAX_MEMORY_RATIO
+        ),
     }
 
 
 def _make_verdicts(results: RoundResults) -> dict[str, str]:
     """Return the delays of honest bots, by placeholder in SERVER.md: for requests within the limits, and for attacks."""
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
-    requests = {kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL, *attacks}}
+    requests = {
+        kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL_KIND, *attacks}
+    }
     verdicts = {}
     for placeholder, kinds in (("hostile.ratio requests", requests), ("hostile.ratio attacks", attacks)):
         if not kinds:
             continue
         repeated_kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
-        median_kind = max(kinds, key=lambda name: kinds[name].ratio().median)
-        repeated, median = kinds[repeated_kind].repeated_ratio, kinds[median_kind].ratio().median
-        highest = max(max(rounds.ratio().values) for rounds in kinds.values())
+        median_kind = max(kinds, key=lambda name: kinds[name].compute_ratio().median)
+        repeated, median = kinds[repeated_kind].repeated_ratio, kinds[median_kind].compute_ratio().median
+        highest = max(max(rounds.compute_ratio().values) for rounds in kinds.values())
         verdicts[placeholder] = format_verdict(
             f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
             f"{format_short(repeated)} (`{repeated_kind}`), and a single round of {format_short(highest)}",
-            is_kept=median < MAX_MEDIAN_RATIO and repeated < MAX_RATIO,
+            is_bound_kept=median < MAX_MEDIAN_P99_RATIO and repeated < MAX_P99_RATIO,
         )
     return verdicts
 
 
-def _make_row(kind: str, rounds: KindRounds) -> list[str]:
+def _make_table_row(kind: str, rounds: KindRounds) -> list[str]:
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
         f"{rounds.quiet_p99:.1f}",
         f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
-        str(rounds.ratio()),
+        str(rounds.compute_ratio()),
         format_short(rounds.recurring_ratio),
-        " → ".join(f"{share:.0%}" for share in rounds.cpu),
+        " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
         *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),
     ]

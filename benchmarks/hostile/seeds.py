@@ -16,20 +16,20 @@ from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Thinking
 from arena.server.store import tokens
 from arena.server.store.database import close_engine, make_engine, prepare_store
-from benchmarks.hostile.kinds import REVOKED_NAMES, THINKERS
-from benchmarks.kit.script import make_longest_match
+from benchmarks.hostile.kinds import REVOKED_NAMES, THINKING_BOT_NAMES
+from benchmarks.kit.script import make_moves_of_longest_match
 from testkit.stored import import_lines
 
 LONG_MATCH_COUNT = 40
 """Number of finished matches with analysis of maximum size."""
 
 
-def make_long_records(count: int) -> Iterator[bytes]:
-    """Yield `count` match records, each as a line of JSON, in which every move has `thinking` of maximum size."""
+def make_long_records(record_count: int) -> Iterator[bytes]:
+    """Yield `record_count` match records, each as a line of JSON, in which every move has `thinking` of maximum size."""
     game: Any = make_game_on_map("riskless", "m2")
-    moves = make_longest_match()
+    moves = make_moves_of_longest_match()
     line = [(moves * 2)[ply : ply + MAX_LINE_MOVES] for ply in range(len(moves))]
-    for _ in range(count):
+    for _ in range(record_count):
         yield msgspec.json.encode(
             Record(
                 format=FORMAT,
@@ -37,7 +37,7 @@ def make_long_records(count: int) -> Iterator[bytes]:
                 event="thinking",
                 game="riskless",
                 setup=game.setup(),
-                players=Players(*THINKERS),
+                players=Players(*THINKING_BOT_NAMES),
                 time_control="60+1",
                 started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
                 moves=[
@@ -49,12 +49,12 @@ def make_long_records(count: int) -> Iterator[bytes]:
         )
 
 
-async def fill_store(database: str, names: Sequence[str]) -> dict[str, str]:
+async def fill_store(database_url: str, bot_names: Sequence[str]) -> dict[str, str]:
     """Create a store with long match records, revoked tokens and a token for each name. Return the tokens by name.
 
-    database: URL of the store, which must be empty. Raises RuntimeError if the store rejects a record.
+    database_url: URL of the store, which must be empty. Raises RuntimeError if the store rejects a record.
     """
-    engine = make_engine(database)
+    engine = make_engine(database_url)
     try:
         await prepare_store(engine)
         counts = await import_lines(engine, make_long_records(LONG_MATCH_COUNT))
@@ -63,6 +63,6 @@ async def fill_store(database: str, names: Sequence[str]) -> dict[str, str]:
         for name in REVOKED_NAMES:
             await tokens.create_token(engine, name, "bot")
             await tokens.revoke_token(engine, name)
-        return {name: await tokens.create_token(engine, name, "bot") for name in names}
+        return {name: await tokens.create_token(engine, name, "bot") for name in bot_names}
     finally:
         await close_engine(engine)

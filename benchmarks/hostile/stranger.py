@@ -14,10 +14,10 @@ from arena.server.edge.token_bucket import TokenBucket
 from benchmarks.kit.client import Client, ServerMessage, connect, open_socket
 from testkit.horde import ConnectionCounts
 
-MESSAGES_AT_ONCE = 150
+MESSAGE_BURST = 150
 """Number of messages that a stranger may send at once, fewer than the 200 that count as a flood."""
 MESSAGES_PER_SECOND = 45.0
-"""Messages per second that a stranger sends after its first MESSAGES_AT_ONCE, fewer than the 50 that count as a flood."""
+"""Messages per second that a stranger sends after its first MESSAGE_BURST, fewer than the 50 that count as a flood."""
 RECONNECT_SECONDS = 0.02
 """Seconds from the end of a stranger's connection to its next one, as long as a realistic network latency."""
 
@@ -71,7 +71,7 @@ class Stranger:
     client: Client | None = None
     name: str = ""
     _pace: TokenBucket = field(
-        default_factory=lambda: TokenBucket(MESSAGES_PER_SECOND, MESSAGES_AT_ONCE, time.monotonic_ns())
+        default_factory=lambda: TokenBucket(MESSAGES_PER_SECOND, MESSAGE_BURST, time.monotonic_ns())
     )
 
     async def connect(self, **hello: Any) -> None:
@@ -87,9 +87,9 @@ class Stranger:
         while not self._pace.try_take_token(time.monotonic_ns()):  # noqa: ASYNC110
             await asyncio.sleep(1 / MESSAGES_PER_SECOND)
         self.counts.sent += 1
-        await self.send_answer(**content)
+        await self.send_unlimited(**content)
 
-    async def send_answer(self, **content: object) -> None:
+    async def send_unlimited(self, **content: object) -> None:
         """Send a message that no limit counts, such as a move. Raises OSError if the connection is lost."""
         await self._connection.send(**content)
 
@@ -105,7 +105,7 @@ class Stranger:
             self.counts.answered += 1
         return message
 
-    async def read_all(self) -> None:
+    async def receive_until_closed(self) -> None:
         """Read and count all messages. Raises OSError or EOFError when the connection ends."""
         while True:
             await self.receive()
@@ -113,7 +113,7 @@ class Stranger:
     async def send_while_reading(self, send: Callable[[], Awaitable[None]]) -> None:
         """Await `send()`, which sends requests, and read all messages that arrive meanwhile, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.read_all())
+            tasks.create_task(self.receive_until_closed())
             await send()
 
     def close(self) -> None:
@@ -129,18 +129,23 @@ class Stranger:
 
 
 async def send_get(
-    url: str, source: str, path: str, counts: TrafficCounts, authorization: str = "", method: str = "GET"
+    url: str,
+    source_address: str,
+    path: str,
+    counts: TrafficCounts,
+    authorization: str = "",
+    method: str = "GET",
 ) -> tuple[str, bytes]:
     """Send an HTTP request on a new connection, count the response, and return its status and its body.
 
     url: URL of the server
-    source: local address to connect from
+    source_address: local address to connect from
     path: path of the request's URL, with the query
     authorization: value of the Authorization header; empty for none
 
     Raises OSError if the server cannot be reached, and EOFError if it closes the connection without a response.
     """
-    reader, writer = await open_socket(url, source)
+    reader, writer = await open_socket(url, source_address)
     try:
         authorization_line = f"Authorization: {authorization}\r\n" if authorization else ""
         counts.sent += 1

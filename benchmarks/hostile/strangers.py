@@ -17,12 +17,12 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.hostile.kinds import KINDS, THINKERS, RequestKind
+from benchmarks.hostile.kinds import KINDS, THINKING_BOT_NAMES, RequestKind
 from benchmarks.hostile.stranger import RequestSubjects, Stranger, TrafficCounts, send_get
 from benchmarks.kit.client import connect
-from benchmarks.kit.script import make_script
+from benchmarks.kit.script import make_scripted_moves
 
-LOOKUP_ADDRESS = "127.9.9.9"
+LOOKUP_SOURCE_ADDRESS = "127.9.9.9"
 """Address from which the process looks up ids and URL paths to request. No measured client uses it."""
 
 MAX_WATCHED_MATCHES = 64
@@ -33,7 +33,7 @@ MAX_LOOKUP_TRIES = 100
 
 
 @dataclass(frozen=True)
-class Order:
+class RequestOrder:
     """Order to send requests of one kind for `seconds`. `sources`: local address of each client."""
 
     kind: str
@@ -46,43 +46,47 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
 
     Raises RuntimeError if the server does not answer as expected.
     """
-    _, page = await send_get(subjects.url, LOOKUP_ADDRESS, "/", TrafficCounts())
+    _, page = await send_get(subjects.url, LOOKUP_SOURCE_ADDRESS, "/", TrafficCounts())
     script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page.decode())
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
     subjects.file = script_path[0]
-    subjects.long = await load_finished_matches(subjects, f"limit=50&bot={THINKERS[0]}")
-    await _play_own_match(subjects)
+    subjects.long = await fetch_finished_match_ids(subjects, f"limit=50&bot={THINKING_BOT_NAMES[0]}")
+    await _play_sample_match(subjects)
     for name in subjects.names[:2]:
         query = f"limit=1&bot={name.replace(' ', '%20')}"
-        while not (played := await load_finished_matches(subjects, query)):  # noqa: ASYNC110
+        while not (played := await fetch_finished_match_ids(subjects, query)):  # noqa: ASYNC110
             await asyncio.sleep(0.1)  # the match has ended, and is not in the store yet
         subjects.own_matches += [(match, name) for match in played]
 
 
-async def load_finished_matches(subjects: RequestSubjects, query: str) -> list[str]:
+async def fetch_finished_match_ids(subjects: RequestSubjects, query: str) -> list[str]:
     """Return the ids of finished matches that `/api/records` lists. `query`: query of the request, such as `limit=50`.
 
     Raises RuntimeError if the server does not answer with JSON.
     """
     for _ in range(MAX_LOOKUP_TRIES):
-        _, answer = await send_get(subjects.url, LOOKUP_ADDRESS, f"/api/records?{query}", TrafficCounts())
+        _, answer = await send_get(
+            subjects.url, LOOKUP_SOURCE_ADDRESS, f"/api/records?{query}", TrafficCounts()
+        )
         if answer.startswith(b"{"):
             return [row["match"] for row in json.loads(answer)["matches"]]
         await asyncio.sleep(0.5)  # on a busy machine the page process starts slowly
     raise RuntimeError(f"/api/records did not answer with JSON: {answer!r:.100}")
 
 
-async def _play_own_match(subjects: RequestSubjects) -> None:
+async def _play_sample_match(subjects: RequestSubjects) -> None:
     """Play one match between two clients of this process, to its end."""
     tally, kind = TrafficCounts(), KINDS["move"]
     with ExitStack() as stack:
-        players = [Stranger(subjects, number, LOOKUP_ADDRESS, tally, kind.answers) for number in range(2)]
+        players = [
+            Stranger(subjects, number, LOOKUP_SOURCE_ADDRESS, tally, kind.answers) for number in range(2)
+        ]
         for player in players:
             stack.callback(player.close)
-            await _connect(player, kind.role)
-        playing = [asyncio.create_task(_send_requests(kind, player)) for player in players]
-        while tally.answered < len(make_script()):
+            await _connect_with_role(player, kind.role)
+        playing = [asyncio.create_task(_send_requests_until_disconnected(kind, player)) for player in players]
+        while tally.answered < len(make_scripted_moves()):
             done, _ = await asyncio.wait(playing, timeout=0.05)
             if done:
                 raise RuntimeError("a client stopped before its match was over") from done.pop().exception()
@@ -93,7 +97,9 @@ async def _play_own_match(subjects: RequestSubjects) -> None:
 
 async def track_live_matches(subjects: RequestSubjects) -> None:
     """Keep `subjects.live` up to date with the matches in progress, at most MAX_WATCHED_MATCHES of them, until cancelled."""
-    with closing(await connect(subjects.url, LOOKUP_ADDRESS, name="learner", role="spectator")) as learner:
+    with closing(
+        await connect(subjects.url, LOOKUP_SOURCE_ADDRESS, name="learner", role="spectator")
+    ) as learner:
         await learner.send(type="browse")
         while True:
             message = await learner.receive()
@@ -101,7 +107,7 @@ async def track_live_matches(subjects: RequestSubjects) -> None:
                 subjects.live = [entry["match"] for entry in message.matches][:MAX_WATCHED_MATCHES]
 
 
-async def _connect(stranger: Stranger, role: str) -> None:
+async def _connect_with_role(stranger: Stranger, role: str) -> None:
     name = f"guest-{stranger.number}" if role == "guest" else stranger.subjects.names[stranger.number]
     fields: dict[str, Any] = {"role": "spectator"} if role == "spectator" else {}
     if role == "bot":
@@ -110,7 +116,7 @@ async def _connect(stranger: Stranger, role: str) -> None:
 
 
 async def execute_order(
-    subjects: RequestSubjects, order: Order, wait_for_start: Callable[[], Awaitable[None]]
+    subjects: RequestSubjects, order: RequestOrder, wait_for_start: Callable[[], Awaitable[None]]
 ) -> TrafficCounts:
     """Connect the clients of an order, await `wait_for_start()`, and send requests for the ordered duration.
 
@@ -126,11 +132,13 @@ async def execute_order(
         for stranger in strangers if kind.role else ():
             stack.callback(stranger.close)
             try:
-                await _connect(stranger, kind.role)
+                await _connect_with_role(stranger, kind.role)
             except (OSError, EOFError):
                 tally.lost += 1
         await wait_for_start()
-        working = [asyncio.create_task(_send_requests(kind, stranger)) for stranger in strangers]
+        working = [
+            asyncio.create_task(_send_requests_until_disconnected(kind, stranger)) for stranger in strangers
+        ]
         await asyncio.sleep(order.seconds)
         for task in working:
             task.cancel()
@@ -141,7 +149,7 @@ async def execute_order(
     return tally
 
 
-async def _send_requests(kind: RequestKind, stranger: Stranger) -> None:
+async def _send_requests_until_disconnected(kind: RequestKind, stranger: Stranger) -> None:
     try:
         await kind.send_requests(stranger)
     except* (OSError, EOFError):
@@ -153,10 +161,10 @@ def run_strangers(url: str, tokens: dict[str, str], pipe: Connection) -> None:
 
     url: URL of the server; tokens: tokens of the clients, by name
     """
-    uvloop.run(_carry_out_orders(RequestSubjects(url, tokens), pipe))
+    uvloop.run(_execute_orders(RequestSubjects(url, tokens), pipe))
 
 
-async def _carry_out_orders(subjects: RequestSubjects, pipe: Connection) -> None:
+async def _execute_orders(subjects: RequestSubjects, pipe: Connection) -> None:
     await fill_request_subjects(subjects)
     live_matches_task = asyncio.create_task(track_live_matches(subjects))
 
@@ -166,9 +174,9 @@ async def _carry_out_orders(subjects: RequestSubjects, pipe: Connection) -> None
 
     pipe.send("prepared")
     while True:
-        order: Order = await asyncio.to_thread(pipe.recv)
+        order: RequestOrder = await asyncio.to_thread(pipe.recv)
         if KINDS[order.kind].request == "GET /api/record/":
-            subjects.finished = await load_finished_matches(subjects, "limit=50")
+            subjects.finished = await fetch_finished_match_ids(subjects, "limit=50")
         pipe.send(await execute_order(subjects, order, wait_for_start))
         if live_matches_task.done():
             live_matches_task.result()

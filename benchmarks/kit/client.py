@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from testkit.bare import make_handshake_request, make_masked_frame
 
-BUFFER_BYTES = 64 * 1024
+RECEIVE_BUFFER_BYTES = 64 * 1024
 """Size of a connection's buffer for received data, in bytes: small, so that many connections need little memory."""
 
 
@@ -80,25 +80,25 @@ class Client:
 
 
 async def open_socket(
-    url: str, source: str | None = None
+    url: str, source_address: str | None = None
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Open a TCP connection to the server of a URL. Raises OSError if that fails.
 
-    source: local address to connect from; None for the default
+    source_address: local address to connect from; None for the default
     """
     address = urlsplit(url)
-    local_address = (source, 0) if source else None
+    local_address = (source_address, 0) if source_address else None
     return await asyncio.open_connection(
-        address.hostname, address.port, local_addr=local_address, limit=BUFFER_BYTES
+        address.hostname, address.port, local_addr=local_address, limit=RECEIVE_BUFFER_BYTES
     )
 
 
-async def open_client(url: str, source: str | None = None) -> Client:
-    """Open a websocket, from the local address `source` if it is not None.
+async def open_client(url: str, source_address: str | None = None) -> Client:
+    """Open a websocket, from the local address `source_address` if it is not None.
 
     Raises OSError if the server cannot be reached, and EOFError if it refuses the handshake.
     """
-    reader, writer = await open_socket(url, source)
+    reader, writer = await open_socket(url, source_address)
     address = urlsplit(url)
     writer.write(make_handshake_request(address.netloc, path=address.path or "/"))
     try:
@@ -110,12 +110,12 @@ async def open_client(url: str, source: str | None = None) -> Client:
     return Client(reader, writer)
 
 
-async def connect(url: str, source: str | None = None, **hello: object) -> Client:
-    """Open a websocket, send a hello with these fields, and wait for the welcome. `source`: local address, None for any.
+async def connect(url: str, source_address: str | None = None, **hello: object) -> Client:
+    """Open a websocket, send a hello with these fields, and wait for the welcome. `source_address`: local address, None for any.
 
     Raises OSError if the server cannot be reached, and EOFError if it refuses the connection or the hello.
     """
-    client = await open_client(url, source)
+    client = await open_client(url, source_address)
     await client.send(type="hello", **hello)
     message = await client.receive()
     if message.type != "welcome":

@@ -24,17 +24,17 @@ from testkit.parts import find_postgresql_folder
 from testkit.sample_match import make_sample_match, make_terms_json
 from tests.server.databases import running_postgresql
 
-STORE_TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+STORE_KIND_TITLES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 """Name of each kind of store for reports, by URL scheme."""
-BOT_COUNT = 40
+FILLED_BOT_COUNT = 40
 """Number of bots in the generated matches. In one match in ten, a guest plays against a bot."""
-OPENING_COUNT = 200
+FILLED_OPENING_COUNT = 200
 """Number of different openings among the generated matches."""
 EVENT, LADDER_COUNT = "serve", 200
 """Name of the event of most generated matches. One match in five belongs to `ladder N` instead, with N below LADDER_COUNT."""
 PLIES_PER_MATCH = 100
 """Number of plies of each generated match."""
-SAMPLE_COUNT = 16
+SAMPLE_RECORD_COUNT = 16
 """Number of different records, each of which many of the generated matches share."""
 MATCHES_PER_STATEMENT = 50_000
 """Number of matches that one SQL statement inserts."""
@@ -43,12 +43,12 @@ MATCH_INTERVAL_SECONDS = 20
 
 
 @contextmanager
-def create_database(store: str) -> Iterator[str]:
+def create_database(store_kind: str) -> Iterator[str]:
     """Create an empty database, yield its URL, and delete the database at the end of the block.
 
-    store: `sqlite` or `postgresql`. Raises RuntimeError if this machine has no PostgreSQL.
+    store_kind: `sqlite` or `postgresql`. Raises RuntimeError if this machine has no PostgreSQL.
     """
-    if store == "sqlite":
+    if store_kind == "sqlite":
         with tempfile.TemporaryDirectory(prefix="arena-store-") as folder:
             yield f"sqlite:///{folder}/arena.db"
         return
@@ -59,27 +59,27 @@ def create_database(store: str) -> Iterator[str]:
         yield postgresql.new_database()
 
 
-async def create_filled_store(database: str, count: int) -> None:
-    """Create a store with `count` finished matches, their compressed event logs, and the tables computed from them.
+async def create_filled_store(database_url: str, match_count: int) -> None:
+    """Create a store with `match_count` finished matches, their compressed event logs, and the tables computed from them.
 
-    database: URL of an empty database
+    database_url: URL of an empty database
     """
-    engine = make_engine(database, durable=False)
+    engine = make_engine(database_url, durable=False)
     try:
         await prepare_store(engine)
-        await fill_store(engine, count)
+        await fill_store(engine, match_count)
     finally:
         await engine.dispose()
 
 
-async def fill_store(engine: AsyncEngine, count: int) -> None:
-    """Insert `count` finished matches into an empty store, with their compressed event logs, and compute the tables.
+async def fill_store(engine: AsyncEngine, match_count: int) -> None:
+    """Insert `match_count` finished matches into an empty store, with their compressed event logs, and compute the tables.
 
     One match in ten is an unrated match of a guest. Many matches share the record and journal of the same sample.
     """
     kind = engine.dialect.name
     pieces = []
-    for seed in range(SAMPLE_COUNT):
+    for seed in range(SAMPLE_RECORD_COUNT):
         match = make_sample_match(PLIES_PER_MATCH, seed)
         match_data = MatchData(to_line(match.record), make_terms_json(match), match.rows)
         pieces.append({"place": seed, "packed": pack_match(match_data)})
@@ -87,31 +87,31 @@ async def fill_store(engine: AsyncEngine, count: int) -> None:
         if kind == "sqlite":
             # The store need not survive a crash.
             await connection.exec_driver_sql("PRAGMA journal_mode=OFF")
-        table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB_TYPE[kind]})"
+        table = f"CREATE TEMPORARY TABLE samples (place INTEGER PRIMARY KEY, packed {_BLOB_TYPE_SQL[kind]})"
         await connection.execute(sa.text(table))
         await connection.execute(sa.text("INSERT INTO samples VALUES (:place, :packed)"), pieces)
-        first = int(time.time()) - MATCH_INTERVAL_SECONDS * count
-        for low in range(1, count + 1, MATCHES_PER_STATEMENT):
-            variables = {"low": low, "high": min(low + MATCHES_PER_STATEMENT - 1, count)}
-            await connection.execute(sa.text(_matches_statement(kind)), variables | {"first": first})
-            for statement in (_INSERT_RECORDS, *_INSERT_STEPS):
+        first = int(time.time()) - MATCH_INTERVAL_SECONDS * match_count
+        for low in range(1, match_count + 1, MATCHES_PER_STATEMENT):
+            variables = {"low": low, "high": min(low + MATCHES_PER_STATEMENT - 1, match_count)}
+            await connection.execute(sa.text(_make_insert_matches_sql(kind)), variables | {"first": first})
+            for statement in (_INSERT_RECORDS_SQL, *_INSERT_RATING_STEPS_SQL):
                 await connection.execute(sa.text(statement), variables)
-        for statement in _INSERT_TABLES:
+        for statement in _INSERT_TOTALS_SQL:
             await connection.execute(sa.text(statement))
-        await _set_sequences(connection)
+        await _advance_id_sequences(connection)
         # On a store that has grown over months, PostgreSQL has done this by itself for almost all rows.
         await connection.exec_driver_sql("ANALYZE" if kind == "sqlite" else "VACUUM ANALYZE")
         if kind == "sqlite":
             await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
-async def replace_sample_records(engine: AsyncEngine, names: Sequence[str]) -> None:
+async def replace_sample_records(engine: AsyncEngine, bot_names: Sequence[str]) -> None:
     """Replace the shared sample records of the matches with these ids by records with their own ids and players."""
     columns = schema.matches.c
     query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)
     async with engine.begin() as connection:
-        for row in (await connection.execute(query.where(columns.match.in_(names)))).all():
-            sample = make_sample_match(PLIES_PER_MATCH, row.number % SAMPLE_COUNT)
+        for row in (await connection.execute(query.where(columns.match.in_(bot_names)))).all():
+            sample = make_sample_match(PLIES_PER_MATCH, row.number % SAMPLE_RECORD_COUNT)
             players = Players(row.maxie, row.minnie)
             fields = {"match": row.match, "event": row.event, "players": players}
             terms, record = replace(sample.terms, **fields), replace(sample.record, **fields)
@@ -120,7 +120,7 @@ async def replace_sample_records(engine: AsyncEngine, names: Sequence[str]) -> N
             await connection.execute(change.values(packed=packed))
 
 
-_BLOB_TYPE = {"sqlite": "BLOB", "postgresql": "BYTEA"}
+_BLOB_TYPE_SQL = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 _MATCH_ID_SQL = {"sqlite": "lower(hex(randomblob(16)))", "postgresql": "md5(i::text)"}
 _DIGEST_SQL = {"sqlite": "randomblob(16)", "postgresql": "decode(md5(i::text), 'hex')"}
 _TIME_SQL = {
@@ -129,9 +129,9 @@ _TIME_SQL = {
 }
 
 
-def _matches_statement(dialect: str) -> str:
-    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {BOT_COUNT}) END"
-    minnie = f"'bot ' || ((i % {BOT_COUNT} + 1 + i % {BOT_COUNT - 1}) % {BOT_COUNT})"
+def _make_insert_matches_sql(dialect: str) -> str:
+    maxie = f"CASE WHEN i % 10 = 0 THEN 'guest ' || (i / 30) ELSE 'bot ' || (i % {FILLED_BOT_COUNT}) END"
+    minnie = f"'bot ' || ((i % {FILLED_BOT_COUNT} + 1 + i % {FILLED_BOT_COUNT - 1}) % {FILLED_BOT_COUNT})"
     return (
         "INSERT INTO matches (number, match, event, game, maxie, minnie, terms, started, rated, finished, counted,"
         " server, arrival, map, time_control, plies, winner, reason, detail, played, opening)"
@@ -141,11 +141,11 @@ def _matches_statement(dialect: str) -> str:
         f" {_TIME_SQL[dialect]}, true, '', i, 'm2', '10+0.1', {PLIES_PER_MATCH},"
         " CASE i % 3 WHEN 0 THEN 'maxie' WHEN 1 THEN 'minnie' END,"
         " CASE i % 3 WHEN 2 THEN 'ply_limit' ELSE 'armies' END, '',"
-        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST_SQL[dialect]} END, CAST(i % {OPENING_COUNT} AS VARCHAR(16)) FROM series"
+        f" CASE WHEN i % 10 <> 0 THEN {_DIGEST_SQL[dialect]} END, CAST(i % {FILLED_OPENING_COUNT} AS VARCHAR(16)) FROM series"
     )
 
 
-def _step_query(seat: str) -> str:
+def _make_insert_rating_steps_sql(seat: str) -> str:
     won = f"CASE WHEN winner IS NULL THEN 'draw' WHEN winner = '{seat}' THEN 'win' ELSE 'loss' END"
     return (
         "INSERT INTO rating_steps (match, seat, game, bot, finished, outcome, forfeit, rating, deviation, volatility, arrival)"
@@ -154,28 +154,28 @@ def _step_query(seat: str) -> str:
     )
 
 
-_INSERT_STEPS = (_step_query("maxie"), _step_query("minnie"))
-_INSERT_RECORDS = (
+_INSERT_RATING_STEPS_SQL = (_make_insert_rating_steps_sql("maxie"), _make_insert_rating_steps_sql("minnie"))
+_INSERT_RECORDS_SQL = (
     "INSERT INTO records (number, packed, whole) SELECT number, samples.packed, true FROM matches"
-    f" JOIN samples ON place = number % {SAMPLE_COUNT} WHERE number BETWEEN :low AND :high"
+    f" JOIN samples ON place = number % {SAMPLE_RECORD_COUNT} WHERE number BETWEEN :low AND :high"
 )
 
 
-def _scored_query(seat: str, other_seat: str) -> str:
+def _make_scores_query_sql(seat: str, other_seat: str) -> str:
     won = f"CASE WHEN winner IS NULL THEN 0 WHEN winner = '{seat}' THEN 1 ELSE -1 END"
     return f"SELECT game, {seat} AS bot, {other_seat} AS opponent, {won} AS score, finished FROM matches WHERE rated"
 
 
-_SCORED = f"({_scored_query('maxie', 'minnie')} UNION ALL {_scored_query('minnie', 'maxie')}) AS scored"
-_SCORES = ", ".join(f"sum(CASE WHEN score = {score} THEN 1 ELSE 0 END)" for score in (1, 0, -1))
-_INSERT_TABLES = (
+_SCORED_MATCHES_SQL = f"({_make_scores_query_sql('maxie', 'minnie')} UNION ALL {_make_scores_query_sql('minnie', 'maxie')}) AS scored"
+_SCORE_COUNTS_SQL = ", ".join(f"sum(CASE WHEN score = {score} THEN 1 ELSE 0 END)" for score in (1, 0, -1))
+_INSERT_TOTALS_SQL = (
     (
         "INSERT INTO standings (game, bot, rating, deviation, volatility, matches, wins, draws, losses, forfeits, last)"
-        f" SELECT game, bot, 1500, 60, 0.06, count(*), {_SCORES}, 0, max(finished) FROM {_SCORED} GROUP BY game, bot"
+        f" SELECT game, bot, 1500, 60, 0.06, count(*), {_SCORE_COUNTS_SQL}, 0, max(finished) FROM {_SCORED_MATCHES_SQL} GROUP BY game, bot"
     ),
     (
         "INSERT INTO crosses (game, bot, opponent, wins, draws, losses)"
-        f" SELECT game, bot, opponent, {_SCORES} FROM {_SCORED} GROUP BY game, bot, opponent"
+        f" SELECT game, bot, opponent, {_SCORE_COUNTS_SQL} FROM {_SCORED_MATCHES_SQL} GROUP BY game, bot, opponent"
     ),
     "INSERT INTO event_totals (event, matches) SELECT event, count(*) FROM matches GROUP BY event",
     (
@@ -189,7 +189,7 @@ _INSERT_TABLES = (
 )
 
 
-async def _set_sequences(connection: AsyncConnection) -> None:
+async def _advance_id_sequences(connection: AsyncConnection) -> None:
     if connection.dialect.name != "postgresql":
         return
     for statement in (

@@ -13,17 +13,17 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_loads
-from benchmarks.kit.measure import format_spread, make_table
+from benchmarks.kit.measure import format_markdown_table, format_spread
 from benchmarks.kit.results import format_verdict
 from benchmarks.kit.running_server import (
     RunningServer,
+    list_server_cores,
     run_arena_server,
     run_server,
-    server_cores,
 )
 from benchmarks.kit.script import measure_frame_sizes
 
-LIMIT_OPTIONS = (
+RAISED_LIMIT_OPTIONS = (
     "--set=limits.connections=10000",
     "--set=limits.connections_per_address=10000",
     "--set=limits.hello_seconds=60",
@@ -32,11 +32,11 @@ LIMIT_OPTIONS = (
 """Options of `arena serve` that lift its limits for many fast bots, all of which connect from one address."""
 BOT_COUNTS = (10, 100, 1000)
 """Numbers of bots with which the server and the relays are measured."""
-WARM_SECONDS = 1.5
+WARM_UP_SECONDS = 1.5
 """Seconds from the connection of the last bot to the start of the measurement."""
-MAX_RATIO = {10: 4.0, 100: 2.5, 1000: 2.5}
+MAX_CPU_RATIO_BY_BOT_COUNT = {10: 4.0, 100: 2.5, 1000: 2.5}
 """Promised upper bound of the CPU time per move on the server, divided by that on a relay, by number of bots."""
-MAX_LOAD_SHARE = 0.8
+MAX_LOAD_CPU_SHARE = 0.8
 """CPU usage of a load process, as a share of one core, above which the load may limit the measured moves per second."""
 
 
@@ -58,13 +58,13 @@ RunServer = Callable[[int], AbstractContextManager[RunningServer]]
 
 def serve_arena(bot_count: int) -> AbstractContextManager[RunningServer]:
     """Run a server on which `bot_count` bots can play at the same time."""
-    return run_arena_server(bot_count // 2, *LIMIT_OPTIONS, cores=server_cores())
+    return run_arena_server(bot_count // 2, *RAISED_LIMIT_OPTIONS, cores=list_server_cores())
 
 
 def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
     """Run a relay, which passes frames between pairs of clients. Its frames are as large as the server's."""
     sizes = [str(size) for size in measure_frame_sizes()]
-    return run_server("benchmarks.relay", "PORT", *sizes, cores=server_cores())
+    return run_server("benchmarks.relay", "PORT", *sizes, cores=list_server_cores())
 
 
 @contextmanager
@@ -73,7 +73,9 @@ def serve_storing_relay(_bots: int) -> Iterator[RunningServer]:
     sizes = [str(size) for size in measure_frame_sizes()]
     with (
         tempfile.TemporaryDirectory(prefix="arena-relay-") as folder,
-        run_server("benchmarks.relay", "PORT", *sizes, f"{folder}/relay.db", cores=server_cores()) as running,
+        run_server(
+            "benchmarks.relay", "PORT", *sizes, f"{folder}/relay.db", cores=list_server_cores()
+        ) as running,
     ):
         yield running
 
@@ -94,16 +96,16 @@ def measure_full_speed(
         run_loads(
             running.url,
             bot_count,
-            kind=ARENA if run_server_or_relay is serve_arena else RELAY,
+            client_kind=ARENA if run_server_or_relay is serve_arena else RELAY,
             pause_seconds=pause_seconds,
         ) as load,
     ):
         load.wait_until_all_connected(bot_count)
-        time.sleep(WARM_SECONDS)
-        return measure_moves(running, load, seconds)
+        time.sleep(WARM_UP_SECONDS)
+        return measure_moves_and_cpu(running, load, seconds)
 
 
-def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
+def measure_moves_and_cpu(running: RunningServer, load: LoadProcesses, seconds: float) -> FullSpeedFigures:
     """Return the moves per second and the CPU use of a running server or relay, measured for `seconds`."""
     moves, server_cpu_seconds, load_cpu_seconds, start_time = (
         load.moves,
@@ -125,8 +127,8 @@ def measure_moves(running: RunningServer, load: LoadProcesses, seconds: float) -
     )
 
 
-def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
-    """Measure the server and the relays with each number of bots in BOT_COUNTS, in `rounds` rounds of `seconds` each.
+def measure_all_at_full_speed(seconds: float, round_count: int) -> dict[str, str]:
+    """Measure the server and the relays with each number of bots in BOT_COUNTS, in `round_count` rounds of `seconds` each.
 
     Return the figures, by placeholder in SERVER.md. The column *storing* of their table is about the storing relay. The
     column *floor* is the CPU time of the storing relay divided by that of the relay without a store: no server that
@@ -137,7 +139,7 @@ def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
     rows, verdicts = [], {}
     for bots in BOT_COUNTS:
         runs, paced_cpu = [], []
-        for _ in range(rounds):
+        for _ in range(round_count):
             runs.append(
                 [measure_full_speed(run_server_or_relay, bots, seconds) for run_server_or_relay in SERVERS]
             )
@@ -151,7 +153,9 @@ def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
         ]
         ratios = [arena.cpu_us / relay.cpu_us for arena, relay, _ in runs]
         floor_ratios = [storing.cpu_us / relay.cpu_us for _, relay, storing in runs]
-        load = " / ".join(_format_share([run[kind].load_cpu_share for run in runs]) for kind in range(2))
+        load = " / ".join(
+            _format_median_cpu_share([run[kind].load_cpu_share for run in runs]) for kind in range(2)
+        )
         rows.append(
             [
                 *(str(bots), f"{cpu[0]:.0f}", f"{cpu[1]:.0f}", format_spread(ratios, 1)),
@@ -161,11 +165,13 @@ def measure_all_at_full_speed(seconds: float, rounds: int) -> dict[str, str]:
             ]
         )
         print(rows[-1], flush=True)
-        is_kept = statistics.median(ratios) <= MAX_RATIO[bots]
-        verdicts[f"speed.ratio {bots}"] = format_verdict(f"{format_spread(ratios, 1)} ×", is_kept=is_kept)
-    return {"speed.table": make_table(headings, rows), **verdicts}
+        is_kept = statistics.median(ratios) <= MAX_CPU_RATIO_BY_BOT_COUNT[bots]
+        verdicts[f"speed.ratio {bots}"] = format_verdict(
+            f"{format_spread(ratios, 1)} ×", is_bound_kept=is_kept
+        )
+    return {"speed.table": format_markdown_table(headings, rows), **verdicts}
 
 
-def _format_share(shares: list[float]) -> str:
-    share = statistics.median(shares)
-    return f"**{share:.0%}**" if share > MAX_LOAD_SHARE else f"{share:.0%}"
+def _format_median_cpu_share(cpu_shares: list[float]) -> str:
+    share = statistics.median(cpu_shares)
+    return f"**{share:.0%}**" if share > MAX_LOAD_CPU_SHARE else f"{share:.0%}"

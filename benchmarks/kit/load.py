@@ -16,19 +16,19 @@ from typing import Any
 from arena.protocol.codec import encode
 from arena.protocol.messages import Move
 from benchmarks.kit.client import Client, connect, open_client
-from benchmarks.kit.script import SAMPLE_MATCH_ID, make_script
+from benchmarks.kit.script import SAMPLE_MATCH_ID, make_scripted_moves
 from benchmarks.relay import ANSWER
 
-RULE_REASONS = ("armies", "elimination", "ply_limit")
+RULE_END_REASONS = ("armies", "elimination", "ply_limit")
 """End reasons of matches that ended by the rules. Any other reason counts as a forfeit."""
 
-JOINING_SECONDS = 0.5
+MEAN_JOINING_PAUSE_SECONDS = 0.5
 """Average pause of a bot before a move, in seconds, while others connect. Without it, the last ones would time out."""
 
 MAX_PARALLEL_CONNECTS = 50
 """Number of bots per process that may connect at once. With more, the last of a thousand would time out."""
 
-RELAY_MOVE_PAYLOAD = encode(Move(SAMPLE_MATCH_ID, 50, make_script()[50]))
+RELAY_MOVE_PAYLOAD = encode(Move(SAMPLE_MATCH_ID, 50, make_scripted_moves()[50]))
 """Payload of a frame to a relay, as large as a typical `move` message."""
 
 
@@ -53,12 +53,12 @@ class Load:
     connecting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PARALLEL_CONNECTS))
     """Semaphore that each bot holds while it connects, which limits the number of these bots."""
 
-    def draw_pause(self, seconds: float) -> float:
-        """Return a random pause of `seconds` on average, or longer while bots are connecting (`is_joining`).
+    def draw_pause_seconds(self, mean_seconds: float) -> float:
+        """Return a random pause of `mean_seconds` on average, or longer while bots are connecting (`is_joining`).
 
         Equal pauses would let the bots move in step.
         """
-        mean = max(seconds, JOINING_SECONDS) if self.is_joining else seconds
+        mean = max(mean_seconds, MEAN_JOINING_PAUSE_SECONDS) if self.is_joining else mean_seconds
         return mean and mean * random.uniform(0.2, 1.8)
 
 
@@ -70,7 +70,7 @@ async def run_arena_bot(
     *,
     token: str = "",
     join_pool: bool = True,
-    source: str | None = None,
+    source_address: str | None = None,
 ) -> None:
     """Play match after match, with scripted moves (`benchmarks.kit.script`), until cancelled.
 
@@ -79,7 +79,7 @@ async def run_arena_bot(
     pause_seconds  average pause before each move, in seconds
     token          token of the name; empty for none
     join_pool      True if the server's matchmaker may pair the bot
-    source         local address to connect from; None for the default
+    source_address  local address to connect from; None for the default
     """
 
     async def play(client: Client) -> None:
@@ -90,19 +90,21 @@ async def run_arena_bot(
                 case "start":
                     await client.send(type="ready", match=message.match)
                 case "turn":
-                    if wait := load.draw_pause(pause_seconds):
+                    if wait := load.draw_pause_seconds(pause_seconds):
                         await asyncio.sleep(wait)
-                    sent_at, move = time.perf_counter(), make_script()[message.ply]
+                    sent_at, move = time.perf_counter(), make_scripted_moves()[message.ply]
                     await client.send(type="move", match=message.match, ply=message.ply, move=move)
                 case "accepted":
                     load.moves += 1
                     load.seconds.append(time.perf_counter() - sent_at)
-                case "end" if message.reason not in RULE_REASONS:
+                case "end" if message.reason not in RULE_END_REASONS:
                     load.forfeits.append(message.reason)
                 case "error":
                     load.errors.append(message.code)
 
-    await _run_client(load, lambda: connect(url, source, name=name, token=token, pool=join_pool), play)
+    await _run_client(
+        load, lambda: connect(url, source_address, name=name, token=token, pool=join_pool), play
+    )
 
 
 async def run_spectator(url: str, name: str, load: Load) -> None:
@@ -133,7 +135,7 @@ async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> Non
             if frame[0] == ANSWER:
                 load.seconds.append(time.perf_counter() - sent_at)
                 continue
-            if wait := load.draw_pause(pause_seconds):
+            if wait := load.draw_pause_seconds(pause_seconds):
                 await asyncio.sleep(wait)
             load.moves += 1
             sent_at = time.perf_counter()
@@ -143,20 +145,22 @@ async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> Non
 
 
 async def _run_client(
-    load: Load, open_connection: Callable[[], Awaitable[Client]], use: Callable[[Client], Awaitable[None]]
+    load: Load,
+    open_connection: Callable[[], Awaitable[Client]],
+    use_client: Callable[[Client], Awaitable[None]],
 ) -> None:
-    """Connect, call `use` with the client, and disconnect after it. Connection errors are added to `load.errors`."""
+    """Connect, call `use_client` with the client, and disconnect after it. Connection errors are added to `load.errors`."""
     try:
         async with load.connecting:
             client = await open_connection()
         load.connected += 1
         with closing(client):
-            await use(client)
+            await use_client(client)
     except (OSError, EOFError) as error:
         load.errors.append(str(error))
 
 
-async def measure_rate(load: Load, seconds: float) -> float:
+async def measure_moves_per_second(load: Load, seconds: float) -> float:
     """Return the moves per second during the next `seconds`."""
     before, start_time = load.moves, time.perf_counter()
     await asyncio.sleep(seconds)
@@ -178,11 +182,11 @@ async def run_bots(load: Load, bots: Sequence[Coroutine[Any, Any, None]]) -> Asy
             job.cancel()
 
 
-async def _wait_until_all_connected(load: Load, count: int) -> None:
+async def _wait_until_all_connected(load: Load, connection_count: int) -> None:
     deadline = time.monotonic() + 120
-    while load.connected < count and time.monotonic() < deadline:  # noqa: ASYNC110
+    while load.connected < connection_count and time.monotonic() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
-    if load.connected < count:
+    if load.connected < connection_count:
         raise RuntimeError(
-            f"only {load.connected} of {count} bots connected; first errors: {load.errors[:3]}"
+            f"only {load.connected} of {connection_count} bots connected; first errors: {load.errors[:3]}"
         )

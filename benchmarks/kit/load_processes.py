@@ -14,17 +14,17 @@ from typing import Any
 import uvloop
 
 from benchmarks.kit.load import Load, run_arena_bot, run_relay_bot, run_spectator
-from benchmarks.kit.running_server import load_cores, pin_to_cores, process_cpu_seconds
+from benchmarks.kit.running_server import list_load_cores, pin_to_cores, read_process_cpu_seconds
 
-PROCESSES = multiprocessing.get_context("spawn")
+SPAWN_CONTEXT = multiprocessing.get_context("spawn")
 """Context that starts each process as a fresh program, which shares no threads or memory with this one."""
 ARENA, IDLE, RELAY, WATCH = "arena", "idle", "relay", "watch"
 """Kinds of load: bots that play on a server, that only connect to it, or that play through a relay; and spectators."""
-UPDATE_SECONDS = 0.01
+COUNTER_UPDATE_SECONDS = 0.01
 """Seconds between two updates of a process's counters."""
 COUNTERS_PER_PROCESS = 3
 """Number of counters of each process: connections, moves and errors, in this order, 8 bytes each."""
-CONNECT_SECONDS = 120.0
+CONNECT_TIMEOUT_SECONDS = 120.0
 """Seconds within which all bots together must connect."""
 
 
@@ -53,37 +53,48 @@ class LoadProcesses:
 
     def cpu_seconds(self) -> list[float]:
         """Return the CPU time that each load process has used so far, in seconds."""
-        return [process_cpu_seconds(process.pid) for process in self.processes if process.pid is not None]
+        return [
+            read_process_cpu_seconds(process.pid) for process in self.processes if process.pid is not None
+        ]
 
     def wait_until_all_connected(self, bot_count: int) -> None:
-        """Wait until `bot_count` bots have connected. Raises RuntimeError after CONNECT_SECONDS."""
-        deadline = time.monotonic() + CONNECT_SECONDS
+        """Wait until `bot_count` bots have connected. Raises RuntimeError after CONNECT_TIMEOUT_SECONDS."""
+        deadline = time.monotonic() + CONNECT_TIMEOUT_SECONDS
         while self.connected < bot_count:
             if time.monotonic() > deadline:
                 raise RuntimeError(
                     f"only {self.connected} of {bot_count} bots connected, with {self.errors} errors"
                 )
-            time.sleep(UPDATE_SECONDS)
+            time.sleep(COUNTER_UPDATE_SECONDS)
 
 
 @contextmanager
 def run_loads(
-    url: str, bot_count: int, *, kind: str, names: str = "bot", pause_seconds: float = 0.0
+    url: str, bot_count: int, *, client_kind: str, name_prefix: str = "bot", pause_seconds: float = 0.0
 ) -> Iterator[LoadProcesses]:
     """Run `bot_count` bots until the end of the block, in as many processes as there are cores for them.
 
-    kind: ARENA, IDLE, RELAY or WATCH
-    names: prefix of the bots' names
+    client_kind: ARENA, IDLE, RELAY or WATCH
+    name_prefix: prefix of the bots' names
     pause_seconds: average pause before a move, in seconds; longer until all bots have connected
     """
-    cores = load_cores()
+    cores = list_load_cores()
     number = max(1, min(len(cores), bot_count // 2))
-    running = LoadProcesses(PROCESSES.RawArray("q", COUNTERS_PER_PROCESS * number))
+    running = LoadProcesses(SPAWN_CONTEXT.RawArray("q", COUNTERS_PER_PROCESS * number))
     try:
         with pin_to_cores(cores):
             for slot in range(number):
-                arguments = (url, kind, names, pause_seconds, running.counts, slot, number, bot_count)
-                process = PROCESSES.Process(target=_run_bots_of_process, args=arguments, daemon=True)
+                arguments = (
+                    url,
+                    client_kind,
+                    name_prefix,
+                    pause_seconds,
+                    running.counts,
+                    slot,
+                    number,
+                    bot_count,
+                )
+                process = SPAWN_CONTEXT.Process(target=_run_bots_of_process, args=arguments, daemon=True)
                 process.start()
                 running.processes.append(process)
         yield running
@@ -100,32 +111,32 @@ def _run_bots_of_process(*arguments: Any) -> None:
 
 async def _run_bots(
     url: str,
-    kind: str,
-    names: str,
+    client_kind: str,
+    name_prefix: str,
     pause_seconds: float,
-    counts: Any,
-    slot: int,
+    counters: Any,
+    process_index: int,
     process_count: int,
     bot_count: int,
 ) -> None:
-    """Run the bots of load process `slot`, and update its counters in `counts`, until killed.
+    """Run the bots of load process `process_index`, and update its counters in `counters`, until killed.
 
-    The process runs the bots with the numbers `slot`, `slot + process_count` and so on, below `bot_count`.
+    The process runs the bots with the numbers `process_index`, `slot + process_count` and so on, below `bot_count`.
     """
     load = Load(is_joining=True)
-    first = COUNTERS_PER_PROCESS * slot
+    first = COUNTERS_PER_PROCESS * process_index
     async with asyncio.TaskGroup() as tasks:
-        for bot in range(slot, bot_count, process_count):
-            name = f"{names} {bot}"
+        for bot in range(process_index, bot_count, process_count):
+            name = f"{name_prefix} {bot}"
             tasks.create_task(
                 run_relay_bot(url, load, pause_seconds)
-                if kind == RELAY
+                if client_kind == RELAY
                 else run_spectator(url, name, load)
-                if kind == WATCH
-                else run_arena_bot(url, name, load, pause_seconds, join_pool=kind == ARENA)
+                if client_kind == WATCH
+                else run_arena_bot(url, name, load, pause_seconds, join_pool=client_kind == ARENA)
             )
         while True:
-            counts[first : first + COUNTERS_PER_PROCESS] = load.connected, load.moves, len(load.errors)
+            counters[first : first + COUNTERS_PER_PROCESS] = load.connected, load.moves, len(load.errors)
             load.seconds.clear()
-            load.is_joining = sum(counts[0::COUNTERS_PER_PROCESS]) < bot_count
-            await asyncio.sleep(UPDATE_SECONDS)
+            load.is_joining = sum(counters[0::COUNTERS_PER_PROCESS]) < bot_count
+            await asyncio.sleep(COUNTER_UPDATE_SECONDS)

@@ -31,7 +31,7 @@ class Ratio:
         low, high = min(self.values), max(self.values)
         return f"{format_short(self.median)} ({format_short(low)} to {format_short(high)}, n = {len(self.values)})"
 
-    def describe(self, unit: str) -> str:
+    def format_with_range(self, unit: str) -> str:
         """Return as text the median in a unit such as "×", with the number of measurements and their range."""
         low, high = format_short(min(self.values)), format_short(max(self.values))
         return f"{format_short(self.median)} {unit} (the median of {len(self.values)} measurements, from {low} to {high})"
@@ -50,12 +50,12 @@ def format_spread(values: Sequence[float], decimals: int = 0) -> str:
     return f"{median} ({low} to {high})"
 
 
-def percentile(values: Sequence[float], share: float) -> float:
-    """Return the quantile `share` of the values, such as 0.99 for the 99th percentile; nan if there are no values."""
-    return sorted(values)[int(share * (len(values) - 1))] if values else float("nan")
+def compute_quantile(values: Sequence[float], quantile: float) -> float:
+    """Return the quantile `quantile` of the values, such as 0.99 for the 99th percentile; nan if there are no values."""
+    return sorted(values)[int(quantile * (len(values) - 1))] if values else float("nan")
 
 
-def make_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def format_markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table in Markdown, with an empty line before and after it. `headings`: column headings."""
     lines = [f"| {' | '.join(map(str, row))} |" for row in (headings, ["---"] * len(headings), *rows)]
     return "\n\n" + "\n".join(lines) + "\n\n"
@@ -87,9 +87,11 @@ def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
             return position
 
 
-def make_middle_games(game: Game[Any, Any], count: int, first: int = 20, step: int = 4) -> list[Any]:
-    """Return `count` middle-game positions: the first after `first` plies, each next one `step` plies later."""
-    return [make_middle_game(game, first + step * i, i) for i in range(count)]
+def make_middle_games(
+    game: Game[Any, Any], count: int, first_plies: int = 20, plies_between: int = 4
+) -> list[Any]:
+    """Return `count` middle-game positions: the first after `first_plies` plies, each next one `plies_between` plies later."""
+    return [make_middle_game(game, first_plies + plies_between * i, i) for i in range(count)]
 
 
 def describe_machine() -> str:

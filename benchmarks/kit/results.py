@@ -24,7 +24,7 @@ from benchmarks.kit.measure import describe_machine
 
 MAX_SHOWN_FAULTS = 20
 """Maximum number of failures that a benchmark prints."""
-FOLDER = Path(__file__).parents[1]
+BENCHMARKS_FOLDER = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ResultsPage:
 
     def make_parser(self, docstring: str | None) -> argparse.ArgumentParser:
         """Return the argument parser of a program that publishes figures. Its help begins with `docstring`."""
-        parser = make_parser(docstring)
+        parser = make_argument_parser(docstring)
         parser.add_argument("--write", action="store_true", help=f"write the figures to {self.path.name}")
         return parser
 
@@ -55,7 +55,7 @@ class ResultsPage:
                 )
         return arguments
 
-    def fill(self, figures: Mapping[str, str]) -> str:
+    def fill_placeholders(self, figures: Mapping[str, str]) -> str:
         """Return the text of the page with these figures, by placeholder. Raises ValueError if the page lacks one of them."""
         text = self.path.read_text(encoding="utf-8")
         for name, figure in figures.items():
@@ -70,7 +70,12 @@ class ResultsPage:
         return text
 
     def publish(
-        self, part: str, figures: Mapping[str, str], conditions: Callable[[], Conditions], *, write: bool
+        self,
+        placeholder: str,
+        figures: Mapping[str, str],
+        conditions: Callable[[], Conditions],
+        *,
+        write: bool,
     ) -> None:
         """Print figures by placeholder. If `write` is True, also write them to the page.
 
@@ -79,16 +84,17 @@ class ResultsPage:
         for name, figure in figures.items():
             print(f"{name}: {figure}")
         if write:
-            measured = {f"{part}.measured": conditions().describe()}
-            self.path.write_text(self.fill({**figures, **measured}), encoding="utf-8")
+            measured = {f"{placeholder}.measured": conditions().describe_in_words()}
+            self.path.write_text(self.fill_placeholders({**figures, **measured}), encoding="utf-8")
 
 
 RESULTS, SERVER, CLUSTER, SIMULATION = (
-    ResultsPage(FOLDER / name) for name in ("RESULTS.md", "SERVER.md", "CLUSTER.md", "SIMULATION.md")
+    ResultsPage(BENCHMARKS_FOLDER / name)
+    for name in ("RESULTS.md", "SERVER.md", "CLUSTER.md", "SIMULATION.md")
 )
 
 
-def make_parser(docstring: str | None) -> argparse.ArgumentParser:
+def make_argument_parser(docstring: str | None) -> argparse.ArgumentParser:
     """Return an argument parser whose help begins with `docstring`, the docstring of the program's module."""
     module = sys.modules["__main__"].__spec__
     program = f"python -m {module.name.removesuffix('.__main__')}" if module else None
@@ -96,9 +102,9 @@ def make_parser(docstring: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(prog=program, description=docstring, formatter_class=formatter)
 
 
-def format_verdict(figure: str, *, is_kept: bool) -> str:
-    """Return the text `figure`; if its promised bound is not kept (`is_kept`), with the word "missed" before it."""
-    return figure if is_kept else f"**missed:** {figure}"
+def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
+    """Return the text `figure`; if its promised bound is not kept (`is_bound_kept`), with the word "missed" before it."""
+    return figure if is_bound_kept else f"**missed:** {figure}"
 
 
 class Conditions(Struct, frozen=True):
@@ -115,7 +121,7 @@ class Conditions(Struct, frozen=True):
     """Load average of the machine over the minute before the measurement."""
     machine: str
 
-    def describe(self, command: str = "") -> str:
+    def describe_in_words(self, command: str = "") -> str:
         """Return the conditions in words, as text that follows the word "Measured".
 
         command: command that repeats the measurement; empty for the command line of this process
@@ -141,17 +147,17 @@ def start_measurement() -> Callable[[], Conditions]:
 
 
 def _find_commit() -> str:
-    if not (FOLDER.parent / ".git").exists() or shutil.which("git") is None:
+    if not (BENCHMARKS_FOLDER.parent / ".git").exists() or shutil.which("git") is None:
         return "unknown"
 
     def run_git(*arguments: str) -> str:
         # Root may measure a checkout of another user, which git refuses to read otherwise.
         command = ["git", "-c", "safe.directory=*", *arguments]
         return subprocess.run(
-            command, cwd=FOLDER, stdout=subprocess.PIPE, text=True, check=True
+            command, cwd=BENCHMARKS_FOLDER, stdout=subprocess.PIPE, text=True, check=True
         ).stdout.strip()
 
-    changed = run_git("status", "--porcelain", "--", ":/", ":!*.md", f":!{FOLDER / 'results'}")
+    changed = run_git("status", "--porcelain", "--", ":/", ":!*.md", f":!{BENCHMARKS_FOLDER / 'results'}")
     return run_git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
 
 

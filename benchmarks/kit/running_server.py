@@ -18,17 +18,17 @@ from pathlib import Path
 
 from benchmarks.kit.script import MAP
 
-ROOT = Path(__file__).parents[2]
+REPOSITORY_FOLDER = Path(__file__).parents[2]
 MIN_CORES_TO_SPLIT = 4
 """Smallest number of cores with which the server and its load run on separate cores."""
 
 
-def server_cores() -> set[int]:
+def list_server_cores() -> set[int]:
     """Return the numbers of the cores for a server: the first half, or all if there are few."""
     return _split_cores()[0]
 
 
-def load_cores() -> set[int]:
+def list_load_cores() -> set[int]:
     """Return the numbers of the cores for load processes: the second half, or all if there are few."""
     return _split_cores()[1]
 
@@ -70,10 +70,10 @@ class RunningServer:
     @property
     def cpu_seconds(self) -> float:
         """CPU time that the server has used so far, user and kernel, in seconds."""
-        return process_cpu_seconds(self.process.pid)
+        return read_process_cpu_seconds(self.process.pid)
 
 
-def process_cpu_seconds(pid: int) -> float:
+def read_process_cpu_seconds(pid: int) -> float:
     """Return the CPU seconds, user and kernel, that a process has used. Raises OSError if there is no such process."""
     return time.clock_gettime(
         ~pid << 3 | 2
@@ -98,7 +98,7 @@ def run_server(*command: str, cores: set[int] | None = None) -> Iterator[Running
     with pin_to_cores(cores) if cores else nullcontext():
         process = subprocess.Popen(
             [sys.executable, "-m", *(word.replace("PORT", str(port)) for word in command)],
-            cwd=ROOT,
+            cwd=REPOSITORY_FOLDER,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -151,27 +151,27 @@ def run_arena_server(
             yield running
 
 
-def fetch_histogram(url: str, name: str = "arena_move_seconds") -> dict[float, float]:
+def fetch_histogram(url: str, metric_name: str = "arena_move_seconds") -> dict[float, float]:
     """Return the cumulative counts of a histogram in the server's metrics, by upper bound of the bucket.
 
-    name: name of the metric; by default, the seconds from a move's arrival to its announcement
+    metric_name: name of the metric; by default, the seconds from a move's arrival to its announcement
     """
     with urllib.request.urlopen(url.replace("ws:", "http:") + "/metrics", timeout=60) as answer:  # noqa: S310  our own server
         text: str = answer.read().decode()
-    buckets = re.findall(rf'^{name}_bucket\{{le="([^"]+)"\}} (\S+)', text, re.MULTILINE)
+    buckets = re.findall(rf'^{metric_name}_bucket\{{le="([^"]+)"\}} (\S+)', text, re.MULTILINE)
     return {float(bound.replace("+Inf", "inf")): float(count) for bound, count in buckets}
 
 
-def interpolate_quantile(counts: dict[float, float], share: float) -> float:
-    """Return the quantile `share`, 0 to 1, of counts as `fetch_histogram` returns them, interpolated within the bucket.
+def interpolate_quantile(bucket_counts: dict[float, float], quantile: float) -> float:
+    """Return the quantile `quantile`, 0 to 1, of counts as `fetch_histogram` returns them, interpolated within the bucket.
 
     In the last bucket, which has no upper bound, the quantile is the lower bound.
     """
-    total, below, count_below = counts[float("inf")], 0.0, 0.0
-    for bound, count in sorted(counts.items()):
-        if count >= share * total and count > count_below:
+    total, below, count_below = bucket_counts[float("inf")], 0.0, 0.0
+    for bound, count in sorted(bucket_counts.items()):
+        if count >= quantile * total and count > count_below:
             if bound == float("inf"):
                 return below
-            return below + (bound - below) * (share * total - count_below) / (count - count_below)
+            return below + (bound - below) * (quantile * total - count_below) / (count - count_below)
         below, count_below = bound, count
     return below

@@ -12,33 +12,35 @@ from arena.protocol.messages import Accepted, Turn
 from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
-ALLOWED_PLIES = range(80, 121)
+ALLOWED_SCRIPT_PLIES = range(80, 121)
 """Allowed lengths of the match in plies, as usual between engines on this map."""
 SAMPLE_MATCH_ID = "0" * 32
 """Match id in the messages whose size is measured."""
 
 
 @cache
-def make_script() -> list[Data]:
+def make_scripted_moves() -> list[Data]:
     """Return the moves of the match that simulated bots play, as data for the protocol's messages.
 
-    It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_PLIES.
+    It is the first of the random matches with the seeds 0, 1, 2 … whose length is in ALLOWED_SCRIPT_PLIES.
     """
     game: Any = make_game_on_map(GAME, MAP)
     for seed in range(10_000):
         rng, position = random.Random(seed), game.start()
         moves: list[Data] = []
-        while game.outcome(position) is None and len(moves) <= ALLOWED_PLIES.stop:
+        while game.outcome(position) is None and len(moves) <= ALLOWED_SCRIPT_PLIES.stop:
             move = rng.choice(game.moves(position))
             moves.append(game.move_to_data(move))
             position = game.play(position, move)
-        if len(moves) in ALLOWED_PLIES:
+        if len(moves) in ALLOWED_SCRIPT_PLIES:
             return moves
-    raise RuntimeError(f"no random match has {ALLOWED_PLIES.start} to {ALLOWED_PLIES.stop - 1} plies")
+    raise RuntimeError(
+        f"no random match has {ALLOWED_SCRIPT_PLIES.start} to {ALLOWED_SCRIPT_PLIES.stop - 1} plies"
+    )
 
 
 @cache
-def make_longest_match() -> list[Data]:
+def make_moves_of_longest_match() -> list[Data]:
     """Return the moves of a long match, as data for the protocol's messages. Each move is the first legal one, until the match ends."""
     game: Any = make_game_on_map(GAME, MAP)
     position, moves = game.start(), list[Data]()
@@ -51,7 +53,7 @@ def make_longest_match() -> list[Data]:
 
 def measure_frame_sizes() -> tuple[int, int]:
     """Return the mean bytes of the server's two messages about a move: the acknowledgement, and the opponent's turn."""
-    moves = make_script()
+    moves = make_scripted_moves()
     accepted_sizes = [len(encode(Accepted(SAMPLE_MATCH_ID, ply, 0.2, 60_000))) for ply in range(len(moves))]
     turn_sizes = [
         len(encode(Turn(SAMPLE_MATCH_ID, ply, moves[:ply], Clocks(60_000, 60_000), 1000)))

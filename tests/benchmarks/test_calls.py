@@ -7,13 +7,17 @@ import sys
 
 import pytest
 
-from benchmarks.kit.running_server import ROOT
+from benchmarks.kit.running_server import REPOSITORY_FOLDER
 
 
 @pytest.mark.slow
 def test_no_more_calls_are_made_than_are_promised() -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "benchmarks.calls"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "benchmarks.calls"],
+        cwd=REPOSITORY_FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.count("promised at most") == 3

@@ -13,40 +13,40 @@ from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
 from arena.server.edge.message_costs import MESSAGE_COSTS
 from arena.server.edge.session import MESSAGE_BURST_SECONDS
 from arena.server.web.routes import ROUTES
-from benchmarks.hostile.honest import PeriodFigures, median_percentile_99_of_runs
+from benchmarks.hostile.honest import PeriodFigures, compute_median_p99_of_runs
 from benchmarks.hostile.kinds import (
     ALL_ATTACKS,
     ATTACKER_COUNT,
-    CONTROL,
-    HELLO_SECONDS,
+    CONTROL_KIND,
+    HELLO_LIMIT_SECONDS,
     KINDS,
 )
 from benchmarks.hostile.rounds import (
-    MAX_ATTACKER_SECONDS,
+    MAX_ATTACKER_CONNECTION_SECONDS,
     KindRounds,
     RoundResults,
-    attack_seconds,
+    compute_attack_seconds,
+    get_max_connection_seconds,
     list_faults,
-    max_connection_seconds,
 )
 from benchmarks.hostile.stranger import (
-    MESSAGES_AT_ONCE,
+    MESSAGE_BURST,
     MESSAGES_PER_SECOND,
     TrafficCounts,
 )
 from benchmarks.kit.client import ServerMessage
-from benchmarks.kit.measure import percentile
+from benchmarks.kit.measure import compute_quantile
 
 
 def test_every_kind_of_message_and_every_get_that_has_a_cost_is_sent() -> None:
     known = {str(kind.__struct_config__.tag) for kind in MESSAGE_COSTS}
     known |= {f"{'POST' if route.is_post else 'GET'} {path}" for path, route in ROUTES.items()}
-    assert {kind.request for kind in KINDS.values() if not kind.is_attack} == known | {CONTROL}
+    assert {kind.request for kind in KINDS.values() if not kind.is_attack} == known | {CONTROL_KIND}
 
 
 def test_strangers_keep_within_the_limit_of_messages() -> None:
     limits = HostLimits()
-    assert MESSAGE_BURST_SECONDS * limits.messages_per_second > MESSAGES_AT_ONCE
+    assert MESSAGE_BURST_SECONDS * limits.messages_per_second > MESSAGE_BURST
     assert limits.messages_per_second > MESSAGES_PER_SECOND
 
 
@@ -80,29 +80,27 @@ def test_a_kind_that_delays_honest_bots_in_its_median_or_in_two_rounds_is_a_faul
 def test_a_round_is_compared_with_the_median_of_the_quiet_periods_around_it() -> None:
     quiet = [PeriodFigures(p99, 2 * p99, 0.2) for p99 in [*[1.0] * 20, 9.0, *[2.0] * 20]]
     rounds = KindRounds(quiet, [PeriodFigures(2.4, 9.6, 0.4)] * 3, quiet_indexes=[3, 20, 40])
-    assert rounds.ratio().values == pytest.approx([2.4, 1.2, 1.2])
-    assert rounds.ratio("overall_p99").values == pytest.approx([4.8, 2.4, 2.4])
+    assert rounds.compute_ratio().values == pytest.approx([2.4, 1.2, 1.2])
+    assert rounds.compute_ratio("overall_p99").values == pytest.approx([4.8, 2.4, 2.4])
     assert rounds.quiet_p99 == 2.0
 
 
 def test_only_the_control_may_send_nothing() -> None:
     rounds = play_rounds(1.1, sent=0)
-    assert list_faults(RoundResults({CONTROL: rounds})) == []
+    assert list_faults(RoundResults({CONTROL_KIND: rounds})) == []
     assert list_faults(RoundResults({"browse": rounds})) == ["browse: nothing was sent"]
 
 
 def test_a_pause_of_the_machine_decides_no_percentile_but_slow_moves_throughout_do() -> None:
     quiet = [float(number % 10) for number in range(1000)]
-    assert median_percentile_99_of_runs(quiet) == 9.0
-    assert median_percentile_99_of_runs([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
-    assert percentile([*quiet[:500], *12 * [50.0], *quiet[500:]], 0.99) == 50.0
+    assert compute_median_p99_of_runs(quiet) == 9.0
+    assert compute_median_p99_of_runs([*quiet[:500], *12 * [50.0], *quiet[500:]]) == 9.0
+    assert compute_quantile([*quiet[:500], *12 * [50.0], *quiet[500:]], 0.99) == 50.0
     assert (
-        median_percentile_99_of_runs(
-            [30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)]
-        )
+        compute_median_p99_of_runs([30.0 if number % 50 == 7 else each for number, each in enumerate(quiet)])
         == 30.0
     )
-    assert median_percentile_99_of_runs([1.0, 5.0]) == 1.0, "fewer moves than a run"
+    assert compute_median_p99_of_runs([1.0, 5.0]) == 1.0, "fewer moves than a run"
 
 
 def test_pauses_in_every_round_are_a_fault() -> None:
@@ -126,21 +124,21 @@ ATTACKS = [kind for kind in KINDS if KINDS[kind].is_attack]
 
 
 def test_only_attackers_connections_must_end_unless_all_attack_at_once() -> None:
-    most = {kind: max_connection_seconds(kind) for kind in KINDS}
+    most = {kind: get_max_connection_seconds(kind) for kind in KINDS}
     assert {kind for kind, seconds in most.items() if seconds is not None} == set(ATTACKS)
-    assert most[ALL_ATTACKS] == math.inf > MAX_ATTACKER_SECONDS == most["attack: messages"]
+    assert most[ALL_ATTACKS] == math.inf > MAX_ATTACKER_CONNECTION_SECONDS == most["attack: messages"]
     # Who never says hello is told so in time, and has as long again as a closing handshake may take.
-    assert MAX_ATTACKER_SECONDS > HELLO_SECONDS + CLOSE_TIMEOUT_SECONDS
+    assert MAX_ATTACKER_CONNECTION_SECONDS > HELLO_LIMIT_SECONDS + CLOSE_TIMEOUT_SECONDS
 
 
 @pytest.mark.parametrize("seconds", [0.5, 3.0, 10.0, 60.0])
 def test_an_attack_lasts_until_its_slowest_can_have_been_cut_off(seconds: float) -> None:
-    assert attack_seconds(seconds) > max(seconds, MAX_ATTACKER_SECONDS)
+    assert compute_attack_seconds(seconds) > max(seconds, MAX_ATTACKER_CONNECTION_SECONDS)
 
 
 def test_an_attack_that_is_not_cut_off_is_a_fault() -> None:
-    cut = TrafficCounts(sent=20, lost=ATTACKER_COUNT, longest=MAX_ATTACKER_SECONDS)
-    late = TrafficCounts(sent=20, lost=ATTACKER_COUNT - 1, longest=MAX_ATTACKER_SECONDS + 0.1)
+    cut = TrafficCounts(sent=20, lost=ATTACKER_COUNT, longest=MAX_ATTACKER_CONNECTION_SECONDS)
+    late = TrafficCounts(sent=20, lost=ATTACKER_COUNT - 1, longest=MAX_ATTACKER_CONNECTION_SECONDS + 0.1)
     attacked = play_rounds(1.0)
     attacked.tallies = [cut]
     assert list_faults(RoundResults({"attack: frames": attacked})) == []

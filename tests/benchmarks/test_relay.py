@@ -12,7 +12,7 @@ from arena.server.edge.edge import Edge
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from benchmarks.kit.client import open_client
-from benchmarks.relay import ANSWER, HOST, RELAY_LIMITS, TURN, NullCore, RelayPairs, RelayStore
+from benchmarks.relay import ANSWER, RELAY_HOST, RELAY_LIMITS, TURN, NullCore, RelayPairs, RelayStore
 
 TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
 
@@ -27,8 +27,8 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
     lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
     async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(TOLD, ASKED, store).make_session
-        _, port = await edge.listen(HOST, 0)
-        url = f"ws://{HOST}:{port}"
+        _, port = await edge.listen(RELAY_HOST, 0)
+        url = f"ws://{RELAY_HOST}:{port}"
         first, second, _ = clients = [await open_client(url) for _ in range(3)]
         with ExitStack() as stack:
             for client in clients:

@@ -12,54 +12,57 @@ from benchmarks import cluster, cluster_kill, growth, server, simulation, size, 
 from benchmarks.engine import delay, depth, devices, raw, threads
 from benchmarks.hostile import rounds
 from benchmarks.kit import flat
-from benchmarks.kit.results import CLUSTER, FOLDER, RESULTS, SERVER, SIMULATION, ResultsPage
+from benchmarks.kit.results import BENCHMARKS_FOLDER, CLUSTER, RESULTS, SERVER, SIMULATION, ResultsPage
 from testkit.simulation.defects import DEFECTS
 
 PAGES = {RESULTS, SERVER, CLUSTER, SIMULATION}
 PROMISES = {
-    "devices.fewer": f"{devices.MIN_RATIO} × fewer",
-    "depth.gain": f"{depth.MIN_GAIN} plies more",
+    "devices.fewer": f"{devices.MIN_NODE_RATIO} × fewer",
+    "depth.gain": f"{depth.MIN_DEPTH_GAIN} plies more",
     "threads.speedup": f"at least {threads.MIN_SPEEDUP:g} ×",
-    "delay.loop": f"at most {delay.MAX_MS:g} ms",
-    **{f"speed.ratio {bots}": f"at most {ratio:g} ×" for bots, ratio in flat.MAX_RATIO.items()},
-    "lone.answer": f"at most {server.MAX_MS:g} ms longer than a commit of the disk",
+    "delay.loop": f"at most {delay.MAX_P99_DELAY_MS:g} ms",
+    **{
+        f"speed.ratio {bots}": f"at most {ratio:g} ×"
+        for bots, ratio in flat.MAX_CPU_RATIO_BY_BOT_COUNT.items()
+    },
+    "lone.answer": f"at most {server.MAX_EXTRA_LATENCY_MS:g} ms longer than a commit of the disk",
     "paced.p99": f"p99 at most {server.MAX_P99_MS:g} ms, and no forfeits",
     "paced.idle": f"at most {server.MAX_IDLE_KIB:g} KiB",
     "paced.playing": f"at most {server.MAX_PLAYING_KIB:g} KiB",
     "growth.ratio connections": (
-        f"with {growth.CONSTANT_FROM} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
-        f"compared with {growth.CONSTANT_FROM} connections | at most {growth.MAX_RATIO:g} ×"
+        f"with {growth.CONSTANT_COST_CONNECTIONS} to {growth.CONNECTION_COUNTS[-1]:,} connections, "
+        f"compared with {growth.CONSTANT_COST_CONNECTIONS} connections | at most {growth.MAX_RATIO:g} ×"
     ),
     **{
         f"growth.ratio {store.lower()}": (
-            f"with {growth.STORE_SIZES[0]} to {growth.STORE_SIZES[-1]:,} finished matches on {store}, "
-            f"compared with {growth.STORE_SIZES[0]} match | at most {growth.MAX_RATIO:g} ×"
+            f"with {growth.STORED_MATCH_COUNTS[0]} to {growth.STORED_MATCH_COUNTS[-1]:,} finished matches on {store}, "
+            f"compared with {growth.STORED_MATCH_COUNTS[0]} match | at most {growth.MAX_RATIO:g} ×"
         )
         for store in ("SQLite", "PostgreSQL")
     },
     "growth.start": (
-        f"with {growth.STORE_SIZES[-1]:,} finished matches, also after a kill | under {growth.MAX_START_SECONDS:g} s"
+        f"with {growth.STORED_MATCH_COUNTS[-1]:,} finished matches, also after a kill | under {growth.MAX_START_SECONDS:g} s"
     ),
-    "size.p95": f"with {size.LARGEST_STORE_SIZE:,} matches and six clients at once | under {size.MAX_P95_MS:g} ms",
+    "size.p95": f"with {size.MAX_STORED_MATCHES:,} matches and six clients at once | under {size.MAX_P95_MS:g} ms",
     "size.match": f"under {size.MAX_MATCH_BYTES / 1000:g} KB",
     "spectators.ratio": (
-        f"with {spectators.SPECTATOR_COUNT} spectators | at most {spectators.MAX_RATIO:g} × the p99 without spectators"
+        f"with {spectators.SPECTATOR_COUNT} spectators | at most {spectators.MAX_P99_RATIO:g} × the p99 without spectators"
     ),
     **{
         f"hostile.ratio {each}": (
-            f"the median ratio below {rounds.MAX_MEDIAN_RATIO:g}, "
-            f"and at most one round with a ratio of {rounds.MAX_RATIO:g} or more"
+            f"the median ratio below {rounds.MAX_MEDIAN_P99_RATIO:g}, "
+            f"and at most one round with a ratio of {rounds.MAX_P99_RATIO:g} or more"
         )
         for each in ("requests", "attacks")
     },
     "hostile.growth": f"less than {rounds.MAX_MEMORY_RATIO:g} ×",
-    "cost.ratio": f"at most {cluster.MAX_RATIO:g} × that of one process",
+    "cost.ratio": f"at most {cluster.MAX_CPU_RATIO:g} × that of one process",
     "failures.effect": (
         f"effect of {cluster_kill.FAILURE_COUNT} failures during matches of Riskless on italy | "
         "no acknowledged move lost, no match doubled, no wrong forfeit"
     ),
     "failures.recovery": f"p99 within {cluster_kill.MAX_P99_RECOVERY_SECONDS:g} s",
-    "planted.cpu": f"each of {len(DEFECTS)} planted defects | at most {simulation.MAX_DEFECT_SECONDS:g} s",
+    "planted.cpu": f"each of {len(DEFECTS)} planted defects | at most {simulation.MAX_DEFECT_SEARCH_SECONDS:g} s",
 }
 """Promises by the place of their verdict, in the words of the pages, with the sizes and bounds of the programs."""
 
@@ -72,15 +75,17 @@ def test_the_pages_promise_the_bounds_of_the_programs() -> None:
 
 
 def test_the_figures_of_results_are_what_the_raw_results_give() -> None:
-    assert RESULTS.path.read_text(encoding="utf-8") == raw.render_page()
+    assert RESULTS.path.read_text(encoding="utf-8") == raw.render_results_page()
 
 
 def test_the_rows_of_results_are_those_of_the_programs() -> None:
     data = {name: raw.load_results(name).data for name in raw.MEASURED_PARTS}
-    assert tuple(data["delay"]["ms"]) == delay.TABLE_ROWS
-    assert tuple(data["depth"]["depths"]) == depth.MODES
+    assert tuple(data["delay"]["ms"]) == delay.ROW_TITLES
+    assert tuple(data["depth"]["depths"]) == depth.SEARCH_TITLES
     assert tuple(data["devices"]["nodes"]) == tuple(name for name, _ in devices.ADDED_TECHNIQUES)
-    assert list(data["threads"]["faster"]) == list(threads.make_variants((1, 2, data["threads"]["cores"])))
+    assert list(data["threads"]["faster"]) == list(
+        threads.make_search_settings((1, 2, data["threads"]["cores"]))
+    )
 
 
 def test_each_figure_has_a_place_on_a_page() -> None:
@@ -88,7 +93,7 @@ def test_each_figure_has_a_place_on_a_page() -> None:
         name for page in PAGES for name in re.findall(r"<!-- (\w+\.[\w ]+) -->", page.path.read_text("utf-8"))
     }
     parts = {name.partition(".")[0] for name in places}
-    code = "".join(path.read_text("utf-8") for path in FOLDER.rglob("*.py"))
+    code = "".join(path.read_text("utf-8") for path in BENCHMARKS_FOLDER.rglob("*.py"))
     figures = {
         re.sub(r"\{.*\}", ".*", name)
         for name in re.findall(r'"([a-z]+\.[\w {}]+)"', code)
@@ -104,9 +109,9 @@ def test_each_figure_has_a_place_on_a_page() -> None:
 def test_a_figure_replaces_only_the_text_of_its_place(tmp_path: Path) -> None:
     page = ResultsPage(tmp_path / "PAGE.md")
     page.path.write_text("p99: <!-- a.p99 -->1 ms<!-- /a.p99 --> of 2 ms", encoding="utf-8")
-    assert page.fill({"a.p99": "3 ms"}) == "p99: <!-- a.p99 -->3 ms<!-- /a.p99 --> of 2 ms"
+    assert page.fill_placeholders({"a.p99": "3 ms"}) == "p99: <!-- a.p99 -->3 ms<!-- /a.p99 --> of 2 ms"
     with pytest.raises(ValueError, match="no placeholder <!-- a"):
-        page.fill({"a.p50": "3 ms"})
+        page.fill_placeholders({"a.p50": "3 ms"})
 
 
 def test_figures_of_another_size_than_the_promised_one_are_not_written(

@@ -8,12 +8,12 @@ from pathlib import Path
 from arena.lab.variants import HELD_OUT_MAPS, load_variant
 from arena.maps.map_file import read_map_file
 from benchmarks.engine.strength import (
-    ROOT,
+    REPOSITORY_FOLDER,
     PairScore,
-    add_scores,
-    checkout_engine_spec,
+    make_engine_spec_for_checkout,
     map_to_toml,
     play_pairs,
+    sum_pair_scores,
 )
 from testkit.parts import skip_without
 
@@ -29,7 +29,7 @@ def test_a_map_that_is_written_is_read_as_it_was(tmp_path: Path) -> None:
 
 
 def test_the_pairs_of_all_maps_are_added_up() -> None:
-    whole = add_scores([PairScore((1, 0, 2, 0, 3), 1), PairScore((0, 1, 0, 4, 0), 2)])
+    whole = sum_pair_scores([PairScore((1, 0, 2, 0, 3), 1), PairScore((0, 1, 0, 4, 0), 2)])
     assert whole == PairScore((1, 1, 2, 4, 3), 3)
 
 
@@ -49,8 +49,8 @@ def test_the_code_of_a_checkout_plays_and_not_that_of_this_one(tmp_path: Path) -
     (folder / "isolated.py").write_text(RESIGNS, encoding="utf-8")
     score = play_pairs(
         "m2:cap=30",
-        checkout_engine_spec(ROOT, "random"),
-        checkout_engine_spec(tmp_path, "greedy"),
+        make_engine_spec_for_checkout(REPOSITORY_FOLDER, "random"),
+        make_engine_spec_for_checkout(tmp_path, "greedy"),
         "60/move",
         2,
         1,

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.kit.flat import serve_relay
 from benchmarks.kit.load_processes import RELAY, run_loads
-from benchmarks.kit.running_server import load_cores, server_cores
+from benchmarks.kit.running_server import list_load_cores, list_server_cores
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -20,19 +20,19 @@ def _tracker() -> None:
 
 
 def test_counts_of_bots_in_several_processes_are_added() -> None:
-    with serve_relay(4) as running, run_loads(running.url, 4, kind=RELAY) as load:
+    with serve_relay(4) as running, run_loads(running.url, 4, client_kind=RELAY) as load:
         load.wait_until_all_connected(4)
         end = time.monotonic() + 150
         while load.moves < 100 and time.monotonic() < end:
             time.sleep(0.01)
         assert load.moves >= 100
         assert load.errors == 0
-        assert len(load.cpu_seconds()) == len(load.processes) == min(2, len(load_cores()))
+        assert len(load.cpu_seconds()) == len(load.processes) == min(2, len(list_load_cores()))
         assert running.cpu_seconds > 0
     assert all(each.exitcode is not None for each in load.processes)
 
 
 def test_the_halves_are_the_cores_of_this_process() -> None:
     mine = os.sched_getaffinity(0)
-    assert server_cores() | load_cores() == mine
-    assert len(mine) < 4 or not server_cores() & load_cores()
+    assert list_server_cores() | list_load_cores() == mine
+    assert len(mine) < 4 or not list_server_cores() & list_load_cores()
