@@ -19,7 +19,6 @@ import anyio
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
 from arena.clock import MONOTONIC
 from arena.processes.tasks import open_background_tasks
@@ -56,6 +55,12 @@ thus delay the connection checks too.
 """
 FULL_BUFFER_PAUSE_SECONDS = 0.01
 """Interval, in seconds, between checks of a NATS client that has more than MAX_CLIENT_BYTES unsent."""
+CLIENT_ERRORS = (nats.errors.Error, OSError, RuntimeError, ValueError)
+"""Exceptions of the NATS client for a connection that is lost or cannot be opened.
+
+RuntimeError comes from uvloop, for a write to a lost connection. ValueError comes from the client, for a connection that is lost
+within the first line that NATS sends.
+"""
 
 
 class TlsNotOffered(ConnectionError):
@@ -65,15 +70,27 @@ class TlsNotOffered(ConnectionError):
         super().__init__("it offers no TLS, and nothing may be sent to it unencrypted")
 
 
+class _Client(Client):
+    """NATS client that drops its unsent data when it closes.
+
+    The library's client sends these data first. If the connection is lost, the sending fails, even in a task of the client
+    itself; if NATS hangs, the sending waits. In both cases, the client's tasks for its subscriptions never end.
+    """
+
+    async def _close(self, status: int, do_cbs: bool = True) -> None:  # noqa: FBT001, FBT002  signature of the library
+        self._pending = []
+        self._pending_data_size = 0
+        await super()._close(status, do_cbs)
+
+
 class _NatsConnection:
     """One connection to NATS, from its opening to its loss."""
 
     def __init__(self) -> None:
-        self.client = Client()
+        self.client = _Client()
         self.disconnected = anyio.Event()
         self.loss_reason = "NATS has closed the connection"
         self.errors: list[Exception] = []
-        self._subscriptions: list[Subscription] = []
 
     def mark_lost(self, why: str) -> None:
         """Mark the connection as lost. `why`: reason for the log; ignored if the connection is lost already."""
@@ -92,7 +109,7 @@ class _NatsConnection:
         self.mark_lost(describe_error(self.errors[-1]) if self.errors else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
-        """Pass the messages on a subject to `handler`. Raises nats.errors.Error or OSError if NATS cannot be reached."""
+        """Pass the messages on a subject to `handler`. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
 
         async def pass_payload(message: Msg) -> None:
             try:
@@ -100,17 +117,15 @@ class _NatsConnection:
             except Exception:
                 log.exception("a message on %s was not handled", subject)
 
-        self._subscriptions.append(
-            await self.client.subscribe(
-                subject,
-                cb=pass_payload,
-                pending_msgs_limit=MAX_QUEUED_MESSAGES,
-                pending_bytes_limit=MAX_QUEUED_BYTES,
-            )
+        await self.client.subscribe(
+            subject,
+            cb=pass_payload,
+            pending_msgs_limit=MAX_QUEUED_MESSAGES,
+            pending_bytes_limit=MAX_QUEUED_BYTES,
         )
 
     async def flush(self) -> None:
-        """Wait until NATS has received all earlier messages. Raises nats.errors.Error or OSError if NATS cannot be reached."""
+        """Wait until NATS has received all earlier messages. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
         if not await self.responds(ANSWER_SECONDS):
             raise TimeoutError
 
@@ -133,10 +148,6 @@ class _NatsConnection:
         """Close the NATS client of this connection, within CLOSE_SECONDS."""
         with anyio.move_on_after(CLOSE_SECONDS, shield=True):
             await self.client.close()
-        for subscription in self._subscriptions:
-            # The client leaves the tasks of subscriptions behind if NATS does not read the client's last messages, or
-            # has reset the connection. A loop of our own over `messages` or `next_msg` would take 8 µs more a message.
-            subscription._stop_processing()  # noqa: SLF001  it has no public name
 
 
 class NatsBus:
@@ -181,7 +192,7 @@ class NatsBus:
             try:
                 await connection.subscribe(subject, handler)
                 await connection.flush()
-            except (nats.errors.Error, OSError) as error:
+            except CLIENT_ERRORS as error:
                 connection.mark_lost(describe_error(error))
 
     async def connect(self) -> None:
@@ -203,7 +214,7 @@ class NatsBus:
                 try:
                     await self._forward_queue(connection)
                     await connection.flush()
-                except (nats.errors.Error, OSError) as error:
+                except CLIENT_ERRORS as error:
                     log.info("the bus was closed before all messages were sent: %s", describe_error(error))
             await connection.close_client()
 
@@ -258,7 +269,7 @@ class NatsBus:
                 for subject, handler in self._subscriptions:
                     await connection.subscribe(subject, handler)
                 await connection.flush()
-        except (nats.errors.Error, OSError) as error:
+        except CLIENT_ERRORS as error:
             # If no server is left or none answers, the reason is in the client's last error.
             is_vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
             return describe_error(connection.errors[-1] if is_vague and connection.errors else error)
@@ -321,10 +332,10 @@ class NatsBus:
 async def _mark_lost_on_failure(
     connection: _NatsConnection, job: Callable[[_NatsConnection], Awaitable[None]]
 ) -> None:
-    """Run a job, and mark the connection as lost if the job raises nats.errors.Error or OSError."""
+    """Run a job, and mark the connection as lost if the job raises an exception of CLIENT_ERRORS."""
     try:
         await job(connection)
-    except (nats.errors.Error, OSError) as error:
+    except CLIENT_ERRORS as error:
         connection.mark_lost(describe_error(error))
 
 
@@ -336,6 +347,10 @@ def describe_error(error: Exception) -> str:
         return "it does not answer"
     if isinstance(error, OSError):
         return error.strerror or str(error)
+    if isinstance(error, RuntimeError):
+        return "NATS has closed the connection"
+    if isinstance(error, ValueError):
+        return "no NATS server listens there"
     text = str(error).removeprefix("nats: ").strip("'")
     if "authorization" in text.lower():
         return "it rejects this user, password or token"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import subprocess
 import sys
@@ -14,7 +15,9 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
+from arena.server.cluster import nats
 from arena.server.cluster.bus import MAX_PAYLOAD, BusError
 from arena.server.cluster.nats import MAX_QUEUED_BYTES, NatsBus, open_nats
 from testkit.line import ForwarderProcess
@@ -31,7 +34,7 @@ async def open_bus(url: str, **options: Any) -> AsyncIterator[NatsBus]:
         yield bus
 
 
-async def until(condition: Callable[[], bool], seconds: float = 100) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 500) -> None:
     """Wait until `condition()` is true. Raises TimeoutError after `seconds`."""
     with anyio.fail_after(seconds):
         while not condition():
@@ -135,6 +138,47 @@ async def test_a_silent_nats_counts_as_lost_and_does_not_block_the_event_loop(
             await until(lambda: bus.publish("a", b"last") and bool(payloads) and payloads[-1] == b"last")
 
 
+def test_a_connection_that_is_reset_while_messages_are_sent_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Servers run on uvloop, which raises other exceptions for a lost connection than asyncio's own event loop."""
+    monkeypatch.setattr(nats, "RETRY_SECONDS", 0.01)
+    anyio.run(reset_during_flood, backend_options={"use_uvloop": True})
+    gc.collect()  # asyncio logs the exception of a task that nobody awaits once the task is removed
+    assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
+
+
+async def reset_during_flood() -> None:
+    """Reset the connection of a bus 25 times while the bus sends messages, each time after it has received one."""
+    received_count = 0
+
+    def count(_: bytes) -> None:
+        nonlocal received_count
+        received_count += 1
+
+    async def flood(bus: NatsBus) -> None:
+        while True:
+            for _ in range(10):
+                bus.publish("a", b"x" * 200)
+            await checkpoint()
+
+    async with (
+        nats_server() as server,
+        open_forwarder(server) as line,
+        open_bus(f"nats://127.0.0.1:{line.port}") as bus,
+        anyio.create_task_group() as tasks,
+    ):
+        await bus.subscribe("a", count)
+        tasks.start_soon(flood, bus)
+        for _ in range(25):
+            before = received_count
+            with anyio.fail_after(500):
+                while received_count == before:
+                    await checkpoint()
+            await asyncio.to_thread(line.send_order, "vanish")
+        tasks.cancel_scope.cancel()
+
+
 async def test_a_late_answer_of_nats_causes_no_error(
     own_nats: NatsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -143,7 +187,7 @@ async def test_a_late_answer_of_nats_causes_no_error(
         with own_nats.suspend():
             await bus.subscribe("a", payloads.append)
             assert bus.is_connected
-        await until(lambda: bus.publish("a", b"x") and bool(payloads), 20)
+        await until(lambda: bus.publish("a", b"x") and bool(payloads))
     assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
 
 
@@ -194,6 +238,22 @@ async def test_a_server_that_is_not_nats_is_reported_in_one_line() -> None:
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
         error = await refusal(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     assert error.endswith(": no NATS server listens there")
+
+
+async def test_a_connection_that_is_lost_at_any_byte_of_the_greeting_is_refused() -> None:
+    greeting = b"INFO {\"max_payload\": 1048576}\r\n-ERR 'Stale Connection'\r\n"
+    sent = b""
+
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(sent)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+        url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        for size in range(len(greeting) + 1):
+            sent = greeting[:size]
+            assert "\n" not in await refusal(url)
 
 
 async def test_the_next_server_of_the_url_is_used_if_one_is_unavailable(own_nats: NatsServer) -> None:
