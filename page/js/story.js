@@ -1,4 +1,4 @@
-// The events of a match, each in a sentence: large battles, continents that are won and lost, who takes the lead.
+// The events of a match, each in a sentence: large battles, continents that are won and lost, who becomes the favourite.
 
 import { estimateAt, percentages } from "./chances.js";
 import { SEATS, other, outcome, plural } from "./text.js";
@@ -6,11 +6,10 @@ import { SEATS, other, outcome, plural } from "./text.js";
 const KEY_MOMENTS = 5;
 const LARGE_BATTLE_SHARE = 0.2; // of all armies of a player, in one battle
 const MIN_ARMIES = 5; // armies in a battle that is told
-const LEADING_PERCENT = 60; // the chance from which on a player leads, rounded as the bar shows it
+const FAVOURITE_PERCENT = 60; // the chance from which on a player is the favourite, rounded as the bar shows it
 const LOST = 0.15; // the chance below which a player hardly wins any more
 const NEAR_GOAL_SHARE = 0.8; // of the armies that win
 const OPENING_PLIES = 8; // plies that are introduced by what wins the match
-const TOLD_PLIES = 10; // plies for which an event is told
 const RECENT_PLIES = 40; // the last plies whose events make a match tense
 const TURN = 0.15; // change of the chance of winning that a reader sees in the graph
 const LASTING_PLIES = 6; // plies for which the chance stays changed after a turning point
@@ -26,7 +25,7 @@ export function story(match, continents, plies = match.moves.length) {
   return [...events(match, continents, plies).flatMap(({ best }) => best ?? []), ...ending(match, plies)];
 }
 
-// Return { played, best, leader } of each of the first plies: its move, its event if it has one, and who leads after it.
+// Return { played, best, favourite } of each of the first plies: its move, its event if it has one, and the favourite after it.
 // A ply is looked at once, unless its move changes, as by the analysis that comes after it.
 function events(match, continents, plies) {
   const { judged } = match;
@@ -41,7 +40,7 @@ function events(match, continents, plies) {
 
 function eventAt(match, continents, known) {
   const ply = known.length + 1;
-  const led = known.at(-1)?.leader ?? null;
+  const old = known.at(-1)?.favourite ?? null;
   const [before, after] = [match.positions[ply - 1], match.positions[ply]];
   const played = match.moves[ply - 1];
   const seat = before.player;
@@ -49,34 +48,33 @@ function eventAt(match, continents, known) {
   const swing = Math.abs(now - estimateAt(match, ply - 1));
   const told = [...battle(match, ply, before), ...lands(match, seat, played.move[1], before, after, continents)]
     .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
-  const ahead = leader(now);
-  const lost = led && !ahead && percentages(now)[led] <= 50;
-  if (ahead && ahead !== led) told.push({ ply, seat: ahead, weight: 0.25 + swing, words: `${match.players[ahead]} takes the lead` });
-  if (lost) told.push({ ply, seat: led, weight: 0.15 + swing, words: `${match.players[led]} loses the lead` });
-  told.push(...nearGoal(match, known, before, after));
-  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], leader: lost ? null : ahead ?? led };
+  const favourite = favouriteAt(now);
+  const lost = old && !favourite && percentages(now)[old] <= 50;
+  if (favourite && favourite !== old) told.push({ ply, seat: favourite, weight: 0.25 + swing, words: `${match.players[favourite]} becomes the favourite` });
+  if (lost) told.push({ ply, seat: old, weight: 0.15 + swing, words: `${match.players[old]} is no longer the favourite` });
+  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], favourite: lost ? null : favourite ?? old };
 }
 
-// Return the player who leads by Maxie's chance of winning; null if the chances are about even.
-const leader = (now) => SEATS.find((seat) => percentages(now)[seat] >= LEADING_PERCENT) ?? null;
+// Return the favourite by Maxie's chance of winning; null if the chances are about even.
+const favouriteAt = (now) => SEATS.find((seat) => percentages(now)[seat] >= FAVOURITE_PERCENT) ?? null;
 
-// Return { head, words, seat, aloud }: the sentence that holds at a ply of a match whose story was told up to it, and the player whom it
-// is about, if any. It is that of an event of this ply or, with the head "Move 10: ", of a battle or a continent a few plies ago.
-// Otherwise it is who leads: whoever took the lead, until the chances are even again, so that a narrow lead does not come and go. At the
-// start it is what wins the match. `aloud`: what is said of it, if that is other words: an event is said once.
+// Return { words, seat, aloud }: the sentence about a ply of a match whose story was told up to it, and the player whom it is about, if any. It is
+// the event of this ply. Otherwise it is how many armies a player lacks who is near the goal, or who is the favourite: whoever became it, until the
+// chances are even again, so that a narrow one does not come and go. At the start it is what wins the match. `aloud`: what is said of it, which is
+// the last event, so that each is said once.
 export function sentence(match, told, ply) {
   const { players, game, setup: { armies_to_win: goal } } = match;
   const last = told.findLast((each) => each.ply <= ply);
-  const recent = last && (last.end || ply - last.ply < TOLD_PLIES) ? last : null;
-  if (recent?.near) {
-    const { seat, words } = recent;
-    if (isAhead(match, seat, ply)) return { head: "", words: missing(match, seat, match.positions[ply]), seat, aloud: words };
-  } else if (recent?.ply === ply || recent?.end) return { head: "", ...recent };
-  else if (recent?.place) return { head: `Move ${recent.ply}: `, ...recent };
-  if (!game.told) return { head: "", words: `${players.maxie} meets ${players.minnie}`, seat: null };
-  const seat = found.get(match).known[ply - 1]?.leader ?? null;
-  const words = seat ? `${players[seat]} leads` : ply < OPENING_PLIES ? `First to ${goal} armies wins` : "Too close to call";
-  return { head: "", words, seat, aloud: recent && !recent.near ? recent.words : words };
+  if (last?.ply === ply || last?.end) return { ...last, aloud: last.words };
+  if (!game.told) {
+    const words = `${players.maxie} meets ${players.minnie}`;
+    return { words, seat: null, aloud: words };
+  }
+  const near = nearGoal(match, ply);
+  if (near) return { ...near, aloud: last?.words ?? near.words };
+  const seat = found.get(match).known[ply - 1]?.favourite ?? null;
+  const words = seat ? `${players[seat]} is the favourite` : ply < OPENING_PLIES ? `First to ${goal} armies wins` : "Too close to call";
+  return { words, seat, aloud: last?.words ?? words };
 }
 
 // Return { words, seat }: how a match stands at a ply, in two or three words that follow the mark of the player whom they are about, if any.
@@ -85,14 +83,20 @@ export function summary(match, ply) {
   const { end, game, setup } = match;
   if (match.endsAt(ply)) return { words: `${end.winner ? "won in" : `${outcome(end)} after`} ${plural(ply, "move")}`, seat: end.winner };
   if (!setup.armies_to_win || !game.score) return { words: "", seat: null };
-  const seat = leader(estimateAt(match, ply));
-  return { words: seat ? `needs ${lacking(match, seat, match.positions[ply])} more` : "Even", seat };
+  const chances = percentages(estimateAt(match, ply));
+  const seat = SEATS.find((each) => chances[each] > 50) ?? null;
+  return { words: seat ? `${chances[seat]} % to win` : "Even", seat };
 }
 
-// Return true if a player has more armies than the other one at a ply, and no smaller chance of winning.
-function isAhead(match, seat, ply) {
-  const score = match.game.score(match.positions[ply]);
-  return score[seat].armies > score[other(seat)].armies && percentages(estimateAt(match, ply))[seat] >= 50;
+// Return { words, seat }: who has come near the armies that win at a ply, with more of them than the other player and no smaller chance, and how
+// many this player still lacks; null if nobody has.
+function nearGoal(match, ply) {
+  const { game, players, setup: { armies_to_win: goal } } = match;
+  const score = game.score(match.positions[ply]);
+  const seat = score.maxie.armies > score.minnie.armies ? "maxie" : "minnie";
+  const { armies } = score[seat];
+  if (armies < NEAR_GOAL_SHARE * goal || armies === score[other(seat)].armies || percentages(estimateAt(match, ply))[seat] < 50) return null;
+  return { words: `${players[seat]} needs ${plural(Math.max(1, goal - armies), "more army", "more armies")}`, seat };
 }
 
 // Return the turning points among the events of the first `plies`, in their order: the weightiest ones. The end is none of them.
@@ -145,24 +149,6 @@ export function isSettled(match, ply) {
   return Array.from({ length: SETTLED }, (_, n) => ply - n).every((each) => !isClose(match, each));
 }
 
-// The player who has come near the armies that win, and has more of them than the other one. That is told once.
-function nearGoal(match, known, before, after) {
-  const { game, setup: { armies_to_win: goal } } = match;
-  const near = (position, seat) => {
-    const score = game.score(position);
-    const { armies } = score[seat];
-    return armies < goal && armies >= Math.max(NEAR_GOAL_SHARE * goal, score[other(seat)].armies + 1);
-  };
-  const told = (seat) => known.some(({ best }) => best?.near && best.seat === seat);
-  return SEATS.filter((seat) => near(after, seat) && !near(before, seat) && !told(seat))
-    .map((seat) => ({ ply: known.length + 1, seat, weight: 0, near: true, words: missing(match, seat, after) }));
-}
-
-// Return in a sentence how many armies a player lacks to win.
-const missing = (match, seat, position) => `${match.players[seat]} needs ${plural(lacking(match, seat, position), "more army", "more armies")}`;
-
-const lacking = ({ game, setup }, seat, position) => Math.max(1, setup.armies_to_win - game.score(position)[seat].armies);
-
 // The move that led to a ply, in words; `reader`: the reader's seat.
 export function describeMove({ game, moves, players, positions }, ply, reader = /** @type {string | null} */ (null)) {
   if (!ply) return "The start";
@@ -193,7 +179,7 @@ function battle(match, ply, before) {
   if (share < LARGE_BATTLE_SHARE) return [];
   const where = match.game.names[move[1]];
   const words = what === "won" ? `${match.players[seat]} takes ${where}` : `${match.players[other(seat)]} holds ${where}`;
-  return [{ seat: other(loser), weight: share, words, place: true }];
+  return [{ seat: other(loser), weight: share, words }];
 }
 
 // Continents that the move at `target` won for the mover, or took from the opponent.
@@ -202,8 +188,8 @@ function lands(match, seat, target, before, after, continents) {
   return continents.filter(([, members]) => members.length > 1 && members.includes(target)).flatMap(([name, members]) => {
     const all = (position, of) => members.every((v) => position.armies[v] * of > 0);
     const size = members.length / match.game.names.length;
-    if (all(before, -sign) && !all(after, -sign)) return [{ seat: other(seat), weight: 0.2 + size, words: `${match.players[other(seat)]} loses ${name}`, place: true }];
-    if (all(after, sign) && !all(before, sign)) return [{ weight: 0.1 + size, words: `${match.players[seat]} holds all of ${name}`, place: true }];
+    if (all(before, -sign) && !all(after, -sign)) return [{ seat: other(seat), weight: 0.2 + size, words: `${match.players[other(seat)]} loses ${name}`}];
+    if (all(after, sign) && !all(before, sign)) return [{ weight: 0.1 + size, words: `${match.players[seat]} holds all of ${name}`}];
     return [];
   });
 }

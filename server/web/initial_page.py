@@ -154,12 +154,11 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
     """
     held = [number for number in armies if number > 0]
     territories = f"{len(held)} {'territory' if len(held) == 1 else 'territories'}"
-    lead = f" · {sum(armies)} ahead" if sum(armies) > 0 else ""
     return (
         f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{COLOUR_NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
-        f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
-        f'<span class="parts facts-of"><span>{territories}</span><span>{lead}</span></span></div>'
+        f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal} armies</span></span>'
+        f'<span class="line facts-of">{territories}</span></div>'
     )
 
 

@@ -210,7 +210,7 @@ def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, pa
     page.set_viewport_size({"width": 390, "height": 2000})  # the cards below the large board are in sight
     page.goto(f"{busy.url}tv")
     expect(page.locator(".card.live .small-board").first).to_be_visible()
-    card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|needs \d+ more|wins)")).first
+    card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|\d+ % to win|won in)")).first
     expect(card.locator(".total")).to_have_text([re.compile(r"^\d+$")] * 2)
     # A screen reader hears whose chance the bar tells.
     expect(
@@ -279,7 +279,7 @@ def test_there_is_one_thing_to_do_and_each_player_has_its_armies_and_the_goal(
     page.goto(empty.url)
     assert page.locator(".pitch .button").all_inner_texts() == ["Play against a bot"]
     stage = page.locator(".stage:not(.first)")
-    expect(stage.locator(".total").filter(has_text=re.compile(r"^\d+ / \d+$"))).to_have_count(2)
+    expect(stage.locator(".total").filter(has_text=re.compile(r"^\d+ / \d+ armies$"))).to_have_count(2)
 
 
 def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> None:

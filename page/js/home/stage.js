@@ -119,9 +119,9 @@ export class Stage {
     this.told = at;
     const { following, continents } = this.director;
     this.scoreboard.show(match, at);
-    const { head = "", words, seat } = this.isBrief() ? summary(match, at) : sentence(match, story(match, continents, at), at);
+    const { words, seat } = this.isBrief() ? summary(match, at) : sentence(match, story(match, continents, at), at);
     if (this.owner) say(this.owner, isOver || !seat ? "" : match.players[seat]);
-    say(this.words, isOver ? ending(match)[0] : `${head}${words}`);
+    say(this.words, isOver ? ending(match)[0] : words);
     set(this.words, { "data-owner": isOver ? match.end.winner : seat });
     const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
     say(this.latest, over ? over.filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");

@@ -4,7 +4,7 @@
 import { addressOf } from "../router.js";
 import { chanceAt, percentages } from "../chances.js";
 import { h, say, set, svg } from "../dom.js";
-import { SEATS, SIDES, botOf, clock, other, outcome, plural } from "../text.js";
+import { SEATS, SIDES, botOf, clock, outcome, plural } from "../text.js";
 
 const LOW_MS = 5000;
 export const SHORT_MS = 20_000; // left on the reader's own clock
@@ -34,10 +34,10 @@ export class Scoreboard {
     const name = h(this.compact ? "span" : "a", { class: "name" });
     const [armies, goal] = [h("strong"), this.compact ? null : h("span", { class: "goal-of" })];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
-    const [places, lead] = [h("span"), h("span")];
+    const facts = this.compact ? null : h("span", { class: "line facts-of" });
     const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
-      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, h("span", { class: "parts facts-of" }, places, lead)]);
-    return { element, name, armies, goal, time, places, lead };
+      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, facts]);
+    return { element, name, armies, goal, time, facts };
   }
 
   // Show the armies and the chances at a ply. `behind`: newer plies were played.
@@ -72,10 +72,8 @@ export class Scoreboard {
     set(player.name, { title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` });
     if (this.compact) return;
     set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
-    say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
-    const lead = score ? score[seat].armies - score[other(seat)].armies : 0;
-    say(player.places, score ? plural(score[seat].places, "territory", "territories") : "");
-    say(player.lead, lead > 0 ? ` · ${lead} ahead` : "");
+    say(player.goal, score ? ` / ${match.setup.armies_to_win} armies` : "");
+    say(player.facts, score ? plural(score[seat].places, "territory", "territories") : "");
   }
 
   nameOf(seat) {

@@ -251,10 +251,10 @@ export class Viewer {
     const { known, end, atOnce } = playback;
     this.plot.show({ at, seen, known, end, atOnce }, this.turns(seen));
     const told = story(match, this.continents, at);
-    const { head = "", words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
+    const { words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
     const over = match.endsAt(at) && !explorer.active;
     const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
-    const [result, why] = over && !silent ? ending(match) : [`${head}${this.toReader(words)}`, ""];
+    const [result, why] = over && !silent ? ending(match) : [this.toReader(words), ""];
     say(this.story, silent ? "" : result);
     set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
@@ -414,7 +414,7 @@ export class Viewer {
   toReader(words) {
     const name = this.seat && this.match.players[this.seat];
     if (!name || !words.startsWith(`${name} `)) return words;
-    return `You${words.slice(name.length).replace(/s(?= |:|$)/, "")}`;
+    return `You${words.slice(name.length).replace(/^ is (.*)|s(?= |$)/, (_, rest) => (rest ? ` are ${rest}` : ""))}`;
   }
 
   // What the move truly was, by the table of a solved map.
