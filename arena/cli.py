@@ -5,6 +5,7 @@ Subcommands are listed here by name. The module of a subcommand is loaded only w
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -135,6 +136,8 @@ PARSER_WORDS = {
     "Input should be a valid number, unable to parse string as a number": "must be a number",
 }
 """Texts in error messages of typer's parser, each with the text that replaces it."""
+FULL_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of the errors of writing to a full disk. Their exception names a file only if opening the file failed."""
 EXTRAS: dict[str, str] = {
     **dict.fromkeys(("aiosqlite", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"),
     **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
@@ -224,10 +227,15 @@ def main(arguments: list[str] | None = None) -> None:
         err.print(f"arena: {requirement}")
         sys.exit(1)
     except OSError as problem:
-        if argv[:1] != ["--install-completion"]:
+        if argv[:1] == ["--install-completion"]:
+            message_text = (
+                f"{problem.filename}: {problem.strerror}; `arena --show-completion` prints it instead"
+            )
+            err.print(f"arena: cannot install completion: {message_text}")
+        elif problem.errno in FULL_DISK_ERRORS:
+            err.print(f"arena: cannot write {problem.filename or 'standard output'}: {problem.strerror}")
+        else:
             raise
-        message_text = f"{problem.filename}: {problem.strerror}; `arena --show-completion` prints it instead"
-        err.print(f"arena: cannot install completion: {message_text}")
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
         _ignore_interrupts(arguments)

@@ -18,6 +18,7 @@ from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 
+from arena.atomic_file import open_output
 from arena.bot_file import Account, read_account
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
@@ -226,12 +227,16 @@ def write_json(data: Any, path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write `text` to `path`; `-` is standard output. Raises CommandError if the file cannot be written."""
+    """Write `text` to `path`; `-` is standard output.
+
+    Raises CommandError, and leaves the file as it was, if it cannot be written.
+    """
     if str(path) == "-":
         typer.echo(text, nl=False)
         return
     try:
-        path.write_text(text, encoding="utf-8")
+        with open_output(path) as stream:
+            stream.write(text)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
 

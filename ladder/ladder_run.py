@@ -173,6 +173,8 @@ class _LadderRun:
         self._host = host
         self._stored_ladder = stored_ladder
         self._file = file
+        self._write_error: OSError | None = None
+        """Error that a match's task met when it wrote the record; the run raises it. None if all records are written."""
 
     async def play(self, external: ExternalBotSettings | None, cluster: str | None) -> None:
         """Play the ladder to its end.
@@ -259,7 +261,7 @@ class _LadderRun:
                 restart_policy=self._ladder.restart_policy,
                 seconds_left=self._make_seconds_left(),
             )
-            await runner.run(schedule, self._ladder.is_decided)
+            await runner.run(schedule, self._should_stop)
 
     def _resume_schedule(self) -> Schedule:
         """Return the schedule without the matches in the store.
@@ -299,7 +301,13 @@ class _LadderRun:
             seconds_left=self._make_seconds_left(),
             pinning=pinning,
         )
-        await runner.run(schedule, self._ladder.is_decided)
+        await runner.run(schedule, self._should_stop)
+
+    def _should_stop(self) -> bool:
+        """Return True if the ladder's test is decided. Raises OSError if a record could not be written."""
+        if self._write_error is not None:
+            raise self._write_error
+        return self._ladder.is_decided()
 
     def _make_seconds_left(self) -> Callable[[], float]:
         end_time = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.played_seconds
@@ -319,13 +327,20 @@ class _LadderRun:
         )
 
     def _record_match(self, pairing: Pairing, record: Record) -> None:
-        self._file.write(record)
+        self._write(record)
         self._ladder.add_match(pairing, record)
         self._observer.show_match(self._ladder, record)
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
-        self._file.write(void)
+        self._write(void)
         reason = void.result.detail
         self._observer.show_notice(
             f"{pairing.maxie} against {pairing.minnie} is void, and played again: {reason}"
         )
+
+    def _write(self, record: Record) -> None:
+        """Append a record to the file. An error ends the run: it is kept, because tasks would raise it in a group."""
+        try:
+            self._file.write(record)
+        except OSError as error:
+            self._write_error = error

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from arena.atomic_file import append_line
 from arena.protocol.record import BadRecord, Record, from_line, to_line
 
 RECORD_START = b'{"format":"arena-record/'
@@ -34,8 +35,8 @@ class RecordFile:
             raise
 
     def write(self, record: Record) -> None:
-        """Append the record of a match."""
-        self._file.write(to_line(record).encode() + b"\n")
+        """Append the record of a match. If it cannot be written, the file stays as it was."""
+        append_line(self._file, to_line(record))
 
     def append_missing(self, records: Iterable[Record]) -> int:
         """Append the `records` that are not in the file.

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
+from arena.atomic_file import replace_on_success
 from arena.solved.board_numbers import Boards
 from arena.solved.header import BadTable, Header, decode_header, encode_header
 from arena.solved.solved_value import SolvedValue, decode_value
@@ -92,8 +93,6 @@ def write_table(path: Path, header: Header, blocks: Sequence[bytes]) -> None:
 
     The file is replaced in one step, so a reader finds either the old table or the new one.
     """
-    new_file = path.with_name(f"{path.name}.new")
-    with new_file.open("wb") as file:
+    with replace_on_success(path) as new_file, new_file.open("wb") as file:
         file.write(encode_header(header, blocks))
         file.writelines(blocks)
-    new_file.replace(path)

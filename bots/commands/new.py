@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, UsageError, check_output_file, err
+from arena.console import CommandError, UsageError, check_output_file, err, write_text
 
 BOT_TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
@@ -54,11 +54,7 @@ def new(
     # A class called Bot would hide its base class, and None is not a valid class name.
     name = "MyBot" if name == "Bot" or iskeyword(name) else name
     text = BOT_TEMPLATE.format(file=shlex.quote(file.name), name=name)
-    try:
-        with file.open("x", encoding="utf-8") as target:
-            target.write(text)
-    except FileExistsError:
-        raise CommandError(f"{file} already exists: choose another name, or remove it first") from None
-    except OSError as error:
-        raise CommandError(f"cannot write {file}: {error.strerror}") from None
+    if file.exists():
+        raise CommandError(f"{file} already exists: choose another name, or remove it first")
+    write_text(text, file)
     err.print(f"{file} is written. Try it: arena match {shlex.quote(str(file))} random --rounds 1")

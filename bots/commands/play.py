@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from arena.atomic_file import append_line
 from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.client.state.moves import BadChoice
@@ -207,8 +208,11 @@ def _format_analysis(game: AnyGame, thinking: Thinking | None) -> str:
 
 
 def _check_writable(path: Path) -> None:
+    is_new = not path.exists()
     try:
-        path.open("a").close()
+        path.open("ab").close()
+        if is_new:
+            path.unlink()
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
 
@@ -218,8 +222,8 @@ def _save_record(match: LocalMatch, path: Path, *, is_finished: bool) -> None:
         typer.echo("Nothing is recorded: the match is unfinished.")
         return
     try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(to_line(match.to_record()) + "\n")
+        with path.open("ab", buffering=0) as file:
+            append_line(file, to_line(match.to_record()))
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"The match is in {path}.")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from arena.atomic_file import replace_on_success
 from arena.solved.zstandard import zstd
 
 COMPRESSION_LEVEL = 1
@@ -48,9 +49,8 @@ def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finish
     """
     header = msgspec.json.encode(_Header(digest, plies, finished, len(codes))) + b"\n"
     body = header + zstd.compress(codes.tobytes(), COMPRESSION_LEVEL)
-    new_file = path.with_name(f"{path.name}.new")
-    new_file.write_bytes(hashlib.sha256(body).digest() + body)
-    new_file.replace(path)
+    with replace_on_success(path) as new_file:
+        new_file.write_bytes(hashlib.sha256(body).digest() + body)
 
 
 def load_checkpoint(path: Path, digest: str, code_count: int) -> tuple[int, bool, Codes] | None:

@@ -102,7 +102,7 @@ def add(
     except FileExistsError:
         raise CommandError(f"{target} already exists; add --replace, or give another --name") from None
     except OSError as error:
-        raise CommandError(f"{error.filename or target}: {error.strerror}") from None
+        raise CommandError(f"cannot write {target}: {error.strerror}") from None
     out.print(f'{name} is in {target}; in a ladder file: submit = "{target}"')
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
-from contextlib import aclosing, contextmanager, nullcontext
+from contextlib import aclosing, nullcontext
 from io import BufferedIOBase
 from itertools import chain
 from pathlib import Path
@@ -15,6 +14,7 @@ import anyio
 import msgspec
 import typer
 
+from arena.atomic_file import open_output
 from arena.console import (
     CommandError,
     DatabaseOption,
@@ -29,7 +29,6 @@ from arena.server.store.archive import ImportResult, add_matches, export_lines, 
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine
 from arena.server.store.errors import StoreError
-from arena.server.store.files import replace_on_success
 from arena.server.store.owners import load_names_of_owner
 from arena.server.store.personal_data import is_name_stored, load_stored_data
 
@@ -121,25 +120,27 @@ def export_command(
 
     to_file = str(file) != "-"
 
-    async def write_records(engine: Engine) -> int:
+    async def write_records(engine: Engine, stream: TextIO | None) -> int:
         count = 0
         bots = () if owner is None else await load_names_of_owner(engine, owner)
         if bots and not any([await is_name_stored(engine, name) for name in bots]):
             raise CommandError(f"nothing is stored about {owner!r:.80}: `arena owner list` shows all owners")
-        with _open_output(file) if to_file else nullcontext() as stream:
-            if owner is not None:
-                owner_data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
-                _write_line(msgspec.json.encode(owner_data).decode(), stream)
-            async with aclosing(export_lines(engine, event, bots)) as lines:
-                async for line in lines:
-                    _write_line(line, stream)
-                    count += 1
-            if event is not None and owner is None and not count:
-                raise CommandError(f"event {event!r:.80} has no finished matches")
+        if owner is not None:
+            owner_data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
+            _write_line(msgspec.json.encode(owner_data).decode(), stream)
+        async with aclosing(export_lines(engine, event, bots)) as lines:
+            async for line in lines:
+                _write_line(line, stream)
+                count += 1
+        if event is not None and owner is None and not count:
+            raise CommandError(f"event {event!r:.80} has no finished matches")
         return count
 
     try:
-        count = run_on_store(db, write_records)
+        with open_output(file) if to_file else nullcontext() as output:
+            count = run_on_store(db, lambda engine: write_records(engine, output))
+    except OSError as error:
+        raise CommandError(f"cannot write {file}: {error.strerror}") from None
     except _WriteFailed as failure:
         if isinstance(failure.reason, BrokenPipeError):
             raise failure.reason from None  # as in `arena export - | head`, which ends the command without a word
@@ -165,23 +166,6 @@ def _write_line(text: str, stream: TextIO | None) -> None:
         typer.echo(text, file=stream)
     except OSError as error:
         raise _WriteFailed(error) from None
-
-
-@contextmanager
-def _open_output(path: Path) -> Iterator[TextIO]:
-    """Yield a stream whose text is stored at `path` if the block succeeds. Raises CommandError if it cannot be written.
-
-    A device or a pipe, such as /dev/stdout, is written directly.
-    """
-    is_special = path.exists() and not path.is_file()
-    try:
-        with (
-            nullcontext(path) if is_special else replace_on_success(path) as part,
-            part.open("w", encoding="utf-8") as stream,
-        ):
-            yield stream
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from None
 
 
 def import_command(

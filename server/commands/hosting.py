@@ -16,6 +16,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from arena.atomic_file import append_line
 from arena.clock import MONOTONIC
 from arena.console import CommandError, err, out
 from arena.games.catalogue import CATALOGUE
@@ -252,7 +253,7 @@ class ReloadableHost:
             faults["standard output"] = error.strerror
         if path := self.settings.store.record:
             try:
-                await anyio.to_thread.run_sync(_append_line, path, to_line(record))
+                await anyio.to_thread.run_sync(_append_to_file, path, to_line(record))
             except OSError as error:
                 faults[path] = error.strerror
         if faults.keys() - self._failed_outputs:
@@ -263,22 +264,9 @@ class ReloadableHost:
         self._failed_outputs = frozenset(faults)
 
 
-def _append_line(path: str, line: str) -> None:
-    """Append a line to a file. If only a part of the line can be written, remove the part, so that all lines are whole.
-
-    Raises OSError if the file cannot be opened or written.
-    """
+def _append_to_file(path: str, line: str) -> None:
     with Path(path).open("ab", buffering=0) as file:
-        file_size = os.fstat(file.fileno()).st_size
-        data = f"{line}\n".encode()
-        written_bytes = 0
-        try:
-            while written_bytes < len(data):
-                written_bytes += file.write(data[written_bytes:])
-        except OSError:
-            if written_bytes:
-                file.truncate(file_size)
-            raise
+        append_line(file, line)
 
 
 def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:

@@ -6,21 +6,24 @@ directly, and `arena restore` copies it into another store, SQLite or PostgreSQL
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.atomic_file import replace_on_success
 from arena.server.store import database, lease, migrations, schema, sqlite
 from arena.server.store.database import Engine, make_engine
-from arena.server.store.errors import StoreError
-from arena.server.store.files import replace_on_success
+from arena.server.store.errors import SQLITE_REASONS, StoreError
 from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.schema import matches, metadata, tokens
 
@@ -42,8 +45,9 @@ async def backup(url: str, path: Path) -> StoreCounts:
     url: database URL of the store
     path: file to create, which appears only when it is complete
 
-    Return the numbers of matches and tokens in the backup. Raises StoreError if the store cannot be used,
-    FileExistsError if the file exists, and another OSError if the file cannot be written.
+    Return the numbers of matches and tokens in the backup. Raises StoreError if the store cannot be used, or the disk of
+    the file is full, FileExistsError if the file exists, and another OSError if the file cannot be written. A
+    cancellation interrupts the copying, and leaves no file.
     """
     _require_new(path)
     engine = make_engine(url)
@@ -54,9 +58,10 @@ async def backup(url: str, path: Path) -> StoreCounts:
             try:
                 async with database.convert_database_errors(engine):
                     if engine.dialect.name == "sqlite":
-                        await _copy_sqlite(engine, part)
+                        await _copy_sqlite(engine, part, path)
                     else:
-                        await _copy_postgresql(engine, copy_engine)
+                        await _copy_postgresql(engine, copy_engine, path)
+                async with database.convert_database_errors(copy_engine, str(path)):
                     return await _finish_copy(copy_engine)
             finally:
                 await database.close_engine(copy_engine)
@@ -71,19 +76,37 @@ def _require_new(path: Path) -> None:
         )
 
 
-async def _copy_sqlite(engine: Engine, file: Path) -> None:
-    """Copy a consistent snapshot of an SQLite store, to which servers may write meanwhile, to the empty file `file`."""
+async def _copy_sqlite(engine: Engine, file: Path, path: Path) -> None:
+    """Copy a consistent snapshot of an SQLite store, to which servers may write meanwhile, to the empty file `file`.
+
+    path: name of the file in error messages
+    """
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
-        await connection.exec_driver_sql("VACUUM INTO ?", (str(file),))
+        driver: Any = (await connection.get_raw_connection()).driver_connection
+        copying = asyncio.ensure_future(connection.exec_driver_sql("VACUUM INTO ?", (str(file),)))
+        try:
+            await asyncio.shield(copying)
+        except asyncio.CancelledError:
+            await driver.interrupt()
+            await asyncio.wait([copying])
+            raise
+        except sa.exc.OperationalError as error:
+            if sqlite.is_full_error(error.orig):
+                raise StoreError(f"cannot write {path}: {SQLITE_REASONS[sqlite3.SQLITE_FULL]}") from None
+            raise
 
 
-async def _copy_postgresql(engine: Engine, copy: Engine) -> None:
-    """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it."""
+async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
+    """Create the tables of an SQLite store, and copy all rows of a PostgreSQL store into it.
+
+    path: name of the SQLite store's file in error messages
+    """
     async with database.open_snapshot(engine) as connection, copy.begin() as target:
         await connection.run_sync(migrations.require_current_schema)
-        await target.run_sync(migrations.create_tables)
-        await _copy_rows(connection, target)
+        async with database.convert_database_errors(copy, str(path)):
+            await target.run_sync(migrations.create_tables)
+        await _copy_rows(connection, target, str(path))
 
 
 async def _finish_copy(copy: Engine) -> StoreCounts:
@@ -190,14 +213,17 @@ async def _require_empty(target: AsyncConnection) -> None:
         raise StoreError(f"the store already has {contents_text}: restore into an empty one")
 
 
-async def _copy_rows(source: AsyncConnection, target: AsyncConnection) -> None:
-    """Copy the rows of all tables of a store into another store, except the servers' leases and the schema version."""
+async def _copy_rows(source: AsyncConnection, target: AsyncConnection, target_name: str = "") -> None:
+    """Copy the rows of all tables of a store into another store, except the servers' leases and the schema version.
+
+    target_name: name of the other store in error messages; empty for its URL
+    """
     for table in metadata.sorted_tables:
         if table.name in (schema.about.name, schema.servers.name):
             continue
         rows = (await source.stream(sa.select(table))).mappings()
         async for chunk in rows.partitions(ROWS_PER_COPY):
-            async with database.convert_database_errors(target.engine):
+            async with database.convert_database_errors(target.engine, target_name):
                 await target.execute(sa.insert(table), [dict(row) for row in chunk])
 
 

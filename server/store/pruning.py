@@ -21,12 +21,12 @@ import anyio.to_thread
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 
+from arena.atomic_file import replace_on_success
 from arena.rating.rater import CurrentRating, RatingKey
 from arena.server.store import database, errors
 from arena.server.store.aggregates.ratings import make_rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import Engine, fetch, open_query_connection
-from arena.server.store.files import replace_on_success
 from arena.server.store.finished_matches import IS_FINISHED
 from arena.server.store.personal_data import remove_expired
 from arena.server.store.schema import events, ladders, matches, rating_steps, records

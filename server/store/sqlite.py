@@ -122,4 +122,14 @@ class QueryDeadline:
 
 def is_busy_error(error: BaseException | None) -> bool:
     """Return True if `error` is SQLite's error that another connection holds a lock."""
-    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF == sqlite3.SQLITE_BUSY
+    return _get_primary_code(error) == sqlite3.SQLITE_BUSY
+
+
+def is_full_error(error: BaseException | None) -> bool:
+    """Return True if `error` is SQLite's error that the disk is full."""
+    return _get_primary_code(error) == sqlite3.SQLITE_FULL
+
+
+def _get_primary_code(error: BaseException | None) -> int:
+    """Return the primary error code of an error of SQLite; 0 for another error."""
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

@@ -46,19 +46,6 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-class FullOutput(io.StringIO):
-    """Output that cannot be written. `number` is the number of the error, such as `errno.ENOSPC`."""
-
-    name = "full"
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-    def write(self, text: str) -> int:
-        raise OSError(self.number, os.strerror(self.number))
-
-
 class Result(NamedTuple):
     """Exit code and output of a command."""
 

@@ -1,3 +1,5 @@
+import errno
+import os
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -11,6 +13,7 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.ladder import Ladder
 from arena.ladder.ladder_run import run_ladder
 from arena.ladder.plan import BotPlan, LadderPlan
+from arena.ladder.record_file import RecordFile
 from arena.match.replay import verify_record
 from arena.protocol import record as records
 from arena.protocol.adjudication import Adjudication
@@ -146,6 +149,25 @@ async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
         with anyio.fail_after(500):
             await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver())
     assert len(list(records.read_records(file))) == 4
+
+
+async def test_a_record_that_cannot_be_written_ends_the_event_until_it_is_resumed(tmp_path: Path) -> None:
+    file, url = tmp_path / "record.jsonl", f"sqlite:///{tmp_path / 'arena.db'}"
+
+    def fail_to_write(_file: RecordFile, _record: Record) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with (
+        anyio.fail_after(500),
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(OSError, match="No space left on device"),
+    ):
+        patch.setattr(RecordFile, "write", fail_to_write)
+        await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database=url)
+    assert not file.exists()
+    with anyio.fail_after(500):
+        await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database=url)
+    assert len(list(records.read_records(file))) == 2
 
 
 def in_store(database: Path) -> dict[str, str | None]:

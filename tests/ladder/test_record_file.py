@@ -6,6 +6,7 @@ import pytest
 
 from arena.ladder.record_file import RecordFile
 from arena.protocol.record import read_records, to_line
+from tests.full_disk import limit_file_size
 from tests.server.matches import record
 
 
@@ -64,6 +65,16 @@ def test_a_torn_first_line_is_cut_off(tmp_path: Path) -> None:
         with closing(RecordFile(path)) as file:
             file.write(record("2"))
         assert [each.match for each in read_records(path)] == ["2"]
+
+
+def test_a_record_for_which_the_disk_has_no_room_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    with closing(RecordFile(path)) as file:
+        file.write(record("1"))
+        with limit_file_size(path.stat().st_size + 100), pytest.raises(OSError, match="File too large"):
+            file.write(record("2"))
+        file.write(record("3"))
+    assert [each.match for each in read_records(path)] == ["1", "3"]
 
 
 def test_an_empty_file_is_deleted(tmp_path: Path) -> None:

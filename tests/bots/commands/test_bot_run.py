@@ -7,7 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 
 from arena.bots.commands.bot_run import OwnerConsole
-from tests.bots.command_line import FullOutput
+from tests.full_disk import FullOutput
 
 
 def test_a_full_disk_is_reported_once_for_each_output_and_ends_no_bot() -> None:

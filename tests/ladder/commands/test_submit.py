@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -53,6 +55,19 @@ def test_a_submission_is_replaced_only_if_that_is_asked_for(
     assert kept.read_bytes() == before
     assert arena("submit", "add", second, "--name", "camel", "--replace").code == 0
     assert [each["runs"] for each in list_submissions()] == ["./goat"]
+
+
+def test_a_submission_for_which_the_disk_has_no_room_is_not_kept(tmp_path: Path) -> None:
+    file, folder = zipped(tmp_path / "bot.zip"), tmp_path / "submissions"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shutil.copyfile", fail_with_full_disk)
+        fails(f"cannot write {folder / 'bot.zip'}: No space", 1, "submit", "add", file, "--folder", folder)
+    assert list(folder.iterdir()) == []
+
+
+def fail_with_full_disk(source: Path, _target: Path) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
 
 
 def test_an_invalid_submission_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

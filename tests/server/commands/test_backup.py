@@ -17,7 +17,8 @@ from arena.protocol.record import from_line, read_records, to_line
 from arena.server.store import tokens
 from arena.server.store.archive import MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
-from tests.bots.command_line import FullOutput, arena, fails
+from tests.bots.command_line import arena, fails
+from tests.full_disk import FullOutput
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, store_match
 

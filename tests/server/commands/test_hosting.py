@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import resource
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from arena.protocol.record import read_records
 from arena.server.commands.hosting import ReloadableHost, read_plan
 from arena.server.commands.settings_file import parse_set_options
-from tests.bots.command_line import FullOutput
+from tests.full_disk import FullOutput, limit_file_size
 from tests.server.matches import record
 
 
@@ -45,13 +44,8 @@ async def test_a_record_cut_off_by_a_full_disk_is_removed(
     options = list(parse_set_options([f"store.record={file}"]))
     host = ReloadableHost(None, options, read_plan(None, options))
     await host.write_result(record("a"))
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 100, hard))
-    try:
-        with redirect_stdout(FullOutput(errno.ENOSPC)):
-            await host.write_result(record("b"))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with limit_file_size(file.stat().st_size + 100), redirect_stdout(FullOutput(errno.ENOSPC)):
+        await host.write_result(record("b"))
     await host.write_result(record("c"))
     assert [each.match for each in read_records(file)] == ["a", "c"]
     (message,) = caplog.messages

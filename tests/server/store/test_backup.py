@@ -2,18 +2,21 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import aiosqlite
 import anyio
+import anyio.to_thread
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backup_module
-from arena.server.store import database, migrations, schema, tokens
+from arena.server.store import database, migrations, schema, sqlite, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import open_store
@@ -144,6 +147,42 @@ async def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a database"):
         await backup(f"sqlite:///{tmp_path / 'no.db'}", tmp_path / "backup.db")
     assert list_file_names(tmp_path) == {"no.db"}
+
+
+async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    is_copied_next = False
+    is_copying, is_interrupted = threading.Event(), threading.Event()
+    require_store, interrupt = backup_module._require_store, aiosqlite.Connection.interrupt
+    monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
+
+    async def require_store_before_copy(engine: AsyncEngine, path: Path) -> None:
+        nonlocal is_copied_next
+        await require_store(engine, path)
+        is_copied_next = True
+
+    def block_copy(_deadline: sqlite.QueryDeadline) -> bool:
+        if is_copied_next:
+            is_copying.set()
+            is_interrupted.wait(10)
+        return False
+
+    async def note_interrupt(connection: aiosqlite.Connection) -> None:
+        await interrupt(connection)
+        is_interrupted.set()
+
+    monkeypatch.setattr(backup_module, "_require_store", require_store_before_copy)
+    monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
+    monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
+    async with open_store(url):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(backup, url, tmp_path / "backup.db")
+            await anyio.to_thread.run_sync(is_copying.wait, 10)
+            tasks.cancel_scope.cancel()
+        assert is_interrupted.is_set()
+        assert not [name for name in list_file_names(tmp_path) if "backup" in name]
 
 
 async def test_a_store_of_a_later_version_is_copied_by_sqlite_and_refused_by_postgresql(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import resource
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Sequence
+from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from arena.server.store.journal.changes import collect_changes
 from arena.server.store.journal.journal import Journal, StoreUnavailable, open_journal
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import load_events_of_match
+from tests.full_disk import limit_file_size
 from tests.server.databases import Postgresql
 from tests.server.journals import MATCH, make_append_event, make_close_match, make_open_match
 from tests.server.matches import record
@@ -248,7 +248,7 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
     ):
         everything: list[DurableEffect] = [make_append_event(2), make_close_match(record(MATCH))]
         event: list[DurableEffect] = [make_append_event(2)]
-        with limit_file_size():
+        with limit_file_size(4096):
             for effects in (event, everything):
                 with pytest.raises(StoreUnavailable):
                     await journal.commit(effects)
@@ -276,17 +276,6 @@ async def test_a_file_that_another_process_keeps_locked_is_only_unavailable(
         await journal.commit([make_append_event(2)])
 
 
-@contextmanager
-def limit_file_size() -> Iterator[None]:
-    """Limit the files of this process to 4096 bytes during the block, as if the disk were full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 async def test_a_journal_closed_during_an_outage_logs_that_its_lease_is_not_released(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -294,7 +283,7 @@ async def test_a_journal_closed_during_an_outage_logs_that_its_lease_is_not_rele
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         open_playing_journal(engine) as journal,
     ):
-        with limit_file_size(), pytest.raises(StoreUnavailable):
+        with limit_file_size(4096), pytest.raises(StoreUnavailable):
             await journal.commit([make_append_event(2)])
         why = journal.describe_outage()
         assert why
