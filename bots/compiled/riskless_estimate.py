@@ -71,28 +71,24 @@ def make_estimate(layout: Any) -> Any:
     ) = (layout.weights + i for i in range(len(FEATURE_NAMES)))
 
     @inlined
-    def count_takeable(rules: Any, mem: Any, pos: Any, border: Any, attackers: Any) -> Any:
-        """Return the number of territories in `border` that a neighbour in `attackers` has enough armies to take.
-
-        Each territory in `border` must have a neighbour in `attackers`.
-        """
-        above_one = 0
-        for i in range(1, planes):
-            above_one |= get(mem, pos + i)
-        total = popcount(border & ~above_one)  # any neighbour takes a territory with one army
-        border &= above_one
-        attackers &= above_one
-        while border != 0:
-            v = lowest_bit(border)
-            border &= border - 1
-            defenders = bit_column(mem, pos, v, planes)
-            near = attackers & get(rules, neighbours_at + v)
+    def capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
+        """Return the weighted sum of `attacks` and `exposed`: one comparison of each pair of neighbouring enemies gives both."""
+        attacked_count = 0
+        exposed = 0
+        while their_border != 0:
+            v = lowest_bit(their_border)
+            their_border &= their_border - 1
+            armies = bit_column(mem, pos, v, planes)
+            near = own & get(rules, neighbours_at + v)
+            is_attacked = 0
             while near != 0:
-                if bit_column(mem, pos, lowest_bit(near), planes) >= defenders:
-                    total += 1
-                    near = 0
+                u = lowest_bit(near)
                 near &= near - 1
-        return total
+                lead = bit_column(mem, pos, u, planes) - armies
+                is_attacked |= lead >= 0
+                exposed |= (lead <= 0) << u
+            attacked_count += is_attacked
+        return get(rules, attacks_at) * attacked_count + get(rules, exposed_at) * popcount(exposed)
 
     @inlined
     def neighbour_features(rules: Any, mem: Any, pos: Any, own: Any, foe: Any) -> Any:
@@ -112,10 +108,8 @@ def make_estimate(layout: Any) -> Any:
             by_empty = neighbours_of(rules, empty)
             safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
             value += get(rules, safe_at) * safe
-        if get(rules, attacks_at):
-            value += get(rules, attacks_at) * count_takeable(rules, mem, pos, their_border, own)
-        if get(rules, exposed_at):
-            value += get(rules, exposed_at) * count_takeable(rules, mem, pos, border, foe)
+        if get(rules, attacks_at) | get(rules, exposed_at):
+            value += capture_features(rules, mem, pos, own, their_border)
         return value
 
     @inlined
