@@ -10,7 +10,7 @@ import pytest
 
 from testkit.parts import skip_without
 
-INSTALL_SECONDS = 50
+INSTALL_SECONDS = 150
 """Maximum time for npm to install the packages, in seconds."""
 
 

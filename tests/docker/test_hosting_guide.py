@@ -93,7 +93,7 @@ class Machine:
         """Send Ctrl-C to all running commands."""
         for number, process in enumerate(self._held):
             self.run(f"kill -INT $(cat /tmp/held-{number}.pid)")
-            assert process.wait(30) in (0, 130), self.run(f"cat /tmp/held-{number}.log").stdout
+            assert process.wait(150) in (0, 130), self.run(f"cat /tmp/held-{number}.log").stdout
         self._held.clear()
 
     def assert_unprivileged(self) -> None:
@@ -107,7 +107,7 @@ class Machine:
     def close(self) -> None:
         """End all commands typed on the machine."""
         for process in self._held:
-            process.wait(30)
+            process.wait(150)
 
     def journal(self) -> str:
         """Return the end of the machine's journal."""

@@ -194,10 +194,10 @@ def bot(file: Path, name: str, change: str, profile: Profile) -> Iterator[None]:
     try:
         yield
         process.send_signal(signal.SIGINT)
-        process.wait(20)
+        process.wait(150)
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(150)
 
 
 def test_a_rated_match_of_bots_from_outside_goes_on_after_the_host_was_killed(

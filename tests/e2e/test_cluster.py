@@ -166,7 +166,7 @@ class Newcomer:
         """Let it end its matches and leave."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(90)
+        return self.process.wait(500)
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -207,7 +207,7 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
                 await dead.wait_ready()
             await wait_for_moves(clients, 20)
             codes = [await asyncio.to_thread(each.finish) for each in clients]
-            async with asyncio.timeout(100):
+            async with asyncio.timeout(500):
                 while await list_matches_in_progress(
                     made.database
                 ):  # the last record is written before its end is told

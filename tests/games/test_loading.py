@@ -34,7 +34,7 @@ def test_parallel_threads_load_the_same_class(tmp_path: Path) -> None:
     together = Barrier(2)
 
     def load() -> type[object]:
-        together.wait(30)
+        together.wait(500)
         return load_game_class(file, "Nim")
 
     with ThreadPoolExecutor(2) as pool:

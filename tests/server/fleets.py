@@ -41,7 +41,7 @@ def processes_of(mark: str) -> list[int]:
     return processes
 
 
-def all_gone(mark: str, seconds: float = 100) -> bool:
+def all_gone(mark: str, seconds: float = 500) -> bool:
     """Return True if no process with `mark` is left after a short wait."""
     until = time.monotonic() + seconds
     while processes_of(mark):

@@ -104,7 +104,7 @@ def test_a_false_record_is_reported_with_file_and_line(one: Path, tmp_path: Path
 
 def until_keys_are_read(terminal: "pexpect.spawn[str]") -> None:
     """Wait until the program reads single keys, because it ignores keys that are typed earlier."""
-    end = time.monotonic() + 40
+    end = time.monotonic() + 500
     while termios.tcgetattr(terminal.child_fd)[3] & termios.ICANON:
         assert time.monotonic() < end
         time.sleep(0.005)

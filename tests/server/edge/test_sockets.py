@@ -45,7 +45,7 @@ from tests.certificates import make_certificate
 from tests.server.edge.rig import ScriptedCore, echo_page_path, make_turn
 
 HOST = "127.0.0.1"
-TIMEOUT_SECONDS = 100
+TIMEOUT_SECONDS = 500
 
 
 class PlayingCore(ScriptedCore):

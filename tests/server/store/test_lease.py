@@ -321,7 +321,7 @@ async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_ex
                 driver = (await still.get_raw_connection()).driver_connection
                 assert driver is not None
                 await driver.prepare("SELECT 1")
-            with anyio.fail_after(60):
+            with anyio.fail_after(500):
                 new = await take_lease(engine, process=identify_this_process())
             assert new.number == old.number + 1
             with pytest.raises(sa.exc.DBAPIError):

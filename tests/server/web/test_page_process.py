@@ -198,7 +198,7 @@ async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pyte
     assert results == [503]
     assert (await get(pages, "/api/bot/anna"))[0] == 404
     assert pages.process.pid not in (None, pid)
-    with anyio.fail_after(60):  # a thread waits for the exit code, perhaps until after the next start
+    with anyio.fail_after(500):  # a thread waits for the exit code, perhaps until after the next start
         while not (warnings := [each.getMessage() for each in caplog.records if each.name == "arena.pages"]):
             await anyio.lowlevel.checkpoint()
     assert warnings == ["the page process ended (exit code -9): the next request starts another"]
