@@ -229,14 +229,19 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
     Raises StoreError if the database cannot be used, is not a store, or has a version that cannot be migrated. Raises
     lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
-    async with convert_database_errors(engine, shown_name), open_exclusive_transaction(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            # The server does not run yet, so no standby waits, and a busy database may need more time.
-            longer_timeout = (
-                f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
-            )
-            await connection.exec_driver_sql(longer_timeout)
-        await connection.run_sync(create_or_migrate)
+    async with convert_database_errors(engine, shown_name):
+        # First without the lock, because a frozen server may hold it, and its standby opens the store to take over.
+        async with open_query_connection(engine) as connection:
+            if await connection.run_sync(migrations.read_schema_version) == migrations.SCHEMA_VERSION:
+                return
+        async with open_exclusive_transaction(engine) as connection:
+            if engine.dialect.name == "postgresql":
+                # The server does not run yet, so no standby waits, and a busy database may need more time.
+                longer_timeout = (
+                    f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
+                )
+                await connection.exec_driver_sql(longer_timeout)
+            await connection.run_sync(create_or_migrate)
 
 
 def create_or_migrate(connection: sa.Connection) -> None:

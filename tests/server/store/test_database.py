@@ -122,6 +122,15 @@ async def test_servers_that_start_at_once_on_an_empty_database_all_open_it(datab
             assert await read_version(engine) == migrations.SCHEMA_VERSION
 
 
+async def test_a_store_of_this_version_opens_without_waiting_for_a_long_transaction(database: str) -> None:
+    """The transaction may belong to a frozen server, whose standby must be able to take over."""
+    async with open_store(database) as engine, open_exclusive_transaction(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            await connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+        async with open_store(database):  # if it waited for the lock, it would fail
+            pass
+
+
 async def test_the_creation_of_tables_has_a_longer_time_limit_than_other_transactions(
     postgresql_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
