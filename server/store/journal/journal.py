@@ -85,6 +85,8 @@ class Journal:
         """Reason why the last commit or lease renewal failed; empty if it succeeded."""
         self._in_doubt = False
         """True if the last commit raised an exception, but may nevertheless be or become durable."""
+        self._is_replacing_lease = False
+        """True while the lease may be replaced in the store already, but not in `lease`: the answer may have been lost."""
 
     async def commit(self, effects: Iterable[DurableEffect]) -> None:
         """Store effects (decisions of the core, such as an accepted move) in one transaction: all of them or none.
@@ -125,7 +127,8 @@ class Journal:
         try:
             if self._in_doubt:
                 async with self._transaction_lock:
-                    self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
+                    self._is_replacing_lease = True
+                    await self._finish_replacing_lease()
                 self._in_doubt = False
             return await load_restart_state(self.engine, self.lease.name, event)
         except Exception as error:
@@ -145,6 +148,7 @@ class Journal:
 
         async with self._transaction_lock:
             try:
+                await self._finish_replacing_lease()
                 return await self._writer.write(check_lease_and_write)
             except LeaseLost:
                 self.lease_lost.set()
@@ -178,6 +182,7 @@ class Journal:
         self._pending_since["renewal"] = self._clock.now_ns()
         try:
             async with self._transaction_lock:
+                await self._finish_replacing_lease()
                 await self._writer.write(partial(lease.renew_lease, lease=self.lease))
             self._last_error = ""
         except Exception as error:  # noqa: BLE001
@@ -186,6 +191,15 @@ class Journal:
                 log.warning("the lease could not be renewed: %s", failure)
         finally:
             del self._pending_since["renewal"]
+
+    async def _finish_replacing_lease(self) -> None:
+        """Replace the lease by one with the next fencing token, if `load` has begun to. The caller holds the transaction lock.
+
+        Without this, a write under the old token would fail as if another process had acquired the lease.
+        """
+        if self._is_replacing_lease:
+            self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
+            self._is_replacing_lease = False
 
     def _record_failure(self, error: Exception) -> Exception:
         """Record an error as the reason of an outage, and return the exception to raise instead.

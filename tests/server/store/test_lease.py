@@ -275,6 +275,32 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         )  # no outcome is unknown any more, so no new token is needed
 
 
+@pytest.mark.parametrize("next_write", ["renewal", "other write"])
+async def test_a_lost_answer_about_the_new_token_does_not_lose_the_lease(
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, next_write: str
+) -> None:
+    async with open_journal(engine) as journal:
+        await journal.commit([make_open_match(), make_append_event(1)])
+        before, write = journal.lease, journal._writer.write
+
+        async def lose_answer(work: Callable[[sa.Connection], Lease]) -> Lease:
+            await write(work)
+            raise ConnectionError("the line is cut")
+
+        await break_commit(journal, [make_append_event(2)], monkeypatch)
+        with monkeypatch.context() as patched, pytest.raises(StoreError, match="the line is cut"):
+            patched.setattr(journal._writer, "write", lose_answer)
+            await journal.load("test")
+        if next_write == "renewal":
+            await journal.renew_lease()
+        else:
+            await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
+        assert not journal.lease_lost.is_set()
+        assert journal.lease.number > before.number
+        await journal.load("test")
+        await journal.commit([make_append_event(2)])
+
+
 async def test_a_renewal_during_load_does_not_lose_the_lease(
     engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
