@@ -1,6 +1,6 @@
 // The page's views, each by the name that its addresses begin with.
 
-import { start, navigate, onNavigate, parseAddress, addressOf } from "./router.js";
+import { start, navigate, onNavigate, parseAddress, addressOf, hasCome } from "./router.js";
 import { apply } from "./preferences.js";
 import { h, on, set } from "./dom.js";
 import { savedMatch } from "./saved.js";
@@ -132,6 +132,11 @@ of(".rules-button").addEventListener("click", () => {
   showRules(gameName, setup);
 });
 of(".settings-button").addEventListener("click", showSettings);
+of(".back").addEventListener("click", (event) => {
+  if (!hasCome()) return; // to the start page
+  event.preventDefault();
+  history.back();
+});
 apply();
 onNavigate(() => {
   const [name, [id]] = parseAddress();

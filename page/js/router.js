@@ -36,12 +36,15 @@ const tell = () => listeners.forEach((each) => each());
 
 // Navigate to an address of the page.
 export function navigate(address) {
-  if (address !== location.pathname + location.search) history.pushState(null, "", address);
+  if (address !== location.pathname + location.search) history.pushState({ within: true }, "", address);
   tell();
 }
 
 // Update the address to the reader's current place, without a new entry in the history.
-export const replaceAddress = (address) => history.replaceState(null, "", address);
+export const replaceAddress = (address) => history.replaceState(history.state, "", address);
+
+// Return true if the reader came from another view of the page.
+export const hasCome = () => Boolean(history.state?.within);
 
 // Redirect old addresses, #/match/ID/PLY.
 function translate(views) {

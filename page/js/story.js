@@ -50,8 +50,8 @@ function eventAt(match, continents, known) {
     .map((each) => ({ ply, seat, ...each, weight: each.weight + swing }));
   const favourite = favouriteAt(now);
   const lost = old && !favourite && percentages(now)[old] <= 50;
-  if (favourite && favourite !== old) told.push({ ply, seat: favourite, weight: 0.25 + swing, words: `${match.players[favourite]} becomes the favourite` });
-  if (lost) told.push({ ply, seat: old, weight: 0.15 + swing, words: `${match.players[old]} is no longer the favourite` });
+  if (favourite && favourite !== old) told.push({ ply, seat: favourite, weight: 0.25 + swing, words: `${match.players[favourite]} becomes the favourite`, chance: true });
+  if (lost) told.push({ ply, seat: old, weight: 0.15 + swing, words: `${match.players[old]} is no longer the favourite`, chance: true });
   return { played, best: told.sort((a, b) => b.weight - a.weight)[0], favourite: lost ? null : favourite ?? old };
 }
 
@@ -75,6 +75,12 @@ export function sentence(match, told, ply) {
   const seat = found.get(match).known[ply - 1]?.favourite ?? null;
   const words = seat ? `${players[seat]} is the favourite` : ply < OPENING_PLIES ? `First to ${goal} armies wins` : "Too close to call";
   return { words, seat, aloud: last?.words ?? words };
+}
+
+// Return { words, seat }: the same for a player of the match, who is not told the chances; without words if there is nothing else to tell.
+export function playerSentence(match, told, ply) {
+  const event = told.find((each) => each.ply === ply && !each.chance);
+  return event ?? (match.game.told ? nearGoal(match, ply) : null) ?? { words: "", seat: null };
 }
 
 // Return { words, seat }: how a match stands at a ply, in two or three words that follow the mark of the player whom they are about, if any.

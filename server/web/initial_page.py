@@ -157,7 +157,7 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
     return (
         f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{COLOUR_NAMES[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
-        f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal} armies</span></span>'
+        f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
         f'<span class="line facts-of">{territories}</span></div>'
     )
 

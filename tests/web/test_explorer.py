@@ -129,7 +129,7 @@ def test_an_attacker_who_wins_a_tie_is_told_so(empty: BrowserArena, page: Page, 
     expect(page.locator(".told")).to_contain_text(
         "Move 1, ada: Mali → Egypt, 3 against 3: taken, attackers win ties"
     )
-    expect(page.locator(".map .fight text").first).to_have_text("3 vs 3 → taken")
+    expect(page.locator(".map .fight text").first).to_have_text("3 vs 3")
 
 
 def test_the_focus_stays_on_the_map_after_a_move_by_keys(shown: Page) -> None:

@@ -166,6 +166,40 @@ def test_the_whole_name_is_told_of_the_last_move_and_of_the_territory_that_is_po
     expect(names.filter(has_text="Kentucky")).to_have_count(1)
 
 
+ON_OTHER_LAND = """async (line) => {
+  const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
+  const [{ MapBoard }, { Match }, { loadMapData }] = [await from('boards/map.js'), await from('match.js'), await from('boards/mapdata.js')];
+  const match = Match.fromRecord(JSON.parse(line));
+  await loadMapData(match.game.setup);
+  const board = new MapBoard(match.game, () => null, { whole: true });
+  document.querySelector('main').replaceChildren(board.element);
+  board.zoom.fit();
+  const [told, wrong] = [[], []];
+  match.moves.forEach(({ move }, ply) => {
+    board.show(match.positions[ply + 1], move, match.positions[ply]);
+    const corner = board.picture.getScreenCTM().inverse();
+    for (const rect of board.tag.querySelectorAll('rect')) {
+      const { left, right, top, bottom } = rect.getBoundingClientRect();
+      const name = rect.nextSibling.textContent;
+      const at = (x, y) => new DOMPoint(x, y).matrixTransform(corner);
+      const [a, b] = [at(left, top), at(right, bottom)];
+      const covered = { x1: a.x + 3, y1: a.y + 3, x2: b.x - 3, y2: b.y - 3 };
+      told.push(name);
+      if (board.land.regions.some((land, v) => match.game.names[v] !== name && land.meets(covered))) wrong.push(`${ply} ${name}`);
+    }
+  });
+  return [told.length, wrong];
+}"""
+
+
+@pytest.mark.parametrize("name", ["italy", "world"])
+def test_the_name_of_the_last_move_lies_on_no_other_land(table: Page, name: str) -> None:
+    table.set_viewport_size({"width": 390, "height": 780})
+    told, wrong = table.evaluate(ON_OTHER_LAND, to_line(made_up(name)))
+    assert told > 0
+    assert wrong == []
+
+
 TRAINED = """async (line) => {
   const from = (path) => import(new URL(path, document.querySelector('script[type=module]').src).href);
   const [{ MapBoard }, { Match }, { loadMapData }] = [await from('boards/map.js'), await from('match.js'), await from('boards/mapdata.js')];

@@ -132,6 +132,22 @@ def test_the_end_of_a_match_and_the_next_steps_are_below_its_board(played: Brows
     expect(page.get_by_role("button", name="Share", exact=True)).to_be_in_viewport(ratio=1)
 
 
+def test_the_way_back_from_a_match_is_in_its_header(played: BrowserArena, page: Page) -> None:
+    match = played.fetch_json("records")["matches"][0]["match"]
+    back = page.get_by_role("link", name="Back", exact=True)
+    page.goto(f"{played.url}search")
+    expect(back).to_be_hidden()
+    page.locator(f"a[href^='/match/{match}']").first.click()
+    expect(page.locator(".viewer .map .area-of").first).to_be_visible()
+    page.get_by_role("button", name="Next move").click()
+    assert box_of(back)["y"] + box_of(back)["height"] <= 48
+    back.click()
+    expect(page).to_have_url(f"{played.url}search")
+    page.goto(f"{played.url}match/{match}")
+    back.click()
+    expect(page).to_have_url(played.url)
+
+
 def test_the_title_of_a_match_that_is_behind_is_whole(timed: Page) -> None:
     timed.set_viewport_size({"width": 360, "height": 640})
     timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 30])
@@ -230,8 +246,8 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
             page.locator("[data-source]").first.dispatch_event("click")
         board = page.locator(".board")
         wait_until(lambda board=board: box_of(board)["height"] > 360)
-        below = (".offers",) if chosen else (".story", ".told")
-        for sign in (".turn", ".scoreboard", ".controls", *below):
+        below = ".offers" if chosen else ".told"
+        for sign in (".turn", ".scoreboard", ".controls", below):
             expect(page.locator(sign)).to_be_in_viewport(ratio=1)
             assert box_of(page.locator(sign))["x"] >= box_of(board)["x"] + box_of(board)["width"]
     show_replay(page, "world")
@@ -301,7 +317,8 @@ def test_the_bar_of_ones_turn_is_below_the_board_and_keeps_its_place(empty: Brow
         assert below["y"] - board["y"] - board["height"] < 80, (
             "nothing empty is between the board and the choices"
         )
-        assert box_of(page.locator(".tabbed"))["y"] - below["y"] - below["height"] <= 16
+        expect(page.locator(".told")).to_be_visible()  # also of the opponent's move, while one chooses
+        expect(page.locator(".tabbed")).to_be_visible(visible=not chosen)
         assert buttons["y"] + buttons["height"] == 844, "a bar in the place of the tabs"
         places.add(turn["y"])
     assert len(places) == 1

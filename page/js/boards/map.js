@@ -448,18 +448,19 @@ export class MapBoard {
     }
     if (what !== "won" && what !== "lost") return;
     const shown = { lead: this.lead, taken: this.boxesOf(move), noted: this.fought };
-    this.fight.append(this.badge(`${came} vs ${stood} → ${Math.abs(came - stood) || "taken"}`, move[1], parts.at(-1), shown));
+    this.fight.append(this.badge(`${came} vs ${stood}`, move[1], parts.at(-1), shown));
   }
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
-  // `taken`: boxes of other words; `noted` gets the box of these; `always`: even where they cover others, or are far from the territory.
-  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), always = false } = {}) {
+  // `taken`: boxes of other words; `noted` gets the box of these; `foreign`: land on which they may not lie; `always`: even where they cover
+  // others, or are far from the territory.
+  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), always = false } = {}) {
     const { size, markScale, layout } = this;
     const width = 12 + widthIn(BADGE_FONT)(text);
     const { selected = null, sources, targets } = this.marked ?? {};
     const radius = (/** @type {number} */ n) => markScale * (n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
     const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) || (selected === null && sources?.has(w)) ? RING * markScale : radius(n)));
-    const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, layout, size, line);
+    const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, foreign, layout, size, line);
     if (covers && !always) return svg("g");
     const [x, y] = [(spot.x1 + spot.x2) / 2, (spot.y1 + spot.y2) / 2];
     const [left, top] = layout.at[v];
@@ -498,7 +499,8 @@ export class MapBoard {
       const lead = svg("path", { class: "lead" });
       const others = isPointed ? taken : [...taken, ...this.boxes.filter((each) => each !== own?.box)];
       const line = last.includes(v) ? this.layout.lines(...last).at(-1) : [place, place];
-      const badge = this.badge(this.game.names[v], v, line, { taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed });
+      const foreign = last.includes(v) && !isPointed ? this.land.regions.filter((_, w) => w !== v) : []; // its name would seem to be that of this land
+      const badge = this.badge(this.game.names[v], v, line, { foreign, taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed });
       this.tag.append(lead, badge);
       if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
     }

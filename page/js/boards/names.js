@@ -31,6 +31,11 @@ export class Region {
   encloses(each) {
     return !this.edges.some((edge) => touches(edge, each)) && this.contains([(each.x1 + each.x2) / 2, (each.y1 + each.y2) / 2]);
   }
+
+  // Return true if the box covers a part of it.
+  meets(each) {
+    return overlap(each, this.bounds) && (this.edges.some((edge) => touches(edge, each)) || this.encloses(each));
+  }
 }
 
 // Return the edges of a ring of corners.

@@ -43,7 +43,8 @@ export class Zoom {
     this.smaller = button("Zoom out", "−", false);
     this.larger = button("Zoom in", "+", true);
     this.keys = least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null;
-    this.element = h("div", { class: "zoom" }, this.place, this.keys);
+    this.back = h("button", { type: "button", class: "whole-map small", hidden: true, onclick: () => this.showWhole() }, "Whole map");
+    this.element = h("div", { class: "zoom" }, this.place, this.keys, this.back);
     new ResizeObserver(() => this.fit()).observe(this.place);
     if (!least) return;
     this.place.addEventListener("wheel", (event) => {
@@ -109,6 +110,7 @@ export class Zoom {
     const scale = Math.max(whole, Math.min(this.factor ?? this.ownScale(height), MAX_SCALE));
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
+    set(this.back, { hidden: scale <= whole * 1.001 });
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
@@ -215,6 +217,12 @@ export class Zoom {
     }
     const next = this.scale * (larger ? ZOOM_STEP : 1 / ZOOM_STEP);
     this.by((next >= this.least ? next : larger ? this.least : this.whole) / this.scale);
+  }
+
+  showWhole() {
+    if (this.near.length && this.zoomsIn) this.glide(this.near, 0);
+    else this.by(this.whole / this.scale);
+    this.place.focus({ preventScroll: true }); // the button is hidden
   }
 
   // Return true if the style hides the buttons until the keyboard is on them.

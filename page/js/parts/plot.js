@@ -18,7 +18,6 @@ const TICKS = [0.9, 0.5, 0.1].map((chance) => ({
   share: 2 * chance - 1, text: percent(Math.max(chance, 1 - chance)), seat: chance === 0.5 ? null : chance > 0.5 ? "maxie" : "minnie",
 }));
 const FOLDED_SHARE = 1 / 3; // of the match: as long as less of it was seen, the curve is not worth its room
-const MIN_VISIBLE_LEAD = 0.2; // of the range from even to won: a smaller lead in armies is hardly to be seen
 
 export class Plot {
   // go(ply) is called when the reader clicks, reveal() for the part that was not shown yet.
@@ -81,8 +80,8 @@ export class Plot {
     return points.map(([n, share]) => `M${this.x(n)} ${this.y(share).toFixed(1)}h0`).join("") || null;
   }
 
-  // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply. In the
-  // reader's own match there is room for it once somebody leads.
+  // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply. Who plays is
+  // not told the chances before the end.
   // `turns`: the turning points that the reader has seen, as { ply, words, weight }.
   show({ at, seen, known, end, atOnce }, turns) {
     const { match } = this;
@@ -95,8 +94,7 @@ export class Plot {
       return share === null ? [] : [[ply, 2 * share - 1]];
     });
     this.turns = turns;
-    const led = this.points.some(([, share]) => Math.abs(share) >= MIN_VISIBLE_LEAD);
-    set(this.element, { hidden: !hasChances(match) || (atOnce && !(end || led || judged)) });
+    set(this.element, { hidden: !hasChances(match) || (atOnce && !end) });
     set(this.rest, { hidden: seen >= known });
     set(this.element, { "data-folded": seen < FOLDED_SHARE * known });
     this.rest.style.left = `${((100 * seen) / this.most).toFixed(1)}%`;

@@ -72,7 +72,7 @@ export class Scoreboard {
     set(player.name, { title: bot === botOf(bot) ? bot : `Another process of ${botOf(bot)}` });
     if (this.compact) return;
     set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
-    say(player.goal, score ? ` / ${match.setup.armies_to_win} armies` : "");
+    say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
     say(player.facts, score ? plural(score[seat].places, "territory", "territories") : "");
   }
 

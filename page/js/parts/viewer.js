@@ -7,7 +7,7 @@ import { isStill } from "../preferences.js";
 import { h, parts, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
-import { describeMove, keyMoments, nextMoment, sentence, story } from "../story.js";
+import { describeMove, keyMoments, nextMoment, playerSentence, sentence, story } from "../story.js";
 import { SIDES, dateOf, ending, eventTitle, explained, gameTitle, watched } from "../text.js";
 import { EngineDetails } from "./enginedetails.js";
 import { Explorer } from "./explorer.js";
@@ -246,12 +246,12 @@ export class Viewer {
     this.scoreboard.show(match, at, { behind: playback.behind > 0 });
     // A small frame of another site has nothing else that tells the result.
     const tells = this.over && document.body.classList.contains("embedded");
-    set(this.scoreboard.bar, { hidden: !hasChances(match) && !tells });
+    set(this.scoreboard.bar, { hidden: this.seat !== null || (!hasChances(match) && !tells) }); // a player is not told the chances
     this.showTrack(at);
     const { known, end, atOnce } = playback;
     this.plot.show({ at, seen, known, end, atOnce }, this.turns(seen));
     const told = story(match, this.continents, at);
-    const { words, seat, aloud = words } = this.review.sentence(at) ?? sentence(match, told, at);
+    const { words, seat, aloud = words } = this.review.sentence(at) ?? (this.own ? playerSentence : sentence)(match, told, at);
     const over = match.endsAt(at) && !explorer.active;
     const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
     const [result, why] = over && !silent ? ending(match) : [this.toReader(words), ""];
