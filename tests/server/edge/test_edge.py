@@ -230,9 +230,15 @@ async def test_a_refused_page_client_connects_again_with_the_next_request() -> N
 
 
 @virtual
-async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients() -> None:
+async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with open_rig_with_client() as (arena, anna, _):
-        arena.edge.set_cut_off(cut_off=True)
+        for _ in range(2):
+            arena.edge.set_cut_off(cut_off=True)
+        warnings = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+        number = arena.edge.number
+        assert warnings == [f"edge {number} receives nothing from any core: disconnecting its clients"]
         error, code = await anna.wait_refused()
         assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
         response = await Peer(arena.edge).open_websocket()
