@@ -65,6 +65,7 @@ from arena.server.loop_lag import NEVER, LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
+from arena.server.store.errors import describe_failure, is_transient_error
 from arena.server.store.journal.journal import Journal, StoreUnavailable
 from arena.server.store.lease import LeaseLost
 
@@ -90,8 +91,8 @@ For the next core, each edge lists its clients, and the shell repeats its reques
 class StoreFailed(Exception):
     """Raised if the store stays unavailable: the core is dropped, and rebuilt from the store later. The message is logged."""
 
-    def __init__(self, error: StoreUnavailable) -> None:
-        super().__init__(f"the store is unavailable, and matches wait until it is back: {error}")
+    def __init__(self, reason: StoreUnavailable | str) -> None:
+        super().__init__(f"the store is unavailable, and matches wait until it is back: {reason}")
 
 
 RecordLookup = Callable[[str], Awaitable[str | None]]
@@ -387,8 +388,15 @@ class Shell:
         """Send a request for a match to the new core; if the match has already been stored, set its record as the result.
 
         record  future that the caller of `_request_match` waits for
+
+        Raises StoreFailed if the store is unavailable.
         """
-        line = await self._find_record(request.terms.match)
+        try:
+            line = await self._find_record(request.terms.match)
+        except Exception as error:
+            if not is_transient_error(error):
+                raise
+            raise StoreFailed(describe_failure(error) or str(error)) from error
         if record.done():  # the caller may have been cancelled meanwhile
             return
         if line is None:

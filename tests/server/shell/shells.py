@@ -56,6 +56,8 @@ class ListStore:
         self.commits: list[list[DurableEffect]] = []
         self.is_away = False
         self.error: Exception | None = None
+        self.failing_lookups = 0
+        """Number of the next calls of `record` that fail because the connection to the store is lost."""
         self.lease = Lease("", 1)
         self.lease_lost = asyncio.Event()
         self.gate = asyncio.Event()
@@ -86,6 +88,9 @@ class ListStore:
         return RestoreMatches([] if event is None else [*list_unfinished(self.effects)], sessions, ended)  # type: ignore[arg-type]
 
     async def record(self, match: str) -> str | None:
+        if self.failing_lookups:
+            self.failing_lookups -= 1
+            raise ConnectionError("the line is cut")
         for each in self.effects:
             if isinstance(each, CloseMatch) and each.record.match == match:
                 return to_line(each.record)

@@ -227,7 +227,8 @@ async def test_after_a_long_outage_a_new_core_is_built_from_the_store() -> None:
 
 
 @virtual
-async def test_a_requested_match_that_was_not_stored_is_requested_again() -> None:
+@pytest.mark.parametrize("failing_lookups", [0, 2])
+async def test_a_requested_match_that_was_not_stored_is_requested_again(failing_lookups: int) -> None:
     store = ListStore()
     async with running(store, event=None) as edge:
         edge.connect("a"), edge.connect("b")
@@ -235,9 +236,11 @@ async def test_a_requested_match_that_was_not_stored_is_requested_again() -> Non
         store.is_away = True
         play_task = asyncio.create_task(edge.shell.play_match(spec("a", "b")))
         await anyio.sleep(100)
-        store.is_away = False
+        store.is_away, store.failing_lookups = False, failing_lookups
         record = await play_task
         assert record.result.reason is EndReason.LINE
+        assert store.failing_lookups == 0
+        assert len(store.of(OpenMatch)) == 1
 
 
 @virtual
