@@ -46,7 +46,7 @@ from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK, make_loopback_url, make_websocket_url
 from arena.server.edge.directives import NO_NOTICE, Directives
-from arena.server.edge.edge import Edge
+from arena.server.edge.edge import Edge, require_usable_address
 from arena.server.failed_logins import FailedLogins, choose_pause_seconds
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -456,6 +456,8 @@ async def open_host(
     async with AsyncExitStack() as stack:
         # The first call reads files of every installed package, which would stall the event loop.
         await anyio.to_thread.run_sync(list_installed_games)
+        if settings.server.role is not ProcessRole.CORE:  # a standby may wait on the leader's address
+            await _require_usable_addresses(settings.server)
         engine = await open_store(stack, settings)
         metrics = Metrics()
         is_standby = settings.server.role is ProcessRole.CORE
@@ -606,6 +608,13 @@ async def listen(
             LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1]
         )
     return url, (loopback_url or "") if has_house else ""
+
+
+async def _require_usable_addresses(settings: ServerSettings) -> None:
+    """Raise CannotListen if `listen` would, so that a start in vain creates no store."""
+    await require_usable_address(settings.host, settings.port, reuse_port=settings.reuse_port)
+    if settings.metrics_port:
+        await require_usable_address(LOOPBACK, settings.metrics_port)
 
 
 async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:

@@ -156,7 +156,7 @@ BAD = [
     (["maps", "show", "atlantis"], FAILURE, ["atlantis", "world"]),
     (["maps", "check", "map.toml"], FAILURE, ["map.toml"]),
     (["maps", "check", "broken.toml"], FAILURE, ["broken.toml"]),
-    (["token", "create", "a\nb", "--db", "sqlite:///x.db"], FAILURE, ["printable"]),
+    (["token", "create", "a\nb", "--db", "sqlite:///x.db"], MISUSE, ["printable"]),
     (["token", "revoke", "nobody", "--db", "sqlite:///x.db"], FAILURE, ["x.db", "arena serve"]),
     (["ratings", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no/such", "arena serve"]),
 ]
@@ -238,6 +238,6 @@ def test_bad_input_is_reported_in_one_line(
     assert "Traceback" not in output.err + output.out
     for part in parts:
         assert part in lines[0]
-    assert {path.name for path in tmp_path.iterdir()} - {"x.db", "__pycache__"} == set(FILES), (
-        "no empty record"
-    )
+    # A server tries its own engines when its store is open.
+    ignored_names = {"__pycache__", "x.db"} if "house" in " ".join(words) else {"__pycache__"}
+    assert {path.name for path in tmp_path.iterdir()} - ignored_names == set(FILES)

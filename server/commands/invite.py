@@ -12,7 +12,7 @@ import typer
 
 from arena.console import DatabaseOption, UsageError, check_output_file, err, write_text
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.store.invitations import create_invitations
 
 MAX_NEW_OWNERS = 10_000
@@ -65,6 +65,8 @@ def invite_command(
     owners = list(dict.fromkeys([*(owner or ()), *(_read_roster(roster) if roster else ())]))
     if not 1 <= len(owners) <= MAX_NEW_OWNERS:
         raise UsageError(f"name 1 to {MAX_NEW_OWNERS} owners, as arguments or in a --roster")
+    for name in owners:  # before a missing store is created
+        require_name(name)
     try:
         days = expires.removesuffix("d")
         is_in_days = days != expires and days.isdecimal() and int(days) > 0

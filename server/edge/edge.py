@@ -53,6 +53,31 @@ class CannotListen(Exception):
     """Raised when the server cannot listen on an address; the one-line message has the address and the reason."""
 
 
+async def require_usable_address(host: str, port: int, *, reuse_port: bool = False) -> None:
+    """Raise CannotListen if no server can listen on `host`:`port`. The arguments are those of `Edge.listen`."""
+    with anyio.CancelScope(shield=True):
+        (await _bind(asyncio.Protocol, host, port, reuse_port=reuse_port)).close()
+
+
+async def _bind(
+    make_protocol: Callable[[], asyncio.BaseProtocol],
+    host: str,
+    port: int,
+    *,
+    reuse_port: bool,
+    **options: Any,
+) -> asyncio.Server:
+    """Return a server whose sockets are bound to `host`:`port`, but do not listen yet. Raises CannotListen."""
+    if reuse_port:
+        options["reuse_port"] = True
+    try:
+        return await asyncio.get_running_loop().create_server(
+            make_protocol, host, port, backlog=LISTEN_BACKLOG, start_serving=False, **options
+        )
+    except OSError as error:
+        raise CannotListen(describe_listen_error(host, port, error)) from None
+
+
 EdgeClient = Session | PageClient
 """Client of an edge: the session of a websocket, or the internal client of the server's web page."""
 
@@ -151,24 +176,12 @@ class Edge:
 
         Raises CannotListen if the address cannot be used.
         """
-        loop = asyncio.get_running_loop()
         options: dict[str, Any] = {"ssl_handshake_timeout": self.limits.hello_seconds} if tls else {}
-        if reuse_port:
-            options["reuse_port"] = True
         # A cancellation after a socket is bound and before it is stored here would leave it open.
         with anyio.CancelScope(shield=True):
-            try:
-                listener = await loop.create_server(
-                    self.make_connection,
-                    host,
-                    port,
-                    ssl=tls,
-                    backlog=LISTEN_BACKLOG,
-                    start_serving=False,
-                    **options,
-                )
-            except OSError as error:
-                raise CannotListen(describe_listen_error(host, port, error)) from None
+            listener = await _bind(
+                self.make_connection, host, port, reuse_port=reuse_port, ssl=tls, **options
+            )
             self._listeners.append(listener)
             for listening_socket in listener.sockets:  # accepted connections inherit these sizes
                 listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)

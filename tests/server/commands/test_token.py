@@ -55,7 +55,7 @@ def test_a_bot_connects_with_a_created_token(database: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
-        (("create", " "), 1, "is not a valid name"),
+        (("create", " "), 2, "is not a valid name"),
         (("create", "bert", "--role", "king"), 2, "king"),
         (("rotate", "bert"), 1, "'bert' has no token"),
         (("revoke", "bert"), 1, "'bert' has no token"),
