@@ -104,7 +104,7 @@ def tune_command(
         typer.Option(
             "--without",
             metavar="FEATURE",
-            help="Feature whose weight stays at 0, or at its value in the --from file; may be repeated.",
+            help="Feature that the evaluator leaves out (weight 0); may be repeated.",
         ),
     ] = None,
     outcomes: Annotated[
@@ -157,9 +157,11 @@ def tune_command(
     initial_weights = _load_initial_weights(
         initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), feature_names
     )
+    _check_features(feature_names, without or ())
+    initial_weights |= dict.fromkeys(without or (), 0)
     if str(output) == "-":
         raise UsageError("--out -: name a file, because the progress is on standard output")
-    _check_options(feature_names, initial_weights, generations, rounds, without or (), outcomes=outcomes)
+    _check_options(initial_weights, generations, rounds, outcomes=outcomes)
     start_seconds = time.process_time()
 
     def describe_run(generation_count: int, round_count: int) -> list[str]:
@@ -225,41 +227,35 @@ def tune_command(
     out.print(f"{'outcomes' if outcomes else 'weights'} in {output}")
 
 
-def _check_options(
-    feature_names: Sequence[str],
-    initial_weights: Mapping[str, int],
-    generation_count: int,
-    round_count: int,
-    without: Sequence[str],
-    *,
-    outcomes: bool,
-) -> None:
-    """Raise UsageError for unknown features, and for options that cannot be combined."""
-    if outcomes and round_count:
-        raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
-    if outcomes:
-        return
+def _check_features(feature_names: Sequence[str], without: Sequence[str]) -> None:
+    """Raise UsageError if `without` names an unknown feature, or leaves none."""
     for name in set(without) - set(feature_names):
         raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")
-    if generation_count:
+    if set(without) == set(feature_names):
+        raise UsageError("--without names all features: leave at least one to the evaluator")
+
+
+def _check_options(
+    initial_weights: Mapping[str, int], generation_count: int, round_count: int, *, outcomes: bool
+) -> None:
+    """Raise UsageError for options that cannot be combined."""
+    if outcomes and round_count:
+        raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
+    if outcomes or generation_count:
         return
     if not round_count:
         raise UsageError("--generations 0 needs --climb; otherwise nothing is trained")
-    if without:
-        raise UsageError(
-            "--without has an effect only with --generations 1 or more; --climb alone keeps weights of 0 at 0"
-        )
     if not any(initial_weights.values()):
         raise UsageError(
             "--climb changes no weight of 0, and all initial weights are 0: give --generations or --from"
         )
 
 
-def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str]) -> Mapping[str, int]:
+def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str]) -> dict[str, int]:
     if initial_weights_file is None:
         return dict.fromkeys(names, 0)
     try:
-        return load_weights(initial_weights_file, names)
+        return dict(load_weights(initial_weights_file, names))
     except BadWeights as problem:
         raise UsageError(f"--from: {problem}") from None
 

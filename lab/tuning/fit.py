@@ -250,9 +250,11 @@ def fit_weights(
     """Return the weights that predict the targets of the samples best, and their losses.
 
     weights             weights with which the samples were played, by feature, in the order of the samples' columns
-    untrained_features  names of features whose weights are not trained
+    untrained_features  names of features that are left out; their weights are 0, and stay 0
     """
     names = list(weights)
+    # hundredths of an army: estimates vary as much as the plain estimate, 100 times the first feature
+    plain_spread = np.std(100 * samples.features[:, 0])
     trained_mask = np.array([float(name not in untrained_features) for name in names])
     samples = replace(samples, features=samples.features * trained_mask)
     held_out = samples.match_numbers % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
@@ -274,8 +276,7 @@ def fit_weights(
             RIDGE_STRENGTH,
         )
         new_weights = fitted[: len(names)]
-    # in hundredths of an army: scaled so that estimates vary as much as the plain estimate, 100 times the first feature
-    scale = float(np.std(100 * samples.features[:, 0]) / np.std(samples.features @ new_weights))
+    scale = float(plain_spread / np.std(samples.features @ new_weights))
     rounded_weights = {name: round(scale * value) for name, value in zip(names, new_weights, strict=True)}
     rounded_vector = np.array([float(rounded_weights[name]) for name in names])
 

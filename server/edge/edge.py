@@ -67,7 +67,10 @@ async def _bind(
     reuse_port: bool,
     **options: Any,
 ) -> asyncio.Server:
-    """Return a server whose sockets are bound to `host`:`port`, but do not listen yet. Raises CannotListen."""
+    """Return a server whose sockets are bound to `host`:`port`, but do not listen yet.
+
+    Raises CannotListen if the address cannot be used.
+    """
     if reuse_port:
         options["reuse_port"] = True
     try:

@@ -20,13 +20,15 @@ def test_the_command_climbs_and_records_how(tmp_path: Path) -> None:
     first = tmp_path / "first.toml"
     first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in FEATURE_NAMES), encoding="utf-8")
     options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
-    options += ["--from", str(first)]
+    options += ["--from", str(first), "--without", "race"]
     result = arena("tune", *options, "--out", str(to))
     assert result.code == 0, result.stderr
     text = to.read_text(encoding="utf-8")
-    assert "arena tune --map m1 --generations 0 --climb 3 --nodes 60 --seed 3" in text
+    assert "arena tune --map m1 --generations 0 --climb 3 --without race --nodes 60 --seed 3" in text
     assert "climb: 3 rounds, 6 pairs" in text
-    assert any(load_weights(to, FEATURE_NAMES).values())
+    climbed = load_weights(to, FEATURE_NAMES)
+    assert climbed["race"] == 0
+    assert any(climbed.values())
 
 
 def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> None:
@@ -71,6 +73,9 @@ def test_the_command_writes_the_weights_and_how_they_were_learned(tmp_path: Path
     to = tmp_path / "mine.toml"
     options = ["--map", "path4", "--map", "m1", "--matches", "5", "--generations", "1", "--nodes", "60"]
     options += ["--without", "attacks", "--without", "goal"]
+    first = tmp_path / "first.toml"
+    first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in FEATURE_NAMES), encoding="utf-8")
+    options += ["--from", str(first)]
     result = arena("tune", *options, "--seed", "3", "--out", str(to))
     assert result.code == 0, result.stderr
     text = to.read_text(encoding="utf-8")
@@ -105,10 +110,8 @@ def test_outcomes_are_counted_and_an_engine_can_use_them(tmp_path: Path) -> None
         (["--generations", "0"], "--generations 0 needs --climb"),
         (["--generations", "0", "--climb", "3"], "give --generations or --from"),
         (["--without", "speed"], "--without speed: no such feature; choose from armies"),
-        (
-            ["--without", "race", "--generations", "0", "--climb", "3"],
-            "--without has an effect only with --generations",
-        ),
+        (["--outcomes", "--without", "speed"], "--without speed: no such feature"),
+        ([f"--without={name}" for name in FEATURE_NAMES], "--without names all features"),
         (["--map", "ring:12:cap=x"], "cap=x is not cap=N or goal=N"),
         (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),
         (["--game", "hexapawn"], "hexapawn has no features to tune; choose riskless or tictactoe"),

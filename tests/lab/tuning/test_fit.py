@@ -86,6 +86,14 @@ def test_weights_without_data_stay_unchanged() -> None:
     assert found["attacks"] == 0
 
 
+def test_the_weights_of_the_other_features_are_scaled_without_the_armies() -> None:
+    samples = make_samples((0.002,), 3000)
+    found = fit_weights(samples, NOTHING, ["armies"]).weights
+    assert found["armies"] == 0
+    estimates = samples.features @ np.array([found[name] for name in FEATURE_NAMES])
+    assert np.std(estimates) == pytest.approx(np.std(100 * samples.features[:, 0]), rel=0.01)
+
+
 def test_self_play_is_the_same_for_the_same_seed() -> None:
     board = make_game_on_map("riskless", "path4")
     assert isinstance(board, Riskless)
