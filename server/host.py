@@ -39,6 +39,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
+from arena.server.abuse_counter import AbuseCounter, choose_pause_seconds
 from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
 from arena.server.core.effects import CloseMatch, EventPlace, SendToClient
 from arena.server.core.events import add_final_rank
@@ -47,7 +48,6 @@ from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK, make_loopback_url, make_websocket_url
 from arena.server.edge.directives import NO_NOTICE, Directives
 from arena.server.edge.edge import Edge, require_usable_address
-from arena.server.failed_logins import FailedLogins, choose_pause_seconds
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
@@ -169,7 +169,7 @@ class Host:
             settings.server.name,
             admits_anyone=settings.server.anyone,
             admits_guests=house.admits_guests,
-            failed_logins=FailedLogins(choose_pause_seconds(settings.matches.grace_seconds)),
+            failed_logins=AbuseCounter(choose_pause_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
         for house_engine in house.engines:

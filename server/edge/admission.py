@@ -13,10 +13,10 @@ from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from arena.clock import TimeSource
+from arena.server.abuse_counter import PAUSE_SECONDS, AbuseCounter, make_address_key
 from arena.server.core.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
-from arena.server.failed_logins import PAUSE_SECONDS, FailedLogins, make_address_key
 
 log = logging.getLogger("arena.admission")
 
@@ -59,7 +59,7 @@ class Admission:
         self._pause_seconds = pause_seconds
         self._clock = clock
         self._proxies: list[IPv4Network | IPv6Network] = [ip_network(proxy) for proxy in trusted_proxies]
-        self._abuse_counts = FailedLogins(pause_seconds)
+        self._abuse_counts = AbuseCounter(pause_seconds)
         self._buckets: dict[str, TokenBucket] = {}
         self._last_log = float("-inf")
         """Time at which a refusal was last logged, in monotonic seconds."""
@@ -175,7 +175,7 @@ class Admission:
         """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
         if self.is_trusted_proxy(address):
             return
-        self._abuse_counts.record_failure(address, self._now_s, self.limits.cut_offs)
+        self._abuse_counts.record_abuse(address, self._now_s, self.limits.cut_offs)
         if self._abuse_counts.get_refusal_seconds_left(address, self._now_s) > 0:
             log.warning(
                 "refused for %g s: too many of its connections misbehaved",

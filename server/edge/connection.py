@@ -25,6 +25,7 @@ from websockets.typing import Subprotocol
 
 from arena.protocol.codes import Code
 from arena.protocol.messages import SUBPROTOCOL
+from arena.server.abuse_counter import make_address_key
 from arena.server.edge import handshake, plain_requests
 from arena.server.edge.addresses import get_peer_address
 from arena.server.edge.pings import PING_SECONDS, OpenPings
@@ -32,7 +33,6 @@ from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, encode_response
 from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED
 from arena.server.edge.token_bucket import TokenBucket
-from arena.server.failed_logins import make_address_key
 
 if TYPE_CHECKING:
     from arena.server.edge.edge import Edge

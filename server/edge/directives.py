@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from msgspec import Struct
 
 from arena.protocol.messages import Notice
-from arena.server.failed_logins import make_address_key
+from arena.server.abuse_counter import make_address_key
 
 NO_NOTICE = Notice("", "")
 """Notice without text: no notice is in force, or the last one was withdrawn."""

@@ -18,6 +18,7 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
+from arena.server.abuse_counter import PAUSE_SECONDS
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import EDGE_SHIFT, EdgeResynced
 from arena.server.core.limits import HostLimits
@@ -32,7 +33,6 @@ from arena.server.edge.responses import PageHandler
 from arena.server.edge.session import Session
 from arena.server.edge.topics import Topic, encode_frame
 from arena.server.edge.work_budget import WorkBudget
-from arena.server.failed_logins import PAUSE_SECONDS
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort, MessageToEdge

@@ -6,9 +6,9 @@ of requests were limited, a few expensive ones could delay everybody.
 
 from __future__ import annotations
 
+from arena.server.abuse_counter import make_address_key
 from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import RateLimit
-from arena.server.failed_logins import make_address_key
 
 BURST_SECONDS = 20.0
 """Time in which an unused budget grows to its maximum, in seconds. An address may use a full budget in one burst."""

@@ -7,8 +7,8 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING
 
+from arena.server.abuse_counter import make_address_key
 from arena.server.core.effects import CloseMatch
-from arena.server.failed_logins import make_address_key
 from arena.server.store import database
 from arena.server.store.address_uses import AddressUse, store_address_uses
 from arena.server.store.database import Engine

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
+from arena.server.abuse_counter import AbuseCounter, make_address_key
 from arena.server.core.bot import LobbyBot, has_hash
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
@@ -33,7 +34,6 @@ from arena.server.core.inputs import (
     get_edge_number,
 )
 from arena.server.core.lobby import RequestRefused
-from arena.server.failed_logins import FailedLogins, make_address_key
 from arena.server.ports import AdmissionRequest
 from arena.server.store import tokens
 from arena.server.store.accounts import StoredAccount, load_accounts
@@ -69,7 +69,7 @@ class Authenticator:
         *,
         admits_anyone: bool,
         admits_guests: bool,
-        failed_logins: FailedLogins,
+        failed_logins: AbuseCounter,
         clock: TimeSource,
     ) -> None:
         """Set up the authenticator.
@@ -312,7 +312,7 @@ class Authenticator:
 
     def _count_failure(self, request: AdmissionRequest) -> None:
         if request.hello.token:
-            self._failed_logins.record_failure(request.address, self._clock.now())
+            self._failed_logins.record_abuse(request.address, self._clock.now())
 
     def _check_address(self, address: str) -> None:
         wait_seconds = self._failed_logins.get_refusal_seconds_left(address, self._clock.now())

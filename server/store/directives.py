@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.server.failed_logins import make_address_key
+from arena.server.abuse_counter import make_address_key
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.schema import directives, tokens

@@ -24,13 +24,13 @@ from arena.clock import MONOTONIC, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names
+from arena.server.abuse_counter import AbuseCounter
 from arena.server.edge import responses
 from arena.server.edge.handshake import refuse_other_origin
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.request import Request
 from arena.server.edge.responses import MakeResponse, Response
 from arena.server.edge.work_budget import WorkBudget
-from arena.server.failed_logins import FailedLogins
 from arena.server.metrics import Metrics
 from arena.server.store.database import Engine
 from arena.server.store.errors import OperationRefused, describe_failure
@@ -128,7 +128,7 @@ class Pages:
         self.process = PageProcess(self._make_setup, page_client, find_progress, clock)
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
-        self._failed_logins = FailedLogins()
+        self._failed_logins = AbuseCounter()
         """Counts of failed logins, by address."""
         self._pending_responses: dict[CacheKey, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
@@ -237,7 +237,7 @@ class Pages:
         """
         response = await asyncio.shield(task)
         if has_secret and response.status is HTTPStatus.UNAUTHORIZED:
-            self._failed_logins.record_failure(address, self._clock.now())
+            self._failed_logins.record_abuse(address, self._clock.now())
         return _make_not_modified_response(response, request)
 
     def _handle_post(
@@ -272,7 +272,7 @@ class Pages:
                 with anyio.fail_after(end_time - now):
                     response = await self._find_post_response(route_match, request)
                 if response.status is HTTPStatus.UNAUTHORIZED:
-                    self._failed_logins.record_failure(address, self._clock.now())
+                    self._failed_logins.record_abuse(address, self._clock.now())
         except ServerBusy as busy:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from arena.clock import TimeSource
-from arena.server.failed_logins import make_address_key
+from arena.server.abuse_counter import make_address_key
 
 MAX_CORE_SHARE = 0.2
 """Maximum share of one CPU core, from 0 to 1, for all responses together. It determines the pause after each response."""

@@ -8,7 +8,7 @@ import pytest
 
 from arena.clock import TimeSource
 from arena.protocol.messages import Hello
-from arena.server.failed_logins import FailedLogins
+from arena.server.abuse_counter import AbuseCounter
 from arena.server.ports import AdmissionRequest
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.accounts import load_accounts
@@ -28,7 +28,7 @@ def test_a_bot_connects_with_a_created_token(database: str) -> None:
                 "",
                 admits_anyone=False,
                 admits_guests=False,
-                failed_logins=FailedLogins(),
+                failed_logins=AbuseCounter(),
                 clock=TimeSource(lambda: 0),
             )
             known = await load_accounts(engine, "", ["my bot"])

@@ -16,11 +16,11 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
 from arena.rating.glicko import Rating
+from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientAdmitted, EdgeResynced, RatingChanged
 from arena.server.core.lobby import RequestRefused
-from arena.server.failed_logins import MAX_FAILURES, FailedLogins
 from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
 from arena.server.shell.authenticator import MAX_ADMISSION_PARTS, QUERY_PAUSE_SECONDS, Authenticator
@@ -37,7 +37,7 @@ def make_authenticator(*, anyone: bool = False, guests: bool = False) -> Authent
         "",
         admits_anyone=anyone,
         admits_guests=guests,
-        failed_logins=FailedLogins(),
+        failed_logins=AbuseCounter(),
         clock=TimeSource(lambda: 0),
     )
 
@@ -116,7 +116,7 @@ def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
 def test_after_many_wrong_tokens_an_address_is_refused_even_with_the_right_token() -> None:
     auth = make_authenticator()
     token = auth.issue_token("anna")
-    for guess in map(str, range(MAX_FAILURES)):
+    for guess in map(str, range(MAX_WRONG_TOKENS)):
         assert refusal(auth, request("anna", guess)).code is Code.BAD_TOKEN
     refused = refusal(auth, request("anna", token))
     assert refused.code is Code.RATE_LIMITED
@@ -127,7 +127,7 @@ def test_after_many_wrong_tokens_an_address_is_refused_even_with_the_right_token
 def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
     auth = make_authenticator()
     token = auth.issue_token("anna")
-    for guess in map(str, range(MAX_FAILURES)):
+    for guess in map(str, range(MAX_WRONG_TOKENS)):
         refusal(auth, request("bert", guess))
     known = StoredAccount(session=hash_secret("secret"))
     assert auth.authenticate(request("anna", token, "secret"), known).stored_session == known.session
@@ -140,7 +140,7 @@ def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
 def test_an_empty_token_does_not_count_as_a_wrong_token() -> None:
     auth = make_authenticator()
     token = auth.issue_token("anna")
-    for _ in range(2 * MAX_FAILURES):
+    for _ in range(2 * MAX_WRONG_TOKENS):
         assert refusal(auth, request("anna")).code is Code.BAD_TOKEN
     auth.authenticate(request("anna", token), StoredAccount())
 
@@ -374,7 +374,7 @@ async def test_many_connections_at_once_get_no_more_wrong_tokens_than_one(
     async with running(auth, shell):
         await anyio.sleep(QUERY_PAUSE_SECONDS)
     codes = [each.code for each in shell.sent]
-    assert codes == [Code.BAD_TOKEN] * MAX_FAILURES + [Code.RATE_LIMITED] * (40 - MAX_FAILURES)
+    assert codes == [Code.BAD_TOKEN] * MAX_WRONG_TOKENS + [Code.RATE_LIMITED] * (40 - MAX_WRONG_TOKENS)
 
 
 @virtual

@@ -13,6 +13,7 @@ from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Accepted, End, Ping, Pong, Resign, Start, Turn, Welcome
 from arena.protocol.record import Record, Result
+from arena.server.abuse_counter import AbuseCounter
 from arena.server.core.effects import (
     AppendEvent,
     CloseMatch,
@@ -21,7 +22,6 @@ from arena.server.core.effects import (
     SaveSession,
 )
 from arena.server.core.inputs import ClientDisconnected, MatchRequested
-from arena.server.failed_logins import FailedLogins
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.shell import MAX_DEFERRAL_SECONDS
 from arena.server.store.lease import LeaseLost
@@ -174,7 +174,7 @@ async def test_a_returning_bot_is_not_charged_for_a_store_that_cannot_be_read(
         "",
         admits_anyone=True,
         admits_guests=False,
-        failed_logins=FailedLogins(),
+        failed_logins=AbuseCounter(),
         clock=CLOCK,
     )
     async with waiting_for_a_move(ListStore(), "1+0", margin=0, authenticator=authenticator) as (

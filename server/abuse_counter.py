@@ -1,4 +1,4 @@
-"""Counter of wrong tokens for each client address. An address that sends too many of them is refused for a while.
+"""Counter of abuse by client address: of wrong tokens, or of misbehaving connections. Too much blocks the address.
 
 Nothing here reads a clock: time is an argument, in seconds.
 """
@@ -13,26 +13,26 @@ from arena.server.core.bounded_dict import BoundedDict
 
 
 @dataclass
-class _FailedAttempts:
+class _AddressAbuse:
     first_time: float
-    """Time of the first wrong token in the current window, in seconds."""
+    """Time of the first abuse in the current window, in seconds."""
     count: int = 0
     blocked_until: float = float("-inf")
     """Time until which the address is refused, in seconds; -inf if it was never refused."""
 
 
-MAX_FAILURES = 10
+MAX_WRONG_TOKENS = 10
 """Number of wrong tokens within `WINDOW_SECONDS` after which an address is refused."""
 WINDOW_SECONDS = 60.0
-"""Period in which the wrong tokens of an address are counted, in seconds."""
+"""Period in which the abuse of an address is counted, in seconds."""
 PAUSE_SECONDS = 60.0
 """Longest time for which an address is refused, in seconds."""
 MAX_ADDRESSES = 10_000
-"""Maximum number of addresses to remember. The address whose last wrong token is oldest is forgotten first."""
+"""Maximum number of addresses to remember. The address whose last abuse is oldest is forgotten first."""
 
 
 def choose_pause_seconds(grace_seconds: float) -> float:
-    """Return the number of seconds for which to refuse an address that sent too many wrong tokens.
+    """Return the number of seconds for which to refuse an address with too much abuse.
 
     grace_seconds: time for a disconnected bot to return to its matches; 0 for none
 
@@ -41,34 +41,32 @@ def choose_pause_seconds(grace_seconds: float) -> float:
     return min(PAUSE_SECONDS, grace_seconds / 2) if grace_seconds > 0 else PAUSE_SECONDS
 
 
-class FailedLogins:
-    """Limit on wrong tokens: after too many of them in `WINDOW_SECONDS`, an address is refused for `pause_seconds`.
+class AbuseCounter:
+    """Counter of one kind of abuse: after too much of it in `WINDOW_SECONDS`, an address is refused for `pause_seconds`.
 
     IPv6 addresses of the same /64 network count as one.
     """
 
     def __init__(self, pause_seconds: float = PAUSE_SECONDS) -> None:
         self._pause_seconds = pause_seconds
-        self._attempts = BoundedDict[str, _FailedAttempts](MAX_ADDRESSES)
+        self._abuse_by_address = BoundedDict[str, _AddressAbuse](MAX_ADDRESSES)
 
     def get_refusal_seconds_left(self, address: str, now: float) -> float:
-        """Return the number of seconds for which an address is still refused; 0 if it may log in."""
-        attempts = self._attempts.get(make_address_key(address))
-        return max(0.0, attempts.blocked_until - now) if attempts else 0.0
+        """Return the number of seconds for which an address is still refused; 0 if it is not refused."""
+        abuse = self._abuse_by_address.get(make_address_key(address))
+        return max(0.0, abuse.blocked_until - now) if abuse else 0.0
 
-    def record_failure(self, address: str, now: float, limit: int = MAX_FAILURES) -> None:
-        """Count a wrong token from an address, and refuse the address if this token is the `limit`-th within `WINDOW_SECONDS`."""
+    def record_abuse(self, address: str, now: float, limit: int = MAX_WRONG_TOKENS) -> None:
+        """Count one abuse by an address, and refuse the address if it is the `limit`-th within `WINDOW_SECONDS`."""
         key = make_address_key(address)
-        attempts = self._attempts.get(key)
-        if attempts is None or now - attempts.first_time >= WINDOW_SECONDS:
-            attempts = _FailedAttempts(
-                now, blocked_until=attempts.blocked_until if attempts else float("-inf")
-            )
-        self._attempts[key] = attempts
-        attempts.count += 1
-        if attempts.count >= limit:
-            attempts.blocked_until = now + self._pause_seconds
-            attempts.count, attempts.first_time = 0, now
+        abuse = self._abuse_by_address.get(key)
+        if abuse is None or now - abuse.first_time >= WINDOW_SECONDS:
+            abuse = _AddressAbuse(now, blocked_until=abuse.blocked_until if abuse else float("-inf"))
+        self._abuse_by_address[key] = abuse
+        abuse.count += 1
+        if abuse.count >= limit:
+            abuse.blocked_until = now + self._pause_seconds
+            abuse.count, abuse.first_time = 0, now
 
 
 @lru_cache(maxsize=10_000)

@@ -1,4 +1,4 @@
-"""Limit on wrong tokens for each address."""
+"""Limit on abuse for each address, here of wrong tokens."""
 
 from __future__ import annotations
 
@@ -8,39 +8,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.server.failed_logins import (
+from arena.server.abuse_counter import (
     MAX_ADDRESSES,
-    MAX_FAILURES,
+    MAX_WRONG_TOKENS,
     PAUSE_SECONDS,
     WINDOW_SECONDS,
-    FailedLogins,
+    AbuseCounter,
     choose_pause_seconds,
     make_address_key,
 )
 
 
-def failed_logins() -> FailedLogins:
-    return FailedLogins(pause_seconds=300)
-
-
 def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None:
-    logins = failed_logins()
-    for _ in range(MAX_FAILURES - 1):
-        logins.record_failure("10.0.0.1", 1)
-        assert logins.get_refusal_seconds_left("10.0.0.1", 1) == 0
-    logins.record_failure("10.0.0.1", 2)
-    assert logins.get_refusal_seconds_left("10.0.0.1", 2) == 300
-    assert logins.get_refusal_seconds_left("10.0.0.2", 2) == 0
-    assert logins.get_refusal_seconds_left("10.0.0.1", 301.5) == 0.5
-    assert logins.get_refusal_seconds_left("10.0.0.1", 302) == 0
+    counter = AbuseCounter(pause_seconds=300)
+    for _ in range(MAX_WRONG_TOKENS - 1):
+        counter.record_abuse("10.0.0.1", 1)
+        assert counter.get_refusal_seconds_left("10.0.0.1", 1) == 0
+    counter.record_abuse("10.0.0.1", 2)
+    assert counter.get_refusal_seconds_left("10.0.0.1", 2) == 300
+    assert counter.get_refusal_seconds_left("10.0.0.2", 2) == 0
+    assert counter.get_refusal_seconds_left("10.0.0.1", 301.5) == 0.5
+    assert counter.get_refusal_seconds_left("10.0.0.1", 302) == 0
 
 
 def test_rare_wrong_tokens_block_no_address() -> None:
-    logins = failed_logins()
-    pause = math.ceil(WINDOW_SECONDS / (MAX_FAILURES - 1))
+    counter = AbuseCounter(pause_seconds=300)
+    pause = math.ceil(WINDOW_SECONDS / (MAX_WRONG_TOKENS - 1))
     for at in range(0, 100 * pause, pause):
-        logins.record_failure("10.0.0.1", at)
-        assert logins.get_refusal_seconds_left("10.0.0.1", at) == 0
+        counter.record_abuse("10.0.0.1", at)
+        assert counter.get_refusal_seconds_left("10.0.0.1", at) == 0
 
 
 @pytest.mark.parametrize(
@@ -62,25 +58,25 @@ def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20)), max_size=200))
 def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[tuple[int, float]]) -> None:
-    logins = failed_logins()
+    counter = AbuseCounter(pause_seconds=300)
     now, allowed = 0.0, dict[str, list[float]]()
     for number, passed in tries:
         now += passed
         address = f"10.0.0.{number}"
-        if logins.get_refusal_seconds_left(address, now) == 0:
-            logins.record_failure(address, now)
+        if counter.get_refusal_seconds_left(address, now) == 0:
+            counter.record_abuse(address, now)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
         # One window may end and the next begin within WINDOW_SECONDS, so twice the limit less one is possible.
         for at in times:
-            assert sum(at <= each < at + WINDOW_SECONDS for each in times) <= 2 * MAX_FAILURES - 1
+            assert sum(at <= each < at + WINDOW_SECONDS for each in times) <= 2 * MAX_WRONG_TOKENS - 1
 
 
 def test_the_number_of_remembered_addresses_is_limited() -> None:
-    logins = failed_logins()
+    counter = AbuseCounter(pause_seconds=300)
     for number in range(MAX_ADDRESSES + 100):
-        logins.record_failure(f"2001:db8:{number:x}::1", number)
-    assert len(vars(logins)["_attempts"]) == MAX_ADDRESSES
+        counter.record_abuse(f"2001:db8:{number:x}::1", number)
+    assert len(vars(counter)["_abuse_by_address"]) == MAX_ADDRESSES
 
 
 @given(st.floats(0.001, 3600))
