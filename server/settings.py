@@ -154,7 +154,7 @@ class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="Engines that the server itself runs, and that all bots may challenge; [] for none."
         ),
-    ] = tuple(DEFAULT_ENGINES.split(","))
+    ] = DEFAULT_ENGINES
     guests: Annotated[
         bool, Meta(description="Let guests without a token play against the server's engines.")
     ] = True

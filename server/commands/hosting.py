@@ -48,7 +48,7 @@ from arena.server.settings import (
     TlsSettings,
     WebhookSettings,
 )
-from arena.server.shell.house_processes import NO_ENGINES, HouseEngineError, HousePlan, parse_engines
+from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_engines
 from arena.server.shell.webhooks import BadWebhook, parse_secret, parse_webhook_url
 from arena.server.store.database import parse_sqlite_path
 from arena.server.store.errors import StoreError, describe_failure, is_transient_error
@@ -311,7 +311,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     Engines other than the default ones are tested when the server starts.
     """
     try:
-        engines = parse_engines(",".join(house.engines) if house.engines else NO_ENGINES)
+        engines = parse_engines(*house.engines)
     except HouseEngineError as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines

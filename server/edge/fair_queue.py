@@ -38,7 +38,7 @@ class Waiter(Protocol):
 class FairQueue:
     """Queue of clients with work. Addresses are served in rotation, and the clients of one address in order."""
 
-    def __init__(self, clock: TimeSource, is_storing: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, clock: TimeSource, is_storing: Callable[[], bool]) -> None:
         """Create an empty queue. `is_storing` returns True while moves are being stored."""
         self._clock = clock
         self._waiters_by_address: OrderedDict[str, deque[Waiter]] = OrderedDict()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.house")
 
-DEFAULT_ENGINES = "greedy,alphabeta:depth=6"
+DEFAULT_ENGINES = ("greedy", "alphabeta:depth=6")
 """Engines that a server runs by default: an easy one for beginners, and a stronger one.
 
 Both answer quickly and use little CPU time.
@@ -78,20 +78,22 @@ NO_HOUSE = HousePlan()
 """Plan of a server without engines of its own."""
 
 
-def parse_engines(text: str) -> list[HouseEngine]:
-    """Parse a list of engines with their options, as in `greedy,alphabeta:depth=6,exact=yes` (two); `none` gives an empty list.
+def parse_engines(*texts: str) -> list[HouseEngine]:
+    """Parse engines with their options, as in `greedy`, `alphabeta:depth=6,exact=yes`. No text, or `none`, gives no engine.
 
-    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid list.
+    A text may have several engines, or an option of the engine before it: a list on a command line is split at each comma.
+    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid text.
     """
-    if text.strip() == NO_ENGINES:
+    parts = [part.strip() for text in texts for part in text.split(",")]
+    if parts in ([], [NO_ENGINES]):
         return []
     specs: list[str] = []
-    for part in text.split(","):
+    for part in parts:
         # Commas separate engines, and also the options of one engine.
         if specs and ":" in specs[-1] and "=" in part and ":" not in part:
-            specs[-1] += f",{part.strip()}"
+            specs[-1] += f",{part}"
         else:
-            specs.append(part.strip())
+            specs.append(part)
     engines: list[HouseEngine] = []
     for spec in specs:
         name = HOUSE_PREFIX + PurePath(spec.partition(":")[0]).stem
@@ -99,7 +101,7 @@ def parse_engines(text: str) -> list[HouseEngine]:
         name = f"{name}-{same_name_count + 1}" if same_name_count else name
         if not spec or not is_valid_name(name):
             raise HouseEngineError(
-                f"{text!r:.80} is not a list of engines: write one such as `greedy,alphabeta:depth=6`, or `{NO_ENGINES}` for none"
+                f"{','.join(texts)!r:.80} is not a list of engines: write one such as `greedy,alphabeta:depth=6`, or `{NO_ENGINES}` for none"
             )
         engines.append(HouseEngine(name, spec))
     return engines

@@ -31,7 +31,7 @@ class Work:
 
 @virtual
 async def test_addresses_take_turns_with_a_pause_after_each_slice() -> None:
-    queue, slices = FairQueue(CLOCK), list[tuple[str, float]]()
+    queue, slices = FairQueue(CLOCK, lambda: False), list[tuple[str, float]]()
     for name in ("a1", "a2", "a3", "b1", "c1"):
         queue.enqueue(name[0], Work(name, slices))
     start_time = asyncio.get_running_loop().time()
@@ -65,7 +65,7 @@ async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None
 
 @virtual
 async def test_a_failing_waiter_does_not_stop_the_queue() -> None:
-    queue, slices = FairQueue(CLOCK), list[tuple[str, float]]()
+    queue, slices = FairQueue(CLOCK, lambda: False), list[tuple[str, float]]()
     failures: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: failures.append(context["exception"]))
     for name in ("fails", "goes"):
@@ -84,7 +84,10 @@ class EarlyClock(TimeSource):
 
 @virtual
 async def test_pauses_have_the_right_mean_length_with_early_timers() -> None:
-    queue, slices = FairQueue(EarlyClock(CLOCK.now_ns, CLOCK.cpu_time_ns)), list[tuple[str, float]]()
+    queue, slices = (
+        FairQueue(EarlyClock(CLOCK.now_ns, CLOCK.cpu_time_ns), lambda: False),
+        list[tuple[str, float]](),
+    )
     for number in range(101):
         queue.enqueue("a", Work(str(number), slices, cost=0.9 * 2_000 * MAX_TIME_SHARE))
     await asyncio.sleep(1)

@@ -83,6 +83,7 @@ def list_house_engines(host: Host) -> list[str]:
 )
 def test_a_list_of_engines_is_parsed(text: str, engines: list[tuple[str, str]]) -> None:
     assert parse_engines(text) == [HouseEngine(*each) for each in engines]
+    assert parse_engines(*text.split(",")) == [HouseEngine(*each) for each in engines]
 
 
 @pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
