@@ -488,7 +488,7 @@ export class MapBoard {
     if (!this.shown) return;
     const { pointed } = this;
     const targets = this.zoom.isHandheld ? [] : this.choice.slice(1);
-    const last = this.choice.length ? [] : this.shown[1] ?? [];
+    const last = this.choice.length || !this.zoom.isWhole ? [] : this.shown[1] ?? []; // the frame would cut the names on a part of the map
     const taken = [...this.fought, ...this.foretold];
     for (const v of new Set([...(pointed === null ? [] : [pointed]), ...targets, ...last])) {
       const isPointed = v === pointed;

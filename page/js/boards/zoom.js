@@ -91,6 +91,11 @@ export class Zoom {
     return Math.min(this.place.clientWidth / this.size[0], this.room / this.size[1], this.least ? MAX_INITIAL_SCALE : Infinity);
   }
 
+  // Return true if the whole picture is visible.
+  get isWhole() {
+    return this.scale <= this.whole * 1.001;
+  }
+
   // Return the width of the frame to the left and to the right of the picture, in units.
   get beside() {
     return Math.max(0, this.place.clientWidth / this.scale - this.size[0]) / 2;
@@ -110,11 +115,11 @@ export class Zoom {
     const scale = Math.max(whole, Math.min(this.factor ?? this.ownScale(height), MAX_SCALE));
     set(this.smaller, { disabled: scale <= whole * 1.001 });
     set(this.larger, { disabled: scale >= MAX_SCALE });
-    set(this.back, { hidden: scale <= whole * 1.001 });
     if (Math.abs(scale - this.scale) < 0.001 && height === this.height && this.drawn === this.size) return;
     this.drawn = this.size;
     this.scale = scale;
     this.height = height;
+    set(this.back, { hidden: this.isWhole });
     if (this.least) {
       this.place.style.height = `${height}px`;
       this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
