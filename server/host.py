@@ -66,6 +66,7 @@ from arena.server.store.database import (
     DEFAULT_TIMEOUTS,
     Engine,
     close_engine,
+    convert_database_errors,
     make_engine,
     parse_sqlite_path,
     prepare_store,
@@ -461,16 +462,17 @@ async def open_host(
         engine = await open_store(stack, settings)
         metrics = Metrics()
         is_standby = settings.server.role is ProcessRole.CORE
-        journal = await stack.enter_async_context(
-            open_journal(
-                engine,
-                settings.server.name,
-                wait=is_standby,
-                lease_seconds=STANDBY_LEASE_SECONDS if is_standby else LEASE_SECONDS,
-                clock=clock,
-                observe_seconds=metrics.journal_seconds.observe,
+        async with convert_database_errors(engine):
+            journal = await stack.enter_async_context(
+                open_journal(
+                    engine,
+                    settings.server.name,
+                    wait=is_standby,
+                    lease_seconds=STANDBY_LEASE_SECONDS if is_standby else LEASE_SECONDS,
+                    clock=clock,
+                    observe_seconds=metrics.journal_seconds.observe,
+                )
             )
-        )
         host = Host(
             settings,
             journal,

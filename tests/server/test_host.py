@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -36,7 +37,8 @@ from arena.server.core.limits import HostLimits
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import schema
-from arena.server.store.database import Engine
+from arena.server.store.database import Engine, open_store
+from arena.server.store.errors import StoreError
 from arena.server.store.pruning import Retention
 from testkit.stored import load_records
 from tests.server.matches import game_of, spec, terms
@@ -126,6 +128,15 @@ async def test_a_cancelled_host_still_commits_arrived_messages(tmp_path: Path) -
                 await anyio.sleep_forever()
         async with open_host(make_private_host_settings(database=url)) as again:
             assert await load_records(again.engine, record.event) == [record]
+
+
+async def test_a_store_that_fails_at_the_start_is_refused_in_one_line(tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path / 'arena.db'}"
+    async with open_store(database) as engine, engine.begin() as connection:
+        await connection.execute(sa.schema.DropTable(schema.servers))
+    with pytest.raises(StoreError, match=re.escape(f"cannot use {database}: no such table: servers")):
+        async with open_host(make_private_host_settings(database=database)):
+            pytest.fail("the host was opened")
 
 
 async def test_a_page_of_another_site_may_connect_only_if_no_token_is_needed() -> None:
