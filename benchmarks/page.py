@@ -54,7 +54,7 @@ SECONDS_PER_MOVE = 1.0
 SHIFT_MEASUREMENT_SECONDS = 30.0
 """Time for which the layout shift of a view is measured, in seconds."""
 MAX_OPEN_VIEWS = 6
-"""Number of views that are open at the same time while their layout shift is measured."""
+"""Maximum number of views that are open at the same time while their layout shift is measured."""
 FRAME_MS = 1000 / 60
 """Time from one frame of the screen to the next, in ms."""
 TRACE_CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]

@@ -282,7 +282,8 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     if second_result != position_after:
         raise _RuleViolation(
             "successor",
-            f"successor(position, move) returned first {_make_excerpt(position_after)}, then {_make_excerpt(second_result)}",
+            f"successor(position, move) returned {_make_excerpt(position_after)}, then {_make_excerpt(second_result)}: "
+            "equal arguments must give equal positions",
         )
     if _call_game("turns", game.ply, position_after) != ply + 1:
         raise _RuleViolation(

@@ -81,7 +81,7 @@ def message_kind(message_type: str, *answer_types: str, role: str = "bot", **con
 
 
 MakeTarget = Callable[[RequestSubjects, int], str]
-"""Function that returns the URL path of the request with this number."""
+"""Function that returns the URL path of request number n, which asks for one of the given matches, bots or files."""
 
 
 def http_request_kind(

@@ -74,7 +74,7 @@ def bot(
             "--token",
             metavar="TOKEN",
             envvar="ARENA_TOKEN",
-            help="Token from the host for this name, if the server requires one.",
+            help="Token of the bot's name, from the host, if the server requires one.",
         ),
     ] = "",
     matches: Annotated[

@@ -54,7 +54,7 @@ class NodeEntered:
 
 @dataclass(frozen=True, slots=True)
 class LeafValued:
-    """Event: the search gave a leaf its value, which is for Maxie."""
+    """Event: the search gave a leaf its value, from Maxie's point of view."""
 
     path: Path
     position: Any

@@ -67,7 +67,7 @@ def measure_command(
             metavar="N",
             min=2,
             max=100_000,
-            help="Number of matches on each map, for each number of nodes per move.",
+            help="Number of matches on each map at each of the three strengths.",
         ),
     ] = 100,
     evaluator: Annotated[

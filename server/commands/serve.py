@@ -50,7 +50,9 @@ def serve(
     role: Annotated[
         ProcessRole | None,
         typer.Option(
-            "--role", metavar="edge|core", help="Role of this process in a cluster; needs --set bus.url=…"
+            "--role",
+            metavar="edge|core",
+            help="Role in a cluster: edge (connections) or core (matches); needs --set bus.url=…",
         ),
     ] = None,
     game: Annotated[

@@ -121,7 +121,7 @@ class WriteConnection:
 
 
 class PostgresqlWriter:
-    """Writer of a server's `Journal` to PostgreSQL, with one connection for commits and one for other transactions."""
+    """Writer of a server's `Journal` to PostgreSQL, with one connection for its commits and one for all other writes."""
 
     def __init__(self, engine: Engine, answer_seconds: float, clock: TimeSource) -> None:
         """Prepare both connections. A transaction that takes longer than `answer_seconds` fails."""
