@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from arena.bots.client.state.moves import MAX_LINE_MOVES
+from arena.bots.client.state.moves import MAX_MAIN_LINE_MOVES
 from arena.server.web.credentials import make_basic_header
 from benchmarks.hostile.stranger import (
     RequestSubjects,
@@ -242,7 +242,7 @@ async def play_move(stranger: Stranger, message: ServerMessage, **more: object) 
 
 async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
     """Answer a turn at once with its scripted move (`make_scripted_moves`), and with analysis (`thinking`) of maximum size."""
-    line = (make_scripted_moves() * 2)[message.ply : message.ply + MAX_LINE_MOVES]
+    line = (make_scripted_moves() * 2)[message.ply : message.ply + MAX_MAIN_LINE_MOVES]
     await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from arena.bots.client.state.moves import MAX_LINE_MOVES
+from arena.bots.client.state.moves import MAX_MAIN_LINE_MOVES
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
@@ -28,7 +28,7 @@ def make_long_records(record_count: int) -> Iterator[bytes]:
     """Yield `record_count` match records, each as a line of JSON, in which every move has `thinking` of maximum size."""
     game: Any = make_game_on_map("riskless", "m2")
     moves = make_moves_of_longest_match()
-    line = [(moves * 2)[ply : ply + MAX_LINE_MOVES] for ply in range(len(moves))]
+    line = [(moves * 2)[ply : ply + MAX_MAIN_LINE_MOVES] for ply in range(len(moves))]
     for _ in range(record_count):
         yield msgspec.json.encode(
             Record(

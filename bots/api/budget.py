@@ -23,13 +23,13 @@ from arena.bots.api.bot import Clock
 
 M = TypeVar("M")
 
-OVERHEAD_SECONDS = 0.010
+MIN_RESERVE_SECONDS = 0.010
 """Minimum reserve in seconds, because the engine notices a stop late, and the move must be encoded and sent."""
 RESERVE_WITHOUT_GRACE_SECONDS = 0.050
 """Reserve in seconds without a network grace: on a machine with two busy cores, a process is sometimes delayed this long."""
-SOFT_SHARE = 0.45
+SOFT_LIMIT_SHARE = 0.45
 """Soft time limit of a move, as a fraction of the move's even share of the time left on the clock."""
-MAX_EXTENSION = 0.8
+MAX_EXTENSION_SHARE = 0.8
 """Largest extension of a search past the soft limit, as a fraction of the interval from the soft to the hard limit.
 
 A search is extended this far if its best move keeps changing.
@@ -56,32 +56,32 @@ class DeepeningRule(Generic[M]):
         self._instability = 0.0
         """Measure of the recent changes of the best move, from 0 to 1."""
 
-    def should_stop(self, best: M, elapsed: float) -> bool:
+    def should_stop(self, best_move: M, elapsed_seconds: float) -> bool:
         """Return True if no further depth should be started.
 
-        `best` is the best move of the depth just completed, `elapsed` the seconds since the turn arrived. A change
-        of the best move postpones the stop, and this effect halves with each further depth.
+        `best_move` is the best move of the depth just completed, `elapsed_seconds` the seconds since the turn
+        arrived. A change of the best move postpones the stop, and this effect halves with each further depth.
         """
-        has_changed = self._best is not None and best != self._best
-        self._best = best
+        has_changed = self._best is not None and best_move != self._best
+        self._best = best_move
         self._instability = min(1.0, self._instability / 2 + has_changed)
         soft, hard = self._budget.soft, self._budget.hard
-        return elapsed >= soft + MAX_EXTENSION * self._instability * (hard - soft)
+        return elapsed_seconds >= soft + MAX_EXTENSION_SHARE * self._instability * (hard - soft)
 
 
-def compute_reserve_seconds(clock: Clock, stall: float = 0.0) -> float:
+def compute_reserve_seconds(clock: Clock, stall_seconds: float = 0.0) -> float:
     """Return the reserve: the seconds that this move must leave on the clock, at most half of the clock.
 
     The reserve and the network grace together cover twice the worst recent lag, and three stalls of the machine. One stall
     may delay the arrival of the turn, one the end of the search, and one the sending of the move.
 
-    stall  longest suspension of the engine by a busy machine, in seconds
+    stall_seconds  longest suspension of the engine by a busy machine, in seconds
     """
     reserve_seconds = max(
-        OVERHEAD_SECONDS,
+        MIN_RESERVE_SECONDS,
         RESERVE_WITHOUT_GRACE_SECONDS - clock.margin / 2,
         2 * clock.lag - clock.margin,
-        3 * stall - clock.margin,
+        3 * stall_seconds - clock.margin,
     )
     return min(reserve_seconds, max(clock.mine, 0.0) / 2)
 
@@ -99,4 +99,4 @@ def plan(clock: Clock, plies: float = 90.0, stall: float = 0.0) -> Budget:
         return Budget(usable_seconds, usable_seconds)
     share_seconds = (usable_seconds + clock.increment * (move_count - 1)) / move_count
     hard_seconds = min(2.5 * share_seconds, usable_seconds / 2)
-    return Budget(min(SOFT_SHARE * share_seconds, hard_seconds), hard_seconds)
+    return Budget(min(SOFT_LIMIT_SHARE * share_seconds, hard_seconds), hard_seconds)

@@ -44,7 +44,7 @@ from arena.bots.client.state.actions import (
     WarnOwner,
 )
 from arena.bots.client.state.machine import Machine
-from arena.bots.client.state.reconnection import compute_max_reconnect_delay, should_reconnect
+from arena.bots.client.state.reconnection import compute_max_reconnect_pause_seconds, should_reconnect
 from arena.bots.client.status import ResultCounts, StatusReporter
 from arena.bots.client.worker import (
     BotEnded,
@@ -67,11 +67,11 @@ MAX_FIRST_CONNECT_PAUSE_SECONDS = 5.0
 """Longest pause in seconds between attempts to connect, until a server welcomes the client for the first time."""
 WELCOME_TIMEOUT_SECONDS = 10.0
 """Time limit for the server's answer to `hello`, in seconds."""
-CHALLENGE_RETRY_SECONDS = 10.0
+CHALLENGE_RETRY_INTERVAL_SECONDS = 10.0
 """Seconds that the client waits after an unsuccessful challenge before it opens another."""
-IDLE_SECONDS_BEFORE_STATUS = 10.0
+IDLE_SECONDS_BEFORE_STATUS_REQUEST = 10.0
 """Time without a match before the client requests the bot's status from the server, in seconds."""
-STATUS_INTERVAL_SECONDS = 60.0
+STATUS_REQUEST_INTERVAL_SECONDS = 60.0
 """Seconds between requests for the status of an idle bot."""
 RATING_TIMEOUT_SECONDS = 5.0
 """Seconds to wait for the new rating after the last match. A server rates finished matches about once a second."""
@@ -134,10 +134,10 @@ class Client:
                 engine=settings.engine,
                 rules=dict(settings.rules) or UNSET,
                 quota=UNSET if settings.quota is None else settings.quota,
-                session="" if self._session_file is None else self._session_file.session,
+                session="" if self._session_file is None else self._session_file.session_secret,
             ),
             settings.challenge,
-            () if self._session_file is None else self._session_file.matches,
+            () if self._session_file is None else self._session_file.match_ids,
             settings.event,
         )
         self._reports: asyncio.Queue[Report] = asyncio.Queue()
@@ -170,15 +170,15 @@ class Client:
         """Return the number of matches in play."""
         return self._machine.match_count
 
-    def finish(self) -> None:
+    def stop_after_matches(self) -> None:
         """Accept no more matches, and end `run` when the matches in play are over."""
-        self._perform_actions(self._machine.finish())
+        self._perform_actions(self._machine.stop_after_matches())
         if self._outbox is None and not self._machine.match_count:
             self.stop()  # without a connection no new match can have been assigned
 
-    def resign(self) -> None:
+    def resign_all(self) -> None:
         """Resign all matches in play and end `run`, immediately if there is no connection."""
-        self.finish()
+        self.stop_after_matches()
         self._perform_actions(self._machine.resign_all())
         if self._outbox is None:
             self.stop()
@@ -218,7 +218,7 @@ class Client:
     async def _stop_workers(self) -> None:
         """End the bots' threads. A thread that does not end within `BOT_STOP_TIMEOUT_SECONDS` is abandoned; it is a daemon."""
         for worker in self._workers.values():
-            worker.finish(None)
+            worker.end_match(None)
         self._ending_workers |= self._workers
         with anyio.move_on_after(BOT_STOP_TIMEOUT_SECONDS):
             # Poll, because threads cannot set an event of this loop after their last report.
@@ -264,7 +264,7 @@ class Client:
                 and attempts >= self._settings.reconnects
             ):
                 raise last_error
-            max_pause_seconds = compute_max_reconnect_delay(
+            max_pause_seconds = compute_max_reconnect_pause_seconds(
                 attempts,
                 is_server_stopping=is_server_stopping,
                 is_playing=self._machine.match_count > 0,
@@ -338,7 +338,7 @@ class Client:
                 self.connections += 1
                 self._idle_since = self._clock.now()
                 self._status_reporter.report_connected(
-                    self._idle_since, match_count=len(self._machine.matches)
+                    self._idle_since, match_count=len(self._machine.match_ids)
                 )
 
     async def _expect_welcome(self, connection: ClientConnection) -> None:
@@ -374,15 +374,15 @@ class Client:
                 case PrepareBot(match):
                     self._workers[match.id] = Worker(self._make_bot, match, self._forward_report, self._clock)
                 case ChooseMove():
-                    self._workers[action.match].choose(action)
+                    self._workers[action.match].request_move(action)
                 case CancelMove(match_id):
                     self._workers[match_id].cancel_move()
                 case EndMatch(match, ending):
                     worker = self._ending_workers[match.id] = self._workers.pop(match.id)
-                    worker.finish(ending)
+                    worker.end_match(ending)
                     schedule_hang_check(self._clock, match.id, worker, self._on_problem)
                     self._idle_since = self._clock.now()
-                    self.result_counts.add(ending.outcome_for(match.seat))
+                    self.result_counts.count_outcome(ending.outcome_for(match.seat))
                     self._on_finished(match, ending)
                 case WarnOwner(text):
                     self._on_problem(text)
@@ -390,13 +390,15 @@ class Client:
                     self._status_reporter.report_status(action)
                 case ScheduleChallenge(reason):
                     if reason != self._last_challenge_failure:
-                        self._on_problem(f"{reason}; trying again every {CHALLENGE_RETRY_SECONDS:g} s")
+                        self._on_problem(
+                            f"{reason}; trying again every {CHALLENGE_RETRY_INTERVAL_SECONDS:g} s"
+                        )
                     self._last_challenge_failure = reason
-                    self._clock.call_later(CHALLENGE_RETRY_SECONDS, self._open_challenges)
+                    self._clock.call_later(CHALLENGE_RETRY_INTERVAL_SECONDS, self._open_challenges)
                 case Disconnect():
                     self._disconnect_action = action
-        if self._session_file is not None and self._machine.session:
-            self._session_file.save(self._machine.session, self._machine.matches)
+        if self._session_file is not None and self._machine.session_secret:
+            self._session_file.save(self._machine.session_secret, self._machine.match_ids)
         if self._machine.is_done:
             self._stop_when_rated()
 
@@ -414,7 +416,8 @@ class Client:
         while True:
             now = self._clock.now()
             next_request_time = max(
-                self._idle_since + IDLE_SECONDS_BEFORE_STATUS, last_request_time + STATUS_INTERVAL_SECONDS
+                self._idle_since + IDLE_SECONDS_BEFORE_STATUS_REQUEST,
+                last_request_time + STATUS_REQUEST_INTERVAL_SECONDS,
             )
             if now < next_request_time:
                 await self._clock.sleep(next_request_time - now)
@@ -422,7 +425,7 @@ class Client:
                 last_request_time = now
                 self._send_message(Status())
             else:
-                await self._clock.sleep(IDLE_SECONDS_BEFORE_STATUS)
+                await self._clock.sleep(IDLE_SECONDS_BEFORE_STATUS_REQUEST)
 
     def _open_challenges(self) -> None:
         self._perform_actions(self._machine.send_challenges())

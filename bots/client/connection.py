@@ -32,7 +32,7 @@ from websockets.typing import Subprotocol
 from arena.protocol.codes import Code
 from arena.protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
 
-CONNECT_SECONDS = 10.0
+CONNECT_TIMEOUT_SECONDS = 10.0
 """Time limit for opening a connection, including the handshake, in seconds."""
 
 
@@ -73,7 +73,7 @@ async def open_connection(url: str) -> ClientConnection:
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             max_size=MAX_SERVER_FRAME,
             compression=None,
-            open_timeout=CONNECT_SECONDS,
+            open_timeout=CONNECT_TIMEOUT_SECONDS,
             close_timeout=1,
             proxy=None if _is_local(url) else True,
         )

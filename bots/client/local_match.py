@@ -29,7 +29,7 @@ from arena.protocol.values import Players
 UNLIMITED_MARGIN_MS = 10**12
 """Network grace in ms, so long that nobody loses on time."""
 
-ABANDONED_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
+ABANDONED_MATCH_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """Result of a match that is closed before its end."""
 
 
@@ -83,7 +83,7 @@ class LocalMatch:
     def play_move(self, move: Any) -> None:
         """Play `move` for the caller. Raises IllegalMove for an illegal move."""
         referee = self._referee
-        self._add_move(MoveReceived(referee.mover, referee.ply, self.match.game.move_to_data(move)))
+        self._pass_to_referee(MoveReceived(referee.mover, referee.ply, self.match.game.move_to_data(move)))
 
     def play_bot_move(self) -> tuple[Any, Thinking | None]:
         """Let the bot move. Return its move, and its analysis or None.
@@ -91,7 +91,7 @@ class LocalMatch:
         Raises IllegalMove for an illegal move, and BadChoice for a value that is not a move. Any exception raised by the
         bot propagates.
         """
-        self._add_move(choose_move(self._bot, self.match, self._referee))
+        self._pass_to_referee(choose_move(self._bot, self.match, self._referee))
         return self.moves[-1], self._bot.thinking
 
     def undo(self) -> bool:
@@ -114,8 +114,8 @@ class LocalMatch:
         self._referee.handle(PlayerResigned(player), MONOTONIC.now_ns())
 
     def close(self) -> None:
-        """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_RESULT`."""
-        result = self.result or ABANDONED_RESULT
+        """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_MATCH_RESULT`."""
+        result = self.result or ABANDONED_MATCH_RESULT
         winner = Player(result.winner) if result.winner else None
         try:
             self._bot.ended(Ending(winner, result.reason, result.detail, self._referee.ply, self.position))
@@ -123,12 +123,12 @@ class LocalMatch:
             self._bot.close()
 
     def to_record(self) -> Record:
-        """Return the record of the match. The result of an unfinished match is `ABANDONED_RESULT`."""
+        """Return the record of the match. The result of an unfinished match is `ABANDONED_MATCH_RESULT`."""
         return self._terms.make_record(
-            self._start_time, list(self._referee.moves), self.result or ABANDONED_RESULT
+            self._start_time, list(self._referee.moves), self.result or ABANDONED_MATCH_RESULT
         )
 
-    def _add_move(self, move: MoveReceived) -> None:
+    def _pass_to_referee(self, move: MoveReceived) -> None:
         game = self.match.game
         # raises IllegalMove, with which the referee would end the match
         game.play(self.position, game.move_from_data(move.move))

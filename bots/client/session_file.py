@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from arena.locked_file import open_locked
 
-MAX_FILE_BYTES = 1 << 20
+MAX_SESSION_FILE_BYTES = 1 << 20
 """Maximum number of bytes read from a session file. A thousand matches need a tenth of this limit."""
 
 
@@ -53,21 +53,21 @@ class SessionFile:
             self._remove_file()
 
     @property
-    def session(self) -> str:
+    def session_secret(self) -> str:
         """Return the secret of the session; empty if none is saved."""
         return self._entry.session
 
     @property
-    def matches(self) -> frozenset[str]:
+    def match_ids(self) -> frozenset[str]:
         """Return the ids of the matches in play."""
         return frozenset(self._entry.matches)
 
-    def save(self, session: str, matches: Iterable[str]) -> None:
+    def save(self, session_secret: str, match_ids: Iterable[str]) -> None:
         """Save the session and the ids of the matches in play, if they have changed.
 
         A write error is ignored; a restarted bot then cannot resume its matches.
         """
-        session_entry = StoredSession(session, sorted(matches))
+        session_entry = StoredSession(session_secret, sorted(match_ids))
         if session_entry == self._entry:
             return
         self._entry = session_entry
@@ -95,19 +95,21 @@ class SessionFile:
             self._file = None
 
 
-def make_session_file_name(name: str, url: str) -> str:
-    """Return the name of the session file for the bot `name` on the server at `url`."""
-    readable_name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name[:32])
-    digest = sha256(f"{name}\n{url}".encode()).hexdigest()
+def make_session_file_name(bot_name: str, url: str) -> str:
+    """Return the name of the session file for the bot `bot_name` on the server at `url`."""
+    readable_name = "".join(
+        letter if letter.isascii() and letter.isalnum() else "-" for letter in bot_name[:32]
+    )
+    digest = sha256(f"{bot_name}\n{url}".encode()).hexdigest()
     return f"{readable_name}-{digest[:12]}.session"
 
 
-def _read_session(file: int) -> StoredSession:
-    """Return the content of the open file with descriptor `file`.
+def _read_session(file_descriptor: int) -> StoredSession:
+    """Return the content of the open file with descriptor `file_descriptor`.
 
     An invalid file counts as empty: the server still knows the bot's matches.
     """
     try:
-        return _DECODER.decode(os.read(file, MAX_FILE_BYTES).partition(b"\n")[0])
+        return _DECODER.decode(os.read(file_descriptor, MAX_SESSION_FILE_BYTES).partition(b"\n")[0])
     except msgspec.DecodeError:
         return StoredSession()

@@ -116,7 +116,7 @@ class ResultCounts:
     lost: int = 0
     void: int = 0
 
-    def add(self, outcome: SeatOutcome) -> None:
+    def count_outcome(self, outcome: SeatOutcome) -> None:
         """Count one more match, with this outcome for the bot."""
         setattr(self, outcome, getattr(self, outcome) + 1)
 
@@ -125,14 +125,14 @@ class ResultCounts:
         return f"{self.won} won, {self.drawn} drawn, {self.lost} lost{void}"
 
     @property
-    def matches(self) -> int:
+    def count_matches(self) -> int:
         """Return the number of finished matches."""
         return self.won + self.drawn + self.lost + self.void
 
 
-def make_page_url(url: str) -> str:
+def make_page_url(websocket_url: str) -> str:
     """Return the HTTP URL of a server's website, given the server's websocket URL."""
-    return url.replace("ws", "http", 1).rstrip("/")
+    return websocket_url.replace("ws", "http", 1).rstrip("/")
 
 
 def format_result(match: Match, ending: Ending, url: str = "") -> str:

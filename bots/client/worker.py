@@ -20,7 +20,7 @@ from arena.clock import MONOTONIC, TimeSource
 
 log = logging.getLogger("arena.client")
 
-HANG_SECONDS = 1.0
+MAX_SECONDS_AFTER_MATCH_END = 1.0
 """Seconds for which a bot may keep thinking after the end of its match. Then it is interrupted, and its owner is told."""
 
 BotFactory = Callable[[], Bot]
@@ -71,7 +71,7 @@ class BotEnded:
 Report = BotPrepared | MoveChosen | BotFailed | BotEnded
 
 
-class _Interrupted(BaseException):
+class _BotInterrupted(BaseException):
     """Raised in a bot's thread to interrupt a bot that keeps thinking after its match."""
 
 
@@ -99,7 +99,7 @@ class Worker:
         self._thread = threading.Thread(target=self._run_thread, name=f"match {match.id:.8}", daemon=True)
         self._thread.start()
 
-    def choose(self, request: ChooseMove) -> None:
+    def request_move(self, request: ChooseMove) -> None:
         """Queue a request to choose a move. The thread handles requests in order."""
         self._stop = threading.Event()
         self._requests.put((request, self._stop))
@@ -108,7 +108,7 @@ class Worker:
         """Tell the bot that the move it was last asked for is no longer needed."""
         self._stop.set()
 
-    def finish(self, ending: Ending | None) -> None:
+    def end_match(self, ending: Ending | None) -> None:
         """Tell the bot the result of the match, and end the bot's thread. If `ending` is None, only end the thread."""
         self.cancel_move()
         self._requests.put(ending)
@@ -117,7 +117,9 @@ class Worker:
         """Raise an exception in an unresponsive thread. It takes effect when the thread next runs Python code."""
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(_Interrupted))
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(ident), ctypes.py_object(_BotInterrupted)
+            )
 
     @property
     def is_alive(self) -> bool:
@@ -133,7 +135,7 @@ class Worker:
                 failed_method, self.current_method = self.current_method, "close"
                 bot.close()
                 self.current_method = failed_method  # an exception being raised comes from that method
-        except _Interrupted:
+        except _BotInterrupted:
             log.debug("match %s: %s was interrupted", self._match.id, self.current_method)
         except Resign as resignation:
             self._report(
@@ -167,14 +169,14 @@ class Worker:
 def schedule_hang_check(
     clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
-    """Schedule the interruption of a finished match's bot, in case it still thinks after `HANG_SECONDS`.
+    """Schedule the interruption of a finished match's bot, in case it still thinks after `MAX_SECONDS_AFTER_MATCH_END`.
 
     clock       source of the time at which the check is due
     match       id of the match
     worker      thread of the match's bot
     on_problem  function that shows a line to the bot's owner
     """
-    clock.call_later(HANG_SECONDS, _interrupt_hung_bot, clock, match, worker, on_problem)
+    clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _interrupt_hung_bot, clock, match, worker, on_problem)
 
 
 def _interrupt_hung_bot(
@@ -182,11 +184,11 @@ def _interrupt_hung_bot(
 ) -> None:
     if worker.is_alive:
         on_problem(
-            f"match {match}: {worker.current_method} has not returned {HANG_SECONDS:g} s after the end of the match,"
+            f"match {match}: {worker.current_method} has not returned {MAX_SECONDS_AFTER_MATCH_END:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt()
-        clock.call_later(HANG_SECONDS, _report_hung_bot, match, worker, on_problem)
+        clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _report_hung_bot, match, worker, on_problem)
 
 
 def _report_hung_bot(match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:

@@ -10,16 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from arena.bots.api.engine_spec import BadSpec, Spec
-from arena.bots.commands.compare import compare_command
+from arena.bots.commands.compare import print_leaf_counts
 from arena.bots.commands.lookup import PositionOption, load_game, parse_position
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
-    DEFAULT_NODES,
-    DEFAULT_PYTHON_NODES,
+    DEFAULT_MAX_NODES,
+    DEFAULT_MAX_PYTHON_NODES,
     ENGINE_OPTIONS,
     Analyst,
     SearchLimits,
-    parse_engine,
+    parse_analysing_engine,
 )
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
@@ -52,7 +52,7 @@ MaxNodesOption = Annotated[
         metavar="N",
         min=100,
         max=10**12,
-        help=f"Maximum nodes per search; default: {DEFAULT_NODES:,}, or {DEFAULT_PYTHON_NODES:,} for Python engines.",
+        help=f"Maximum nodes per search; default: {DEFAULT_MAX_NODES:,}, or {DEFAULT_MAX_PYTHON_NODES:,} for Python engines.",
     ),
 ]
 MaxTimeOption = Annotated[
@@ -144,47 +144,47 @@ def analyse(
     if is_option_given(context, "map"):
         require_maps(game, type(loaded_game))
     start = parse_position(loaded_game, position)
-    _reject_unused_options(context, compares=compare)
+    _reject_unused_options(context, is_comparison=compare)
     if compare:
-        compare_command(loaded_game, start, depth or DEFAULT_COMPARED_DEPTH, budget, svg, json)
+        print_leaf_counts(loaded_game, start, depth or DEFAULT_COMPARED_DEPTH, budget, svg, json)
         return
     try:
         truth = probe_tablebase(loaded_game, start)
     except BadTable as error:
         raise CommandError(str(error)) from None
     try:
-        spec = parse_engine(engine)
+        spec = parse_analysing_engine(engine)
         with Analyst(loaded_game, spec, SearchLimits(nodes, time or math.inf, depth)) as analyst:
             reports = analyst.analyse(start)
             best_reports = analyst.analyse_best_moves(start, lines)
     except (BadSpec, BadWeights) as error:
         hint = "; for a reference search, use `arena trace … --summary`" if "reference" in engine else ""
         raise UsageError(f"--engine: {error}{hint}") from None
-    _show_analysis(loaded_game, start, spec, reports, best_reports, truth, json)
+    _output_analysis(loaded_game, start, spec, reports, best_reports, truth, json)
 
 
-def _reject_unused_options(context: typer.Context, *, compares: bool) -> None:
+def _reject_unused_options(context: typer.Context, *, is_comparison: bool) -> None:
     """Raise UsageError if --compare was given with an option that only an analysis uses.
 
     Raise UsageError also if an option that needs --compare was given without --compare.
     """
-    for name in ("engine", "nodes", "time", "lines") if compares else ("budget", "svg"):
+    for name in ("engine", "nodes", "time", "lines") if is_comparison else ("budget", "svg"):
         if is_option_given(context, name):
             reason = (
                 f"--compare searches with every algorithm: leave out --{name}"
-                if compares
+                if is_comparison
                 else f"--{name} needs --compare"
             )
             raise UsageError(reason)
 
 
-def _show_analysis(
+def _output_analysis(
     game: Game[Any, Any],
     position: Any,
     spec: Spec,
     reports: Sequence[Report[Any]],
-    best: Sequence[Report[Any]],
-    truth: SolvedPosition | None,
+    best_reports: Sequence[Report[Any]],
+    solved_position: SolvedPosition | None,
     json: Path | None,
 ) -> None:
     if json is not None:
@@ -194,17 +194,17 @@ def _show_analysis(
             "engine": spec.name,
             "options": dict(spec.values),
             "reports": [_make_json_report(game, report) for report in reports],
-            "truth": truth,
-            "lines": [_make_json_report(game, report) for report in best],
+            "truth": solved_position,
+            "lines": [_make_json_report(game, report) for report in best_reports],
         }
         write_json(summary, json)
         if str(json) == "-":
             return
     _print_reports(game, reports)
-    if len(best) > 1:
+    if len(best_reports) > 1:
         out.print()
-        _print_reports(game, best)
-    _print_best_move(game, position, truth, best[0])
+        _print_reports(game, best_reports)
+    _print_best_move(game, position, solved_position, best_reports[0])
 
 
 def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None:
@@ -224,15 +224,15 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None
 
 
 def _print_best_move(
-    game: Game[Any, Any], position: Any, truth: SolvedPosition | None, best: Report[Any]
+    game: Game[Any, Any], position: Any, solved_position: SolvedPosition | None, best_report: Report[Any]
 ) -> None:
-    if truth is not None:
+    if solved_position is not None:
         moves_by_value: dict[str, list[str]] = {}
-        for move, value in truth.moves:
+        for move, value in solved_position.moves:
             moves_by_value.setdefault(value, []).append(move)
         text = "; ".join(f"{value}: {', '.join(moves)}" for value, moves in moves_by_value.items())
         out.print(f"by the solved table: {text}")
-    out.print(f"{game.player(position)} plays {game.move_to_text(best.move)}")
+    out.print(f"{game.player(position)} plays {game.move_to_text(best_report.move)}")
 
 
 def _make_json_report(game: Game[Any, Any], report: Report[Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from arena.bots.commands.bot_settings import (
     BotSettings,
     check_settings,
     read_settings,
-    split_list,
+    split_comma_list,
 )
 from arena.bots.engines.container import make_container_engine
 from arena.bots.engines.from_program import make_program_engine
@@ -26,7 +26,7 @@ from arena.bots.engines.isolated import isolate_engine
 from arena.bots.engines.registry import Engine, make_engine
 from arena.console import CommandError, UsageError, check_output_file, is_option_given
 
-SWITCH_SECONDS = 0.001
+THREAD_SWITCH_INTERVAL_SECONDS = 0.001
 """Interval at which Python switches threads, in seconds: so short that a search cannot delay the network."""
 
 
@@ -210,9 +210,9 @@ def bot(
         matches=matches,
         games=games,
         for_=for_,
-        game=split_list(",".join(game or ())),
-        map=split_list(map),
-        tc=split_list(tc),
+        game=split_comma_list(",".join(game or ())),
+        map=split_comma_list(map),
+        tc=split_comma_list(tc),
         challenge=challenge,
         casual=casual,
         reconnect=reconnect,
@@ -233,7 +233,7 @@ def bot(
         raise UsageError(
             f"--name {name!r:.80} is not a valid name: write 1 to 64 printable characters, without a space at either end"
         )
-    sys.setswitchinterval(SWITCH_SECONDS)
+    sys.setswitchinterval(THREAD_SWITCH_INTERVAL_SECONDS)
     if settings.verbose:
         logging.getLogger("arena.client").setLevel(logging.DEBUG)
     # This import is slow, and only a running bot needs it.
@@ -242,34 +242,36 @@ def bot(
     run_bot(chosen_engine, settings, name)
 
 
-def _merge_settings(options: BotSettings, given_options: set[str]) -> BotSettings:
-    """Return `options`; if `options.engine` names a bot.toml, return its settings, overridden by the given options.
+def _merge_settings(command_settings: BotSettings, given_option_names: set[str]) -> BotSettings:
+    """Return `command_settings`; if `command_settings.engine` names a bot.toml, return its settings, overridden by the given options.
 
-    given_options   names of the options that the user gave: only these override the file
+    given_option_names  names of the options that the user gave: only these override the file
 
     Raises UsageError if an option or the file is invalid.
     """
     try:
         # The weights of an engine may end like a bot.toml: alphabeta:evaluator=my.toml
-        is_bot_file = options.engine.endswith(".toml") and (
+        is_bot_file = command_settings.engine.endswith(".toml") and (
             # not with a method of Path, which raises OSError for a long name
-            ":" not in options.engine or os.path.isfile(options.engine)  # noqa: PTH113
+            ":" not in command_settings.engine or os.path.isfile(command_settings.engine)  # noqa: PTH113
         )
         if not is_bot_file:
-            return check_settings(options)
-        file_settings = read_settings(Path(options.engine))
-        if "program" in given_options:
+            return check_settings(command_settings)
+        file_settings = read_settings(Path(command_settings.engine))
+        if "program" in given_option_names:
             file_settings = replace(file_settings, engine="")
-        command_line_settings = {key: getattr(options, key) for key in given_options - {"engine"}}
+        command_line_settings = {
+            key: getattr(command_settings, key) for key in given_option_names - {"engine"}
+        }
         merged_settings = check_settings(
             replace(file_settings, **command_line_settings),
-            lambda key: f"--{key}" if key in given_options else f"{options.engine}: {key}",
+            lambda key: f"--{key}" if key in given_option_names else f"{command_settings.engine}: {key}",
         )
     except BadBotSettings as error:
         raise UsageError(str(error)) from None
     if not (merged_settings.engine or merged_settings.program):
         raise UsageError(
-            f'{options.engine} sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
+            f'{command_settings.engine} sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
         )
     return merged_settings
 

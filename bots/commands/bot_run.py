@@ -26,7 +26,7 @@ from arena.bots.client.connection import BadURL, ClientError, ServerRefused
 from arena.bots.client.session_file import SessionFile, make_session_file_name
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.status import format_result
-from arena.bots.commands.bot_settings import BotSettings, get_state_folder
+from arena.bots.commands.bot_settings import BotSettings, get_user_state_folder
 from arena.bots.engines.registry import Engine
 from arena.clock import MONOTONIC
 from arena.console import CommandError, UsageError, err, out
@@ -34,9 +34,9 @@ from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
 from arena.protocol.codes import Code
 
-MAX_NUMBERED_NAMES = 1000
+MAX_NAME_NUMBER = 1000
 """Number of names that `--unique` tries: NAME, NAME-2, NAME-3 and so on."""
-MAX_HELLO_GAMES = 32
+MAX_GAMES_IN_HELLO = 32
 """Maximum number of games that a bot may name in `hello`, its first message to a server."""
 PrintNote = Callable[[str], None]
 """Function that shows the bot's owner a message other than a result."""
@@ -52,9 +52,9 @@ def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
 
 
 def _run_client(engine: Engine, settings: BotSettings, name: str, console: OwnerConsole) -> None:
-    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NUMBERED_NAMES + 1))
+    names = (name if number == 1 else f"{name}-{number}" for number in range(1, MAX_NAME_NUMBER + 1))
     for bot_name in names:
-        session_file = _open_session(settings, bot_name, console)
+        session_file = _open_session_file(settings, bot_name, console)
         try:
             end_text = anyio.run(
                 _play_matches,
@@ -77,20 +77,21 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Owner
                 session_file.close()
         console.print_result(f"{bot_name}: {end_text}")
         return
-    raise CommandError(f"every name from {name} to {name}-{MAX_NUMBERED_NAMES} is taken: give another --name")
+    raise CommandError(f"every name from {name} to {name}-{MAX_NAME_NUMBER} is taken: give another --name")
 
 
-def _open_session(settings: BotSettings, name: str, console: OwnerConsole) -> SessionFile | None:
+def _open_session_file(settings: BotSettings, name: str, console: OwnerConsole) -> SessionFile | None:
     """Return the file from which the bot `name` resumes; None if another process uses it or it cannot be created."""
     folder = settings.state
     try:
         return SessionFile(
-            (get_state_folder() if folder is None else folder) / make_session_file_name(name, settings.url)
+            (get_user_state_folder() if folder is None else folder)
+            / make_session_file_name(name, settings.url)
         )
     except (BlockingIOError, RuntimeError):
         return None  # another process uses the file, or there is no home directory
     except OSError as error:
-        reason = f"cannot keep the session in {folder or get_state_folder()}: {error.strerror}"
+        reason = f"cannot keep the session in {folder or get_user_state_folder()}: {error.strerror}"
         console.print_note(f"{reason}; without its token, a restarted {name} loses its matches")
         return None
 
@@ -110,7 +111,7 @@ async def _play_matches(
         # Only the spec of a built-in engine is sent: the path of a file and a command line stay private.
         program=engine.spec if engine.parsed_spec else engine.name,
         engine=engine.describe(_count_cores_per_match(settings)),
-        games=settings.game or tuple(CATALOGUE.list_names()[:MAX_HELLO_GAMES]),
+        games=settings.game or tuple(CATALOGUE.list_names()[:MAX_GAMES_IN_HELLO]),
         rules=CATALOGUE.get_default_digests(),
         maps=settings.map,
         time_controls=settings.tc,
@@ -140,9 +141,9 @@ async def _play_matches(
     )
     problem: ClientError | None = None
     async with anyio.create_task_group() as tasks:
-        await tasks.start(_handle_signals, client, console.print_note)
+        await tasks.start(_stop_on_signals, client, console.print_note)
         if settings.play_seconds < math.inf:
-            tasks.start_soon(_finish_after, settings.play_seconds, client, console.print_note)
+            tasks.start_soon(_stop_client_after, settings.play_seconds, client, console.print_note)
         try:
             await client.run()
         except ClientError as error:
@@ -154,14 +155,14 @@ async def _play_matches(
     return f"{client.result_counts}{unfinished_text}"
 
 
-async def _handle_signals(
+async def _stop_on_signals(
     client: Client,
     print_note: PrintNote,
     *,
     task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
     signal_actions: list[Callable[[], None]] = [
-        lambda: _finish_matches(client, print_note),
+        lambda: _stop_after_matches(client, print_note),
         lambda: _resign_matches(client, print_note),
     ]
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
@@ -173,25 +174,25 @@ async def _handle_signals(
                 signal_actions.pop(0)()
 
 
-def _finish_matches(client: Client, print_note: PrintNote) -> None:
+def _stop_after_matches(client: Client, print_note: PrintNote) -> None:
     if client.match_count:
         print_note(
             f"accepting no more matches, and finishing {client.match_count}; press Ctrl-C again to resign them"
         )
-    client.finish()
+    client.stop_after_matches()
 
 
 def _resign_matches(client: Client, print_note: PrintNote) -> None:
     if client.match_count:
         print_note(f"resigning {client.match_count}; press Ctrl-C again to exit at once")
-    client.resign()
+    client.resign_all()
 
 
-async def _finish_after(seconds: float, client: Client, print_note: PrintNote) -> None:
+async def _stop_client_after(seconds: float, client: Client, print_note: PrintNote) -> None:
     await MONOTONIC.sleep(seconds)
     if client.match_count:
         print_note(f"the time is over: accepting no more matches, and finishing {client.match_count}")
-    client.finish()
+    client.stop_after_matches()
 
 
 def _count_cores_per_match(settings: BotSettings) -> int:

@@ -22,7 +22,7 @@ from arena.toml_file import BadTomlFile, TomlFile
 DEFAULT_URL = "ws://127.0.0.1:8765"
 DEFAULT_GAME = "riskless"
 DEFAULT_TIME_CONTROL = "10+0.1"
-SESSIONS_FOLDER = Path("riskless-arena") / "bots"
+SESSIONS_SUBFOLDER = Path("riskless-arena") / "bots"
 """Folder of the files from which restarted bots resume, inside the user's state folder, such as `~/.local/state`."""
 
 
@@ -82,7 +82,7 @@ class BotFile(Struct, frozen=True, rename="kebab"):
     """Folder for the file from which the bot resumes; None for that of the bot.toml, or the user's state folder."""
 
 
-LIST_KEYS = frozenset({"game", "map", "tc"})
+COMMA_SEPARATED_SETTINGS = frozenset({"game", "map", "tc"})
 """Keys of a bot.toml whose value is a list. A single string is accepted as a list of one."""
 
 
@@ -116,13 +116,13 @@ class BotSettings(BotFile, frozen=True):
         )
 
 
-def get_state_folder() -> Path:
+def get_user_state_folder() -> Path:
     """Return the folder for files from which bots resume. Raises RuntimeError if the user has no home directory."""
     xdg_folder = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_FOLDER
+    return (xdg_folder if xdg_folder.is_absolute() else Path.home() / ".local" / "state") / SESSIONS_SUBFOLDER
 
 
-def split_list(text: str) -> tuple[str, ...]:
+def split_comma_list(text: str) -> tuple[str, ...]:
     """Return the non-empty parts of a comma-separated list, without surrounding spaces."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
@@ -161,7 +161,7 @@ def read_settings(path: Path) -> BotSettings:
     folder = path.parent
     try:
         file = TomlFile.read(path)
-        for key in LIST_KEYS & file.data.keys():
+        for key in COMMA_SEPARATED_SETTINGS & file.data.keys():
             if isinstance(file.data[key], str):
                 file.data[key] = [file.data[key]]
         content = file.convert(BotFile, lambda _, relative_path: folder / relative_path)
@@ -173,7 +173,9 @@ def read_settings(path: Path) -> BotSettings:
     if content.state is None:
         settings = replace(settings, state=folder)
 
-    def resolve_path(spec: str) -> str:
+    def resolve_file_spec(spec: str) -> str:
         return str(folder / spec) if is_file_spec(spec) else spec
 
-    return replace(settings, engine=resolve_path(content.engine), game=tuple(map(resolve_path, content.game)))
+    return replace(
+        settings, engine=resolve_file_spec(content.engine), game=tuple(map(resolve_file_spec, content.game))
+    )

@@ -8,40 +8,45 @@ from typing import Any
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.leaf_counts import DEPTH_METHODS, Comparison, ReachedDepths, compare_methods
 from arena.bots.search.problem import Problem
-from arena.bots.search.reports.leaves_chart import POWERS, render_leaves_chart
+from arena.bots.search.reports.leaves_chart import REFERENCE_POWERS, render_leaves_chart
 from arena.console import CommandError, out, print_table, write_json, write_text
 from arena.games.core import Game
 
 
-def compare_command(
-    game: Game[Any, Any], position: Any, depth: int, budget: int, svg: Path | None, json: Path | None
+def print_leaf_counts(
+    game: Game[Any, Any],
+    position: Any,
+    max_depth: int,
+    max_leaves: int,
+    svg_file: Path | None,
+    json_file: Path | None,
 ) -> None:
     """Count the leaves that each algorithm visits from a position, and print, draw or write the counts.
 
-    depth   maximum depth, in plies
-    budget  maximum number of leaves per search; each algorithm is counted up to the last depth within that
-    svg     file for the plot; None for no plot
-    json    file for the counts as JSON; None for no file
+    max_depth  maximum depth, in plies
+    max_leaves  maximum number of leaves per search; each algorithm is counted up to the last depth within that
+    svg_file  file for the plot; None for no plot
+    json_file  file for the counts as JSON; None for no file
 
     Raises CommandError if the budget is too small for depth 1, or a file cannot be written.
     """
     problem = Problem(game, evaluator_for(game))
-    comparison = compare_methods(problem, position, depth, budget)
+    comparison = compare_methods(problem, position, max_depth, max_leaves)
     if comparison.max_reached_depth == 0:
-        raise CommandError(f"--budget: {budget} leaves are not enough for depth 1; give more")
+        raise CommandError(f"--budget: {max_leaves} leaves are not enough for depth 1; give more")
     reached_depths = comparison.list_reached_depths()
-    if svg is not None:
+    if svg_file is not None:
         map_text = f" on {map_name}" if (map_name := game.setup().get("map")) else ""
-        write_text(render_leaves_chart(comparison, f"Leaves by depth: {game.name}{map_text}"), svg)
-    if json is not None:
-        write_json(_make_json_rows(comparison, reached_depths), json)
-    if "-" in (str(json), str(svg)):
+        write_text(render_leaves_chart(comparison, f"Leaves by depth: {game.name}{map_text}"), svg_file)
+    if json_file is not None:
+        write_json(_make_json_fields(comparison, reached_depths), json_file)
+    if "-" in (str(json_file), str(svg_file)):
         return
-    _print_leaves(comparison)
+    _print_leaves_by_depth(comparison)
     _print_reached_depths(reached_depths)
 
 
-def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
+def _make_json_fields(comparison: Comparison, reached_depths: list[ReachedDepths]) -> dict[str, Any]:
     depths = range(1, comparison.max_reached_depth + 1)
     return {
         "budget": comparison.budget,
@@ -54,7 +59,9 @@ def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths])
                     if len(counts) >= depth
                 },
                 "q": round(comparison.compute_branching_factor(depth) or 0, 3),
-                **{name: comparison.compute_expected_leaves(depth, share) for share, name in POWERS},
+                **{
+                    name: comparison.compute_expected_leaves(depth, share) for share, name in REFERENCE_POWERS
+                },
             }
             for depth in depths
         ],
@@ -64,14 +71,14 @@ def _make_json_rows(comparison: Comparison, reached_depths: list[ReachedDepths])
     }
 
 
-def _print_leaves(comparison: Comparison) -> None:
+def _print_leaves_by_depth(comparison: Comparison) -> None:
     depths = range(1, comparison.max_reached_depth + 1)
     rows = [
         [name, *(f"{count:,}" for count in counts), *("·" for _ in depths[len(counts) :])]
         for name, counts in comparison.leaves_to_max_depth.items()
     ]
     rows.append(["q", *(f"{comparison.compute_branching_factor(depth) or 0:.2f}" for depth in depths)])
-    for share, name in POWERS:
+    for share, name in REFERENCE_POWERS:
         rows.append(
             [name, *(f"{comparison.compute_expected_leaves(depth, share) or 0:,}" for depth in depths)]
         )

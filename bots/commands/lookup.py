@@ -33,13 +33,13 @@ HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
 """Options of the game spec `hexapawn:width=4,height=5`: the numbers of columns and rows of the board."""
 
 
-def load_game(game: str, map: str) -> AnyGame:
-    """Return the game named `game` on the map `map`. The name `hexapawn:width=4,height=5` also sets the board's size.
+def load_game(game_spec: str, map_name: str) -> AnyGame:
+    """Return the game named `game_spec` on the map `map_name`. The name `hexapawn:width=4,height=5` also sets the board's size.
 
     Raises UsageError if the game or the map is unknown or invalid.
     """
     try:
-        return _make_game(game, map)
+        return _make_game(game_spec, map_name)
     except (GameError, BadSpec) as error:
         raise UsageError(f"--game: {error}") from None
     except MapError as error:
@@ -71,11 +71,11 @@ def load_tree_game(name: str) -> Game[Any, Any]:
         raise UsageError(str(error)) from None
 
 
-def _make_game(game: str, map: str) -> AnyGame:
-    if game.startswith(f"{Hexapawn.name}:"):
-        size_spec = parse_spec(game, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
+def _make_game(game_spec: str, map_name: str) -> AnyGame:
+    if game_spec.startswith(f"{Hexapawn.name}:"):
+        size_spec = parse_spec(game_spec, {Hexapawn.name: HEXAPAWN_SIZE_OPTIONS}, "game")
         return cast("AnyGame", Hexapawn(size_spec.values["width"], size_spec.values["height"]))
-    return make_game_on_map(CATALOGUE.register(game), map)
+    return make_game_on_map(CATALOGUE.register(game_spec), map_name)
 
 
 def load_engine(spec: str) -> Engine:

@@ -100,7 +100,11 @@ def play(
 
 
 def _open_match(
-    opponent: Engine, game: AnyGame, seat: Player, control: TimeControl, adjudication: Adjudication | None
+    opponent: Engine,
+    game: AnyGame,
+    seat: Player,
+    time_control: TimeControl,
+    adjudication: Adjudication | None,
 ) -> LocalMatch:
     maxie, minnie = ("you", opponent.name) if seat is Player.MAXIE else (opponent.name, "you")
     engine = opponent.describe(len(list_usable_cores()))
@@ -109,7 +113,7 @@ def _open_match(
         seat.opponent,
         maxie=maxie,
         minnie=minnie,
-        time_control=control,
+        time_control=time_control,
         threads=engine.threads or len(list_usable_cores()),
     )
     typer.echo(f"{opponent.name} prepares …")
@@ -121,20 +125,20 @@ def _open_match(
         ) from error
 
 
-def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[], None]) -> bool:
+def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show_position: Callable[[], None]) -> bool:
     """Play until the match is over. Return True, or False if the user quits earlier.
 
     seat   seat of the user
-    show   prints the current position
+    show_position  prints the current position
     """
     with suppress(ImportError):
         import readline  # noqa: F401, PLC0415 - adds line editing and history to input()
     typer.echo(f"You are {seat}. Type a move, or help.\n")
-    show()
+    show_position()
     while (result := match.result) is None:
         if game.player(match.position) is not seat:
             _play_engine_move(match, game)
-            show()
+            show_position()
             continue
         try:
             line = input(f"{seat} > ").strip()
@@ -149,10 +153,10 @@ def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[
             case "moves":
                 typer.echo(", ".join(game.move_to_text(move) for move in game.moves(match.position)))
             case "show":
-                show()
+                show_position()
             case "undo":
                 if match.undo():
-                    show()
+                    show_position()
                 else:
                     typer.echo("There is nothing to take back.")
             case "resign":
@@ -164,15 +168,15 @@ def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show: Callable[[
                 return False
             case _:
                 if _play_typed_move(match, game, line):
-                    show()
+                    show_position()
     outcome_text = "You win" if result.winner == seat else "You lose" if result.winner else "A draw"
     typer.echo(f"{outcome_text}: {result.detail}.")
     return True
 
 
-def _play_typed_move(match: LocalMatch, game: AnyGame, line: str) -> bool:
+def _play_typed_move(match: LocalMatch, game: AnyGame, typed_text: str) -> bool:
     try:
-        match.play_move(game.move_from_text(line))
+        match.play_move(game.move_from_text(typed_text))
     except GameError as error:
         typer.echo(str(error))
         return False

@@ -121,7 +121,7 @@ def replay(
         raise UsageError("--nodes, --time and --depth limit the analysis: give --analyse ENGINE too")
     if analyse:
         print_review(
-            _select_match(record, records, match),
+            _replay_selected_match(record, records, match),
             analyse,
             SearchLimits(nodes, time or math.inf, depth),
             json,
@@ -130,49 +130,53 @@ def replay(
     elif json is not None:
         write_json([_make_json_row(line, record) for line, record in records], json)
     elif not match and len(records) > 1:
-        _print_list(records)
+        _print_record_list(records)
     else:
-        _print_plies(_select_match(record, records, match), ply)
+        _print_plies_or_ply(_replay_selected_match(record, records, match), ply)
 
 
-def _select_match(file: str, records: Sequence[tuple[int, Record]], match: str) -> Replay:
-    """Return the only match whose id begins with `match` (empty for any id), replayed and verified.
+def _replay_selected_match(
+    file_name: str, records: Sequence[tuple[int, Record]], match_id_prefix: str
+) -> Replay:
+    """Return the only match whose id begins with `match_id_prefix` (empty for any id), replayed and verified.
 
     Raises UsageError if there is no such match or more than one, and CommandError if the match cannot be replayed.
     """
-    matching_records = [(line, record) for line, record in records if record.match.startswith(match)]
+    matching_records = [
+        (line, record) for line, record in records if record.match.startswith(match_id_prefix)
+    ]
     if not matching_records:
         raise UsageError(
-            f"--match: no match in {file} begins with {match!r:.70}; leave out --match to list them"
+            f"--match: no match in {file_name} begins with {match_id_prefix!r:.70}; leave out --match to list them"
         )
     if len(matching_records) > 1:
         raise UsageError(
-            f"--match: {len(matching_records)} matches in {file} begin with {match!r:.70}; give more of the id"
+            f"--match: {len(matching_records)} matches in {file_name} begin with {match_id_prefix!r:.70}; give more of the id"
         )
     line, record = matching_records[0]
     try:
         return verify_record(record)
     except BadRecord as error:
         raise CommandError(
-            f"{file}, line {line}: match {record.match:.12} cannot be replayed: {error}"
+            f"{file_name}, line {line}: match {record.match:.12} cannot be replayed: {error}"
         ) from None
 
 
-def _print_plies(replay: Replay, ply: int | None) -> None:
+def _print_plies_or_ply(replay: Replay, ply: int | None) -> None:
     if ply is not None:
         if not 0 <= ply <= replay.plies:
             raise UsageError(f"--ply must be from 0 to {replay.plies}, the end of this match, not {ply}")
         _print_ply(replay, ply)
     elif sys.stdout.isatty() and sys.stdin.isatty():
-        _step_through(replay)
+        _step_through_plies(replay)
     else:
         for number in range(replay.plies + 1):
             _print_ply(replay, number)
 
 
-def _make_json_row(line: int, record: Record) -> dict[str, object]:
+def _make_json_row(line_number: int, record: Record) -> dict[str, object]:
     return {
-        "line": line,
+        "line": line_number,
         "match": record.match,
         "game": record.game,
         "map": record.setup.get("map"),
@@ -184,7 +188,7 @@ def _make_json_row(line: int, record: Record) -> dict[str, object]:
     }
 
 
-def _print_list(records: Sequence[tuple[int, Record]]) -> None:
+def _print_record_list(records: Sequence[tuple[int, Record]]) -> None:
     title = f"{len(records)} matches; choose one with --match"
     table = Table(title=title, title_justify="left", box=None, header_style="bold")
     columns = ("match", "game", "map", "maxie", "minnie", "winner", "reason")
@@ -205,7 +209,7 @@ def _print_ply(replay: Replay, ply: int) -> None:
     typer.echo()
 
 
-def _step_through(replay: Replay) -> None:
+def _step_through_plies(replay: Replay) -> None:
     ply = 0
     while True:
         out.clear()
@@ -231,33 +235,33 @@ def _step_through(replay: Replay) -> None:
             return
 
 
-def load_records(source: str) -> list[tuple[int, Record]]:
+def load_records(path_or_url: str) -> list[tuple[int, Record]]:
     """Return the records in a file with their line numbers, or the record of the match at a URL with the line number 1.
 
-    source  path of the file, or URL of the match's page or record
+    path_or_url  path of the file, or URL of the match's page or record
 
     Raises CommandError if there is no record, and UsageError if the URL is not that of a match.
     """
-    if source.startswith(("http://", "https://")):
-        return [(1, _fetch_record(source))]
+    if path_or_url.startswith(("http://", "https://")):
+        return [(1, _fetch_record(path_or_url))]
     try:
-        records = list(read_numbered_records(Path(source)))
+        records = list(read_numbered_records(Path(path_or_url)))
     except OSError as error:
-        raise CommandError(f"cannot read {source}: {error.strerror}") from None
+        raise CommandError(f"cannot read {path_or_url}: {error.strerror}") from None
     except BadRecord as error:
         raise CommandError(str(error)) from None
     if not records:
         raise CommandError(
-            f"{source} has no match records: name a file written by --record or `arena export`"
+            f"{path_or_url} has no match records: name a file written by --record or `arena export`"
         )
     return records
 
 
-def _fetch_record(address: str) -> Record:
-    url_parts = _MATCH_URL_PATTERN.fullmatch(address)
+def _fetch_record(url: str) -> Record:
+    url_parts = _MATCH_URL_PATTERN.fullmatch(url)
     if url_parts is None:
         raise UsageError(
-            f"{address!r:.120} is not a match URL: copy it from the page, e.g. http://HOST:PORT/match/ID"
+            f"{url!r:.120} is not a match URL: copy it from the page, e.g. http://HOST:PORT/match/ID"
         )
     server, match = url_parts[1], unquote(url_parts[2])
     body = fetch(server, f"{server}/api/record/{quote(match, safe='')}", MAX_RECORD_BYTES + 1)

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.perfect import find_unplayable_reason
 from arena.bots.evaluators.linear import BadWeights
-from arena.bots.review.analysis import Analyst, SearchLimits, parse_engine
+from arena.bots.review.analysis import Analyst, SearchLimits, parse_analysing_engine
 from arena.bots.review.review import (
     TABLEBASE_ENGINE,
     ReviewedMove,
@@ -18,7 +18,7 @@ from arena.bots.review.review import (
     review_moves,
     summarize_players,
 )
-from arena.bots.review.values_chart import render_review
+from arena.bots.review.values_chart import render_values_chart
 from arena.bots.search.search_values import ESTIMATE_LIMIT, is_decided, plies_to_end
 from arena.console import CommandError, Justify, UsageError, err, out, print_table, write_json, write_text
 from arena.games.core import Player
@@ -29,19 +29,19 @@ from arena.solved.move_quality import MoveQuality
 
 
 def print_review(
-    replay: Replay, engine: str, limits: SearchLimits, json: Path | None, svg: Path | None
+    replay: Replay, engine_spec: str, limits: SearchLimits, json_file: Path | None, svg_file: Path | None
 ) -> None:
     """Analyse the moves of a match and print the result.
 
     Raises UsageError if the engine cannot analyse the match, and CommandError if a file cannot be read or written.
     """
     solved = _load_solved_moves(replay)
-    if engine == TABLEBASE_ENGINE:
-        _review_by_table(replay, solved, json, svg)
+    if engine_spec == TABLEBASE_ENGINE:
+        _print_tablebase_review(replay, solved, json_file, svg_file)
         return
     reviews: list[ReviewedMove] = []
     try:
-        with Analyst(replay.game, parse_engine(engine), limits) as analyst:
+        with Analyst(replay.game, parse_analysing_engine(engine_spec), limits) as analyst:
             for review in review_moves(replay, analyst):
                 reviews.append(review)
                 if err.is_terminal:
@@ -53,24 +53,24 @@ def print_review(
     if err.is_terminal:
         err.print()
     players = replay.record.players
-    if svg is not None:
+    if svg_file is not None:
         try:
             names = (players.maxie, players.minnie)
-            picture = render_review(
+            picture = render_values_chart(
                 reviews,
                 summarize_record(replay.record),
                 names,
-                engine,
+                engine_spec,
                 is_in_armies=replay.game.name == Riskless.name,
             )
         except ValueError as error:
             raise CommandError(str(error)) from None
-        write_text(picture, svg)
-    if json is not None:
-        moves = reviews if solved is None else _merge_solved(reviews, solved)
-        write_json({"engine": engine, "players": summarize_players(reviews), "moves": moves}, json)
-    elif svg is None or str(svg) != "-":
-        _print_reviews(replay, reviews, engine)
+        write_text(picture, svg_file)
+    if json_file is not None:
+        moves = reviews if solved is None else _make_json_rows(reviews, solved)
+        write_json({"engine": engine_spec, "players": summarize_players(reviews), "moves": moves}, json_file)
+    elif svg_file is None or str(svg_file) != "-":
+        _print_reviews(replay, reviews, engine_spec)
         if solved is not None:
             _print_solved_moves(solved)
 
@@ -82,22 +82,22 @@ def _load_solved_moves(replay: Replay) -> list[SolvedMove] | None:
         raise CommandError(str(error)) from None
 
 
-def _merge_solved(reviews: list[ReviewedMove], solved: list[SolvedMove]) -> list[dict[str, object]]:
+def _make_json_rows(reviews: list[ReviewedMove], solved: list[SolvedMove]) -> list[dict[str, object]]:
     """Return one JSON row per move: the engine's review, and under `truth` the tablebase's review."""
     return [{**asdict(review), "truth": truth} for review, truth in zip(reviews, solved, strict=True)]
 
 
-def _review_by_table(
-    replay: Replay, solved: list[SolvedMove] | None, json: Path | None, svg: Path | None
+def _print_tablebase_review(
+    replay: Replay, solved: list[SolvedMove] | None, json_file: Path | None, svg_file: Path | None
 ) -> None:
     if solved is None:
         raise UsageError(f"--analyse cannot use {find_unplayable_reason(replay.game)}")
-    if svg is not None:
+    if svg_file is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"
         )
-    if json is not None:
-        write_json(solved, json)
+    if json_file is not None:
+        write_json(solved, json_file)
         return
     out.print(replay.describe_move(0))
     _print_solved_moves(solved)
@@ -144,7 +144,7 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
                 review.mark,
                 _format_value(review.after),
                 f"{100 * review.chance:.0f} %",
-                _format_loss(review),
+                _format_lost_chance(review),
                 review.better if review.lost else "",
             ]
             for review in reviews
@@ -164,7 +164,7 @@ def _format_value(value: int) -> str:
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 
-def _format_loss(review: ReviewedMove) -> str:
+def _format_lost_chance(review: ReviewedMove) -> str:
     """Return a move's loss as text: `the win`, `the match`, a number of plies, or percentage points of winning chance.
 
     The text is empty if the move lost nothing.

@@ -13,8 +13,8 @@ from arena.bots.commands.lookup import PositionOption, load_tree_game, parse_pos
 from arena.bots.evaluators.linear import BadWeights
 from arena.bots.review.analysis import (
     SearchTooLarge,
-    line_to_path,
-    parse_reference,
+    find_move_indices,
+    parse_reference_spec,
     run_reference_search,
 )
 from arena.bots.review.savings import Saving, measure_node_savings
@@ -100,7 +100,7 @@ def trace(
     game = load_tree_game(tree)
     start = parse_position(game, position) if position else game.start()
     try:
-        spec = parse_reference(algorithm)
+        spec = parse_reference_spec(algorithm)
     except BadSpec as error:
         raise UsageError(str(error)) from None
     depth = _choose_depth(tree, game, depth, spec)
@@ -118,11 +118,14 @@ def trace(
     events = monitor.events or ()
     lines = [] if summary else [*format_trace_lines(game, events, shows_estimates=estimates)]
     lines += [format_results_line(game, events)] if results else []
-    lines += [*format_closing_lines(game, start, result, monitor.leaves), *_describe_memory(monitor, savings)]
+    lines += [
+        *format_closing_lines(game, start, result, monitor.leaves),
+        *_describe_node_counts(monitor, savings),
+    ]
     if svg is not None:
         value = format_plain_value(result.value, "value ")
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
-        path = line_to_path(game, start, result.line)
+        path = find_move_indices(game, start, result.line)
         write_text(render_search(game, start, depth, events, title, path), svg)
     if json is not None:
         row = {
@@ -143,12 +146,14 @@ def trace(
         typer.echo("\n".join(lines))
 
 
-def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
+def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec: Spec) -> int:
     """Return the search depth: `depth`, but at most the height of an explicit tree. Raises UsageError if `depth` is invalid."""
     if isinstance(game, ExplicitGame):
         depth = game.height if depth is None else min(depth, game.height)
     elif depth is None:
-        raise UsageError(f"--depth is needed for {tree}: give the number of plies to search, e.g. --depth 3")
+        raise UsageError(
+            f"--depth is needed for {tree_name}: give the number of plies to search, e.g. --depth 3"
+        )
     if depth > MAX_DEPTH and ALGORITHMS[spec.name].is_recursive:
         unlimited_names = ", ".join(
             name for name, algorithm in ALGORITHMS.items() if not algorithm.is_recursive
@@ -159,11 +164,11 @@ def _choose_depth(tree: str, game: Game[Any, Any], depth: int | None, spec: Spec
     return depth
 
 
-def _describe_memory(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
+def _describe_node_counts(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
     """Return lines of text: how many nodes the search held in memory, and how many the options `take` and `dynamic` saved."""
     memory = (
         [f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes"]
         if monitor.max_live_nodes
         else []
     )
-    return [*memory, *(saving.describe() for saving in savings)]
+    return [*memory, *(saving.describe_savings() for saving in savings)]

@@ -17,7 +17,7 @@ from arena.bots.compiled import riskless_kernel, tictactoe_kernel
 from arena.bots.compiled.availability import has_own_kernel
 from arena.bots.compiled.kernel import CompiledGame, Kernel, Weights
 from arena.bots.evaluators import riskless, tictactoe
-from arena.bots.evaluators.catalogue import NETWORK_FILE_SUFFIX, load_named_weights
+from arena.bots.evaluators.catalogue import NETWORK_FILE_SUFFIX, load_scaled_weights
 from arena.bots.evaluators.network import Network, load_network
 from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
@@ -56,7 +56,7 @@ def weights_for(game: Game[Any, Any], evaluator: str) -> Weights | Network:
     if evaluator == "plain":
         # The first feature of each game is the game's own estimate.
         return {name: 100 if i == 0 else 0 for i, name in enumerate(names)}
-    return load_named_weights(game, evaluator, names)
+    return load_scaled_weights(game, evaluator, names)
 
 
 def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:

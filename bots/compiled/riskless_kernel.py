@@ -112,7 +112,7 @@ def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | N
 
     number_by_road = {road: number for number, road in enumerate(roads)}
     if isinstance(weights, Network):
-        tables = NetworkTables.of(weights, map)
+        tables = NetworkTables.from_network(weights, map)
         rules = _make_rules_array(game, dict.fromkeys(FEATURE_NAMES, 0), planes)
         rules = np.concatenate([rules, make_network_words(tables, map, planes)])
     else:

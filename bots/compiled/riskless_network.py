@@ -15,17 +15,23 @@ from arena.bots.compiled.availability import MAX_TERRITORIES
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, put
 from arena.bots.compiled.kernel import Words
-from arena.bots.evaluators.network import FRACTION_BITS, KIND_COUNT, UNIT_COUNT, NetworkTables, Rows
+from arena.bots.evaluators.network import (
+    HIDDEN_UNIT_COUNT,
+    OUTPUT_FRACTION_BITS,
+    TERRITORY_KIND_COUNT,
+    NetworkTables,
+    Rows,
+)
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.riskless_map import RisklessMap, list_roads
 
 UNITS_PER_WORD = 4
-WORDS_PER_ROW = UNIT_COUNT // UNITS_PER_WORD
+WORDS_PER_ROW = HIDDEN_UNIT_COUNT // UNITS_PER_WORD
 """Number of words in a row of the network's hidden units."""
 UNIT_OFFSET = 1 << 15
 ZERO_UNITS = sum(UNIT_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
 """Word in which all four hidden units are 0, as a signed number."""
-NETWORK_SUFFIX = f"-network-{KIND_COUNT}-{UNIT_COUNT}-{FRACTION_BITS}"
+NETWORK_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
 """End of the name of a kernel that estimates by a network.
 
 It contains the numbers that are compiled into the kernel but defined in another package, because the name of the cache
@@ -33,9 +39,9 @@ folder is a digest of this package's sources only.
 """
 MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 
-SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + UNIT_COUNT
+SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
-TERRITORY_ROWS = ROAD_ROWS + KIND_COUNT * KIND_COUNT * WORDS_PER_ROW
+TERRITORY_ROWS = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
 """Offset of the territories' rows in the words of a network, the same for all maps. The rows of totals follow them."""
 
 
@@ -44,7 +50,7 @@ def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> 
     roads = list_roads(map)
     head = np.zeros(TERRITORY_ROWS, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
-    head[OUTPUT : OUTPUT + UNIT_COUNT] = tables.output
+    head[OUTPUT : OUTPUT + HIDDEN_UNIT_COUNT] = tables.output
     for road, (territory, neighbour) in enumerate(roads):
         head[SOURCES + road], head[TARGETS + road] = territory, neighbour
     head[ROAD_ROWS:] = _pack_lanes(tables.roads)
@@ -100,7 +106,7 @@ def make_network(layout: Any) -> Any:
         for road in range(get(rules, network + ROAD_COUNT)):
             source = get(mem, pos + kinds_at + get(rules, network + SOURCES + road))
             target = get(mem, pos + kinds_at + get(rules, network + TARGETS + road))
-            row = network + ROAD_ROWS + KIND_COUNT * source + target
+            row = network + ROAD_ROWS + TERRITORY_KIND_COUNT * source + target
             a += get(rules, row)
             b += get(rules, row + 1)
             c += get(rules, row + 2)
@@ -108,6 +114,6 @@ def make_network(layout: Any) -> Any:
         output = network + OUTPUT
         value = weighted_sum(rules, output, a) + weighted_sum(rules, output + 4, b)
         value += weighted_sum(rules, output + 8, c) + weighted_sum(rules, output + 12, d)
-        return min(max(value >> FRACTION_BITS, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
+        return min(max(value >> OUTPUT_FRACTION_BITS, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 from arena.bots.api.bot import Clock, Crash, Thinking
 from arena.bots.api.engine_spec import BadSpec, ContainerSpec
 from arena.bots.engines.from_program import ProgramBot
-from arena.bots.engines.registry import MAX_NAME_LENGTH, Engine
+from arena.bots.engines.registry import MAX_ENGINE_NAME_LENGTH, Engine
 from arena.bots.engines.submission import unpack_submission
 from arena.cores import measure_container_cpu_ms
 
-IMAGE_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
+IMAGE_REFERENCE_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,299}")
 """Pattern of a valid reference of a container image."""
-MOUNT_POINT = "/bot"
+MOUNTED_BOT_FOLDER = "/bot"
 """Mount point of the unpacked submission in the container."""
-LIMIT_OPTIONS = (
+CONTAINER_LIMIT_OPTIONS = (
     "--network=none",
     "--read-only",
     "--tmpfs=/tmp:size=64m",
@@ -48,20 +48,20 @@ LIMIT_OPTIONS = (
 
 `Container.create` adds `--pull=never`, so that no match waits for a download.
 """
-PODMAN_OPTIONS = ("--read-only-tmpfs=false",)
+EXTRA_PODMAN_OPTIONS = ("--read-only-tmpfs=false",)
 """Further options for Podman, which otherwise adds writable folders in memory."""
-LIMIT_TEMPLATES = {
+LIMIT_SUPPORT_TEMPLATES = {
     "docker": "{{.MemoryLimit}} {{.PidsLimit}} {{.CPUCfsQuota}}",
     "podman": "{{range .Host.CgroupControllers}}{{.}} {{end}}",
 }
 """Templates for `docker info` and `podman info` that print which limits the tool can set on a container."""
-REMOVE_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
+REMOVE_CONTAINER_SCRIPT = 'read -r _; "$1" rm --force "$2"; rm -rf "$3"'
 """Shell script that waits for the end of its standard input, and then removes a container and a folder.
 
 Its standard input also ends if the process that runs the bot is killed. Its arguments are the path of `docker` or `podman`,
 the name of the container, and the folder.
 """
-COMMAND_SECONDS = 60
+COMMAND_TIMEOUT_SECONDS = 60
 """Time limit for a command of `docker` or `podman`, in seconds."""
 
 
@@ -88,16 +88,27 @@ class Container:
         folder      empty folder, into which the submission is unpacked
         core_count  maximum number of cores that the container may use
         """
-        options = [f"--name={name}", f"--cpus={min(core_count, os.cpu_count() or 1)}", *_make_cpu_options()]
+        options = [
+            f"--name={name}",
+            f"--cpus={min(core_count, os.cpu_count() or 1)}",
+            *_make_cpu_limit_options(),
+        ]
         command: list[str] = []
         if self.submission is not None:
             first, *command = unpack_submission(self.submission, folder)
-            mount = f"--mount=type=bind,source={folder},target={MOUNT_POINT},readonly"
-            options += [mount, f"--workdir={MOUNT_POINT}", f"--entrypoint={first}"]
+            mount = f"--mount=type=bind,source={folder},target={MOUNTED_BOT_FOLDER},readonly"
+            options += [mount, f"--workdir={MOUNTED_BOT_FOLDER}", f"--entrypoint={first}"]
         if Path(self.program).name == "podman":
-            options += PODMAN_OPTIONS
+            options += EXTRA_PODMAN_OPTIONS
         self._run_command(
-            "create", "--rm", "--interactive", "--pull=never", *LIMIT_OPTIONS, *options, self.image, *command
+            "create",
+            "--rm",
+            "--interactive",
+            "--pull=never",
+            *CONTAINER_LIMIT_OPTIONS,
+            *options,
+            self.image,
+            *command,
         )
 
     def find_main_process(self, container_name: str) -> ContainerProcess:
@@ -107,12 +118,12 @@ class Container:
         ).split()
         return ContainerProcess(container_id, int(process_id))
 
-    def with_image_id(self) -> Container:
+    def replace_image_by_id(self) -> Container:
         """Return a copy that names its image by id, so that every match uses the same image.
 
         Raises BadSpec if this machine does not have the image, or if the image has a volume.
         """
-        result = _run_container_engine(
+        result = _run_docker_or_podman(
             self.program, "image", "inspect", "--format={{.Id}} {{json .Config.Volumes}}", self.image
         )
         if result.returncode == 0:
@@ -131,7 +142,7 @@ class Container:
         raise BadSpec(f"{tool} cannot look for the image {self.image}: {reason}")
 
     def _run_command(self, *arguments: str) -> str:
-        result = _run_container_engine(self.program, *arguments)
+        result = _run_docker_or_podman(self.program, *arguments)
         if result.returncode:
             raise BadSpec(
                 f"`{Path(self.program).name} {arguments[0]}` failed: {_get_first_line(result.stderr)}"
@@ -148,14 +159,14 @@ def make_container_engine(spec: str, logs: Path | None = None) -> Engine:
     """
     parsed = ContainerSpec.parse(spec)
     image, submission = parsed
-    if IMAGE_REFERENCE.fullmatch(image) is None:
+    if IMAGE_REFERENCE_PATTERN.fullmatch(image) is None:
         raise BadSpec(f"{image!r:.100} is not a valid image: give a name, NAME@sha256:DIGEST, or an id")
     if submission is not None:
         with tempfile.TemporaryDirectory() as folder:
             unpack_submission(submission, Path(folder))
-    container = Container(_find_container_engine(), image, submission).with_image_id()
+    container = Container(_find_docker_or_podman(), image, submission).replace_image_by_id()
     return Engine(
-        parsed.bot_name[:MAX_NAME_LENGTH] or "container",
+        parsed.bot_name[:MAX_ENGINE_NAME_LENGTH] or "container",
         spec,
         lambda: ContainerBot(container, logs),
     )
@@ -169,7 +180,7 @@ class ContainerBot(ProgramBot):
         super().__init__([container.program, "start", "--attach", "--interactive", self._name], logs)
         self._container = container
         self._reaper: subprocess.Popen[bytes] | None = None
-        """Process that runs REMOVE_SCRIPT; None before `prepare`."""
+        """Process that runs REMOVE_CONTAINER_SCRIPT; None before `prepare`."""
         self._main_process = ContainerProcess("", 0)
         """First process of the container; a placeholder until the container is running."""
         self._cpu_ms: float | None = None
@@ -178,7 +189,7 @@ class ContainerBot(ProgramBot):
     def prepare(self) -> None:
         folder = tempfile.mkdtemp(prefix="arena-box-")
         self._reaper = subprocess.Popen(  # noqa: S603
-            ["/bin/sh", "-c", REMOVE_SCRIPT, "sh", self._container.program, self._name, folder],
+            ["/bin/sh", "-c", REMOVE_CONTAINER_SCRIPT, "sh", self._container.program, self._name, folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -202,24 +213,24 @@ class ContainerBot(ProgramBot):
     def close(self) -> None:
         super().close()
         if self._reaper is not None:
-            self._reaper.communicate(timeout=COMMAND_SECONDS)
+            self._reaper.communicate(timeout=COMMAND_TIMEOUT_SECONDS)
 
     def _measure_cpu_ms(self) -> float | None:
         process = self._main_process
         return measure_container_cpu_ms(process.container_id, Path(f"/proc/{process.process_id}/cgroup"))
 
 
-def _find_container_engine() -> str:
+def _find_docker_or_podman() -> str:
     """Return the path of the container engine: Docker, or Podman if Docker is missing or not running.
 
     Raises BadSpec if neither can be used.
     """
     reasons = []
-    for tool, template in LIMIT_TEMPLATES.items():
+    for tool, template in LIMIT_SUPPORT_TEMPLATES.items():
         program = shutil.which(tool)
         if program is None:
             continue
-        result = _run_container_engine(program, "info", f"--format={template}")
+        result = _run_docker_or_podman(program, "info", f"--format={template}")
         words = result.stdout.split()
         if result.returncode:
             reasons.append(f"{tool} does not answer: {_get_first_line(result.stderr)}")
@@ -235,22 +246,22 @@ def _find_container_engine() -> str:
     )
 
 
-def _run_container_engine(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def _run_docker_or_podman(program_path: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - no shell, and the reference of the image is checked
-            [program, *arguments],
+            [program_path, *arguments],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             errors="replace",
             check=False,
-            timeout=COMMAND_SECONDS,
+            timeout=COMMAND_TIMEOUT_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BadSpec(f"`{Path(program).name} {arguments[0]}` failed: {error}") from None
+        raise BadSpec(f"`{Path(program_path).name} {arguments[0]}` failed: {error}") from None
 
 
-def _make_cpu_options() -> list[str]:
+def _make_cpu_limit_options() -> list[str]:
     """Return the options of the container engine that keep a container on the cores that this process may use.
 
     The list is empty if this process may use all cores, or if the operating system cannot tell.

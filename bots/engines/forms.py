@@ -16,12 +16,12 @@ from typing import Any
 
 from arena.bots.api.engine_spec import BadSpec, Spec
 from arena.bots.compiled.availability import has_compiled_search, has_engine_extra, has_own_kernel
-from arena.bots.evaluators.catalogue import OUTCOMES, OUTCOMES_FILE_SUFFIX, check_support
+from arena.bots.evaluators.catalogue import OUTCOMES_EVALUATOR, OUTCOMES_FILE_SUFFIX, check_evaluator_support
 from arena.games.core import Game
 
 ENGINES_WITH_FORMS = ("alphabeta", "jamboree")
 """Engines whose search has more than one form, such as compiled and in Python."""
-COURSE_OPTIONS = ("prune", "split_depth")
+COURSE_FORM_OPTIONS = ("prune", "split_depth")
 """Options of Jamboree that only its form `course` supports."""
 
 
@@ -49,7 +49,7 @@ def choose_form(spec: Spec, game: Game[Any, Any] | None = None) -> SearchForm:
         check_evaluator(spec, game)
     if spec.name not in ENGINES_WITH_FORMS:
         return SearchForm(spec, is_compiled=False)
-    reason = _find_python_reason(spec, game)
+    reason = _find_reason_for_python(spec, game)
     return (
         SearchForm(to_python_spec(spec, reason), is_compiled=False, python_reason=reason)
         if reason
@@ -82,7 +82,7 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
     reported without its folder.
     """
     unreported = {"nodes", "truth"} | (
-        {"exact", "form", *COURSE_OPTIONS} if spec.name in ENGINES_WITH_FORMS else set()
+        {"exact", "form", *COURSE_FORM_OPTIONS} if spec.name in ENGINES_WITH_FORMS else set()
     )
     if "form" in spec.explicit and spec.values["form"] == "course":
         unreported.discard("prune")
@@ -102,7 +102,7 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     if name == "features" and "evaluator" not in spec.explicit:
         return
     try:
-        check_support(game, name)
+        check_evaluator_support(game, name)
     except BadSpec as error:
         raise BadSpec(f"{spec.name}: {error}") from None
 
@@ -110,18 +110,18 @@ def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
 def _to_compiled_spec(spec: Spec) -> Spec:
     if spec.name != "jamboree" or spec.values["form"] == "course":
         return spec
-    for option in COURSE_OPTIONS:
+    for option in COURSE_FORM_OPTIONS:
         if option in spec.explicit:
             raise BadSpec(
                 f"jamboree: {option} works only with form=course: write form=course,{option}={spec.values[option]}"
             )
-    return _remove_options(spec, *COURSE_OPTIONS)
+    return _remove_options(spec, *COURSE_FORM_OPTIONS)
 
 
-def _find_python_reason(spec: Spec, game: Game[Any, Any] | None) -> str:
+def _find_reason_for_python(spec: Spec, game: Game[Any, Any] | None) -> str:
     """Return why the engine has no compiled search for the game, or an empty string if it has one."""
     evaluator = spec.values["evaluator"]
-    if evaluator == OUTCOMES or evaluator.endswith(OUTCOMES_FILE_SUFFIX):
+    if evaluator == OUTCOMES_EVALUATOR or evaluator.endswith(OUTCOMES_FILE_SUFFIX):
         return "its compiled search does not support tables of outcomes"
     if not has_engine_extra():
         return "its compiled search needs the extra `engine`, which is not installed"

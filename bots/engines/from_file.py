@@ -14,7 +14,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.games.loading import describe_load_error, find_class, run_file, split_spec
 
 _MODULE_PREFIX = "arena_bot_file_"
-_METHOD_PARAMETERS = {
+_PARAMETERS_BY_METHOD = {
     "prepare": (),
     "choose": ("position", "clock"),
     "opponent_moved": ("move", "position"),
@@ -56,7 +56,7 @@ def _check_signatures(file: str, bot: type[Bot]) -> None:
         inspect.signature(bot).bind()
     except TypeError as error:
         raise BadSpec(f"{file}: {bot.__name__} must be callable without arguments: {error}") from None
-    for name, parameters in _METHOD_PARAMETERS.items():
+    for name, parameters in _PARAMETERS_BY_METHOD.items():
         method = getattr(bot, name)
         try:
             inspect.signature(method).bind(None, *parameters)

@@ -14,14 +14,14 @@ from typing import Any, TextIO
 
 from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, make_excerpt
+from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, make_printable_excerpt
 from arena.bots.engines.registry import Engine
 
 READY_ANSWER = '{"ready": true}'
 """Program's answer to the message that starts a match."""
 GRACEFUL_EXIT_SECONDS = 0.3
 """Seconds in which the program can exit by itself after the match, before it is killed."""
-MAX_KEPT_LINES = 1000
+MAX_KEPT_STDERR_LINES = 1000
 """Maximum number of lines of a program's standard error kept for a match. Further lines are read and dropped."""
 
 
@@ -61,7 +61,7 @@ class ProgramBot(Bot):
         if self._logs is not None:
             self._log = (self._logs / f"{match.id}.log").open("w", encoding="utf-8")
         try:
-            self._program = Program(self._command, self._handle_line)
+            self._program = Program(self._command, self._keep_stderr_line)
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
         start_message = {
@@ -78,7 +78,7 @@ class ProgramBot(Bot):
         answer = self._request_answer(self._program, start_message, READY_ANSWER)
         if answer.get("ready") is not True:
             raise Crash(
-                f"the program must answer `start` with {READY_ANSWER}, not {make_excerpt(json.dumps(answer).encode())}"
+                f"the program must answer `start` with {READY_ANSWER}, not {make_printable_excerpt(json.dumps(answer).encode())}"
             )
 
     def opponent_moved(self, move: Any, position: Any) -> None:  # noqa: ARG002
@@ -106,7 +106,7 @@ class ProgramBot(Bot):
             raise Crash(
                 f"the program answered {answer!r:.100}, which is not a move of {self.game.name}: {error}"
             ) from None
-        self._store_analysis(answer)
+        self._set_thinking(answer)
         return move
 
     def ended(self, ending: Ending) -> None:
@@ -125,11 +125,11 @@ class ProgramBot(Bot):
         self, program: Program, message: Mapping[str, object], example: str
     ) -> dict[str, Any]:
         try:
-            answer = program.request(message, example, lambda: self.stopped)
+            answer = program.request_answer(message, example, lambda: self.stopped)
         except RequestCancelled as late:
             # Logged too, because the match is over, and nobody reads the reason of the resignation.
             request_text = f"the turn at ply {message['ply']}" if "ply" in message else "the start"
-            self._log_line(f"{late} when its answer to {request_text} was no longer needed")
+            self._print_stderr_line(f"{late} when its answer to {request_text} was no longer needed")
             raise Resign(str(late)) from None
         except ProgramFault as fault:
             raise Crash(str(fault)) from None
@@ -137,7 +137,7 @@ class ProgramBot(Bot):
             raise Resign(f"the program resigns: {answer['resign']!r:.100}")
         return answer
 
-    def _store_analysis(self, answer: Mapping[str, Any]) -> None:
+    def _set_thinking(self, answer: Mapping[str, Any]) -> None:
         """Set `thinking` to the analysis in the program's answer, if it has a valid one."""
         analysis_fields = {key: answer.get(key) for key in ("depth", "value", "nodes")}
         try:
@@ -145,21 +145,23 @@ class ProgramBot(Bot):
             if not all(field is None or type(field) in (int, float) for field in analysis_fields.values()):
                 raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
-            self._log_line(f"the analysis in the program's answer is ignored: {error}")
+            self._print_stderr_line(f"the analysis in the program's answer is ignored: {error}")
             return
         if line or any(field is not None for field in analysis_fields.values()):
             self.thinking = Thinking(line=line, **analysis_fields)
 
-    def _handle_line(self, line: str) -> None:
-        """Log a line of the program's standard error; after `MAX_KEPT_LINES`, drop it. Called in a thread of `Program`."""
+    def _keep_stderr_line(self, line: str) -> None:
+        """Log a line of the program's standard error; after `MAX_KEPT_STDERR_LINES`, drop it. Called in a thread of `Program`."""
         self._logged_line_count += 1
-        if self._logged_line_count <= MAX_KEPT_LINES:
-            self._log_line(line)
+        if self._logged_line_count <= MAX_KEPT_STDERR_LINES:
+            self._print_stderr_line(line)
             if self._log is not None:
                 self._log.write(f"{line}\n")
                 self._log.flush()
-        elif self._logged_line_count == MAX_KEPT_LINES + 1:
-            self._log_line(f"more than {MAX_KEPT_LINES} lines on its standard error; the rest is not kept")
+        elif self._logged_line_count == MAX_KEPT_STDERR_LINES + 1:
+            self._print_stderr_line(
+                f"more than {MAX_KEPT_STDERR_LINES} lines on its standard error; the rest is not kept"
+            )
 
-    def _log_line(self, line: str) -> None:
+    def _print_stderr_line(self, line: str) -> None:
         print(f"match {self.match.id:.8}: {line}", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author

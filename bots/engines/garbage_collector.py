@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-COLLECT_INTERVAL_SECONDS = 60.0
+COLLECTION_INTERVAL_SECONDS = 60.0
 """Minimum number of seconds between two full collections.
 
 With the compiled search loaded, a full collection takes a tenth of a second, as long as a whole match may take.
@@ -54,7 +54,7 @@ class GarbageCollector:
     def collect(self) -> None:
         """Run a full collection, which includes the objects created while collection was paused. For use between matches.
 
-        Does nothing while a bot thinks, within `COLLECT_INTERVAL_SECONDS` of the last full collection, or if collection
+        Does nothing while a bot thinks, within `COLLECTION_INTERVAL_SECONDS` of the last full collection, or if collection
         has not been paused since then.
         """
         with self._lock:
@@ -62,7 +62,7 @@ class GarbageCollector:
             if (
                 self._has_frozen
                 and not self._active_count
-                and now - self._collected_at >= COLLECT_INTERVAL_SECONDS
+                and now - self._collected_at >= COLLECTION_INTERVAL_SECONDS
             ):
                 gc.unfreeze()
                 gc.collect()

@@ -37,7 +37,7 @@ def isolate_engine(engine: Engine, logs: Path | None = None) -> Engine:
     return Engine(engine.name, engine.spec, lambda: ProgramBot(command, logs), engine.parsed_spec)
 
 
-def answer_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
+def run_bot_by_messages(bot: Bot, messages: Iterator[Message], output: IO[str]) -> None:
     """Let `bot` play one match, and close the bot.
 
     Any exception raised by the bot propagates, except Resign, which becomes an answer.
@@ -116,7 +116,7 @@ def main() -> None:
     # The bot's own output must not mix with the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    answer_messages(make_engine(sys.argv[1]).make_bot(), map(json.loads, sys.stdin), answers)
+    run_bot_by_messages(make_engine(sys.argv[1]).make_bot(), map(json.loads, sys.stdin), answers)
 
 
 if __name__ == "__main__":

@@ -19,20 +19,20 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, Queue, SimpleQueue
 from typing import IO, Any
 
-MAX_LINE_BYTES = 64 * 1024
+MAX_OUTPUT_LINE_BYTES = 64 * 1024
 """Maximum length of a line from the program, in bytes."""
 MAX_QUEUED_LINES = 64
 """Maximum number of lines that are read from the program before they are needed.
 
 A program that writes more is blocked until some are used.
 """
-MAX_EXCERPT_LENGTH = 120
+MAX_EXCERPT_CHARACTERS = 120
 """Maximum number of characters of an invalid line in an error message."""
-POLL_SECONDS = 0.02
+CANCELLATION_POLL_SECONDS = 0.02
 """Seconds between two checks whether the awaited answer is still needed."""
-DRAIN_SECONDS = 0.5
+OUTPUT_DRAIN_SECONDS = 0.5
 """Time limit for reading the remaining output of a program that has exited, in seconds."""
-EXIT_CODE_SECONDS = 3.0
+EXIT_CODE_TIMEOUT_SECONDS = 3.0
 """Seconds to wait for the exit code of a program that has closed its standard output."""
 
 
@@ -47,9 +47,9 @@ class RequestCancelled(ProgramFault):
 class Program:
     """A running program. `on_line` is called with each line of its standard error, in a separate thread."""
 
-    def __init__(self, command: Sequence[str], on_line: Callable[[str], None]) -> None:
+    def __init__(self, command: Sequence[str], on_stderr_line: Callable[[str], None]) -> None:
         """Start the program. Raises ProgramFault if the program cannot be started."""
-        self._on_line = on_line
+        self._on_line = on_stderr_line
         self._last_line: deque[str] = deque(maxlen=1)
         self._has_requested = False
         try:
@@ -79,12 +79,12 @@ class Program:
         """Send `message` as a line, without waiting."""
         self._outgoing_lines.put(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
-    def request(
-        self, message: Mapping[str, object], example: str, is_stopped: Callable[[], bool]
+    def request_answer(
+        self, message: Mapping[str, object], example_answer: str, is_stopped: Callable[[], bool]
     ) -> dict[str, Any]:
         """Send `message` as a line, and return the answer, a JSON object.
 
-        example     valid answer, to show in error messages
+        example_answer  valid answer, to show in error messages
         is_stopped  returns True if the answer is no longer needed
 
         The program's first line answers the first request, even if the program wrote the line before it read the
@@ -100,7 +100,7 @@ class Program:
         self.send(message)
         while True:
             try:
-                line = self._incoming_lines.get(timeout=POLL_SECONDS)
+                line = self._incoming_lines.get(timeout=CANCELLATION_POLL_SECONDS)
             except Empty:
                 if is_stopped():
                     seconds = time.monotonic() - start_time
@@ -108,13 +108,13 @@ class Program:
                 continue
             if line is None:
                 raise ProgramFault(self._describe_exit())
-            return _parse_answer(line, example)
+            return _parse_answer(line, example_answer)
 
-    def close(self, timeout: float) -> None:
-        """Close the program's input, and kill the program if it has not exited after `timeout` seconds."""
+    def close(self, timeout_seconds: float) -> None:
+        """Close the program's input, and kill the program if it has not exited after `timeout_seconds` seconds."""
         self._outgoing_lines.put(None)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout)
+            self._process.wait(timeout_seconds)
         self._kill_process()
         self._process.wait()
         atexit.unregister(self._kill_process)
@@ -124,7 +124,7 @@ class Program:
             while True:
                 self._incoming_lines.get_nowait()
         for thread in self._threads:
-            thread.join(DRAIN_SECONDS)
+            thread.join(OUTPUT_DRAIN_SECONDS)
 
     def _reject_unexpected_output(self) -> None:
         try:
@@ -133,15 +133,15 @@ class Program:
             return
         if line is None:
             raise ProgramFault(self._describe_exit())
-        raise ProgramFault(f"the program wrote an unexpected line: {make_excerpt(line)}")
+        raise ProgramFault(f"the program wrote an unexpected line: {make_printable_excerpt(line)}")
 
     def _describe_exit(self) -> str:
         try:
-            exit_code = self._process.wait(EXIT_CODE_SECONDS)
+            exit_code = self._process.wait(EXIT_CODE_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             reason = "the program closed its standard output"
         else:
-            self._threads[2].join(DRAIN_SECONDS)
+            self._threads[2].join(OUTPUT_DRAIN_SECONDS)
             exit_description = (
                 f"exit code {exit_code}" if exit_code >= 0 else f"killed by {signal.Signals(-exit_code).name}"
             )
@@ -163,7 +163,7 @@ class Program:
 
     def _read_lines(self) -> None:
         with os.fdopen(_require_pipe(self._process.stdout).fileno(), "rb", closefd=False) as pipe:
-            while line := pipe.readline(MAX_LINE_BYTES + 1):
+            while line := pipe.readline(MAX_OUTPUT_LINE_BYTES + 1):
                 if line.strip() and not self._closed.is_set():
                     self._incoming_lines.put(line)
         _require_pipe(self._process.stdout).close()
@@ -172,9 +172,9 @@ class Program:
 
     def _read_stderr(self) -> None:
         with os.fdopen(_require_pipe(self._process.stderr).fileno(), "rb", closefd=False) as pipe:
-            while line := pipe.readline(MAX_LINE_BYTES):
+            while line := pipe.readline(MAX_OUTPUT_LINE_BYTES):
                 text = _to_printable(line.decode(errors="replace").rstrip())
-                self._last_line.append(text[:MAX_EXCERPT_LENGTH])
+                self._last_line.append(text[:MAX_EXCERPT_CHARACTERS])
                 self._on_line(text)
         _require_pipe(self._process.stderr).close()
 
@@ -185,10 +185,10 @@ def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
-    if len(line) > MAX_LINE_BYTES:
+def _parse_answer(line: bytes, example_answer: str) -> dict[str, Any]:
+    if len(line) > MAX_OUTPUT_LINE_BYTES:
         raise ProgramFault(
-            f"the program wrote a line of more than {MAX_LINE_BYTES} bytes: {make_excerpt(line)}"
+            f"the program wrote a line of more than {MAX_OUTPUT_LINE_BYTES} bytes: {make_printable_excerpt(line)}"
         )
     try:
         answer = json.loads(line)
@@ -196,15 +196,15 @@ def _parse_answer(line: bytes, example: str) -> dict[str, Any]:
         answer = None
     if not isinstance(answer, dict):
         raise ProgramFault(
-            f"the program wrote {make_excerpt(line)}, which is not an answer; a valid one is {example}"
+            f"the program wrote {make_printable_excerpt(line)}, which is not an answer; a valid one is {example_answer}"
         )
     return answer
 
 
-def make_excerpt(line: bytes) -> str:
+def make_printable_excerpt(line: bytes) -> str:
     """Return the beginning of a program's line in printable characters, for an error message."""
-    text = _to_printable(line[: 4 * MAX_EXCERPT_LENGTH].decode(errors="replace").strip())
-    return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text
+    text = _to_printable(line[: 4 * MAX_EXCERPT_CHARACTERS].decode(errors="replace").strip())
+    return f"{text[:MAX_EXCERPT_CHARACTERS]}…" if len(text) > MAX_EXCERPT_CHARACTERS else text
 
 
 def _to_printable(text: str) -> str:

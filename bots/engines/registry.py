@@ -16,14 +16,14 @@ from arena.bots.engines.from_file import load_bot_class, make_engine_name
 from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
-from arena.bots.evaluators.catalogue import EVALUATORS, NETWORK_FILE_SUFFIX
+from arena.bots.evaluators.catalogue import BUILT_IN_EVALUATORS, NETWORK_FILE_SUFFIX
 from arena.games.core import Game
 from arena.games.loading import is_file_spec
 from arena.protocol.engines import EngineInfo
 
-MAX_NAME_LENGTH = 64
+MAX_ENGINE_NAME_LENGTH = 64
 """Maximum length of an engine's name sent to a server, in characters."""
-MAX_OPTION_LENGTH = 200
+MAX_OPTION_CHARACTERS = 200
 """Maximum length of an option's value sent to a server, in characters."""
 
 
@@ -47,9 +47,9 @@ class Engine:
         program or a container it has only the name.
         """
         if self.parsed_spec is None:
-            return EngineInfo(self.name[:MAX_NAME_LENGTH] or "?")
+            return EngineInfo(self.name[:MAX_ENGINE_NAME_LENGTH] or "?")
         values = list_reported_options(self.parsed_spec)
-        options = {name: value[:MAX_OPTION_LENGTH] for name, value in values.items() if name != "threads"}
+        options = {name: value[:MAX_OPTION_CHARACTERS] for name, value in values.items() if name != "threads"}
         return EngineInfo(self.name, options, count_engine_threads(self.parsed_spec, core_count))
 
 
@@ -116,8 +116,8 @@ def check_evaluator_name(spec: Spec) -> None:
             raise BadSpec(
                 f'{spec.name}: networks need the engine extra: pip install "riskless-arena[engine]"'
             )
-    elif name not in EVALUATORS:
-        choices = ", ".join(EVALUATORS)
+    elif name not in BUILT_IN_EVALUATORS:
+        choices = ", ".join(BUILT_IN_EVALUATORS)
         raise BadSpec(
             f"{spec.name}: evaluator must be {choices} or a file NAME.toml or NAME.npz, not {name!r:.60}"
         )

@@ -35,12 +35,14 @@ class SeenPositions:
             }
         self._keys_by_ply[ply] = key
 
-    def split_moves(self, position: Any, *, is_ahead: bool) -> tuple[Sequence[Any] | None, Sequence[Any]]:
+    def split_drawing_moves(
+        self, position: Any, *, expects_win: bool
+    ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
         """Return the moves to search in `position` (None for all), and the moves that draw the match by repetition.
 
         A move draws if the position after it has then occurred as often as the default repetition rule requires.
 
-        is_ahead  True if the player to move expects to win
+        expects_win  True if the player to move expects to win
 
         A player who is ahead also avoids risky moves, to which the opponent once replied with a move that would now draw
         the match. These moves are searched only if there are no others.
@@ -55,7 +57,7 @@ class SeenPositions:
         risky_keys = {
             key
             for ply, key in self._keys_by_ply.items()
-            if is_ahead and self._keys_by_ply.get(ply + 1) in repeated_keys
+            if expects_win and self._keys_by_ply.get(ply + 1) in repeated_keys
         }
         drawing_moves: list[Any] = []
         risky_moves: list[Any] = []

@@ -29,11 +29,11 @@ from arena.bots.search.thread_pool import ThreadPool
 from arena.solved.header import BadTable
 from arena.solved.solved_value import DRAW, SolvedValue
 
-MAX_STALLS = 8
+MAX_REMEMBERED_STALLS = 8
 """Number of recent searches whose longest stall (`SearchDeadline.stall`) is remembered."""
 WARM_UP_SECONDS = 0.05
 """Duration of the warm-up search before the first turn, in seconds."""
-WARM_UP_NODES = 1_000
+MAX_WARM_UP_NODES = 1_000
 """Node limit of the warm-up search of an engine with a node limit for its moves.
 
 A time limit would leave a different transposition table in every match, so that matches could not be reproduced.
@@ -91,16 +91,16 @@ def make_python_searcher(spec: Spec, match: Match) -> PythonSearcher:
 class SearchDeadline:
     """Hard time limit of one search.
 
-    hard_limit   latest end of the search, as `time.monotonic()`
+    hard_limit_time  latest end of the search, as `time.monotonic()`
     is_stopped   returns True if the search must end earlier
 
     The attribute `stall` is the longest time in seconds between two readings of the clock. The search reads the clock at
     every node, so a stall much longer than the search of a node means that the machine was running something else.
     """
 
-    def __init__(self, hard_limit: float, is_stopped: Callable[[], bool]) -> None:
+    def __init__(self, hard_limit_time: float, is_stopped: Callable[[], bool]) -> None:
         self.stall = 0.0
-        self._hard_limit = hard_limit
+        self._hard_limit = hard_limit_time
         self._is_stopped = is_stopped
         self._last_reading = time.monotonic()
 
@@ -131,7 +131,7 @@ class SearchingBot(Bot):
         self._spec = spec
         self._is_ahead = False
         """True if the last search valued the position as better than a draw for this bot."""
-        self._stalls: deque[float] = deque(maxlen=MAX_STALLS)
+        self._stalls: deque[float] = deque(maxlen=MAX_REMEMBERED_STALLS)
 
     def prepare(self) -> None:
         try:
@@ -148,7 +148,9 @@ class SearchingBot(Bot):
         deadline = SearchDeadline(
             time.monotonic() + (math.inf if nodes else WARM_UP_SECONDS), lambda: self.stopped
         )
-        self._search_position(self.game.start(), deadline, max_nodes=min(nodes, WARM_UP_NODES) or NO_LIMIT)
+        self._search_position(
+            self.game.start(), deadline, max_nodes=min(nodes, MAX_WARM_UP_NODES) or NO_LIMIT
+        )
 
     def choose(self, position: Any, clock: Clock) -> Any:
         self._seen_positions.add(position)
@@ -164,7 +166,9 @@ class SearchingBot(Bot):
             return moves[0]
         drawing_moves: Sequence[Any] = ()
         if moves is None:
-            moves, drawing_moves = self._seen_positions.split_moves(position, is_ahead=self._is_ahead)
+            moves, drawing_moves = self._seen_positions.split_drawing_moves(
+                position, expects_win=self._is_ahead
+            )
         if drawing_moves and not moves:
             self.thinking = Thinking(value=0, line=drawing_moves[:1])
             return drawing_moves[0]

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from arena.bots.api.engine_spec import BadSpec
 from arena.toml_file import BadTomlFile, TomlFile
 
-SETTINGS_FILE = "bot.toml"
+SETTINGS_FILE_NAME = "bot.toml"
 """File at the top level of a submission that contains the bot's start command."""
 MAX_ZIP_BYTES = 16 * 2**20
 """Maximum size of a submission's zip file, in bytes."""
@@ -21,13 +21,13 @@ MAX_FILES = 1000
 """Maximum number of files and folders in a submission."""
 MAX_SETTINGS_BYTES = 64 * 1024
 """Maximum size of a submission's bot.toml, in bytes."""
-MAX_PATH_LENGTH = 200
+MAX_PATH_CHARACTERS = 200
 """Maximum length of a path in a submission, in characters."""
 CHUNK_BYTES = 64 * 1024
 """Number of bytes that are unpacked at a time."""
 COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods. Others can need gigabytes of memory to unpack."""
-ENCRYPTED_FLAG = 0x1
+ENCRYPTED_FLAG_BIT = 0x1
 """Flag bit of a zip file's entry that needs a password."""
 
 
@@ -55,7 +55,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
         if isinstance(error, BadSpec):
             raise
         raise BadSpec(f"{file}: not a valid zip file: {str(error) or 'it ends too early'}") from None
-    return _read_start_command(file, folder / SETTINGS_FILE)
+    return _read_start_command(file, folder / SETTINGS_FILE_NAME)
 
 
 def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
@@ -64,7 +64,7 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
         raise BadSpec(f"{file}: has {len(entries)} files and folders, but at most {MAX_FILES} are allowed")
     bytes_left = MAX_UNPACKED_BYTES
     for entry in entries:
-        target = folder / _check_path(file, entry)
+        target = folder / _check_entry_path(file, entry)
         if entry.is_dir():
             target.mkdir(parents=True, exist_ok=True)
             continue
@@ -86,24 +86,24 @@ def _unpack_entries(file: Path, archive: zipfile.ZipFile, folder: Path) -> None:
             path.chmod(0o755)
 
 
-def _check_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
+def _check_entry_path(file: Path, entry: zipfile.ZipInfo) -> PurePosixPath:
     """Return the relative path of an entry of the zip file.
 
     Raises BadSpec unless the entry is a plain file or folder whose path stays inside the target folder.
     """
     name = entry.filename
     path = PurePosixPath(name)
-    label = f"{file}: {name[:MAX_PATH_LENGTH]!r}"
-    if len(name) > MAX_PATH_LENGTH or not name.isprintable() or "\\" in name:
+    label = f"{file}: {name[:MAX_PATH_CHARACTERS]!r}"
+    if len(name) > MAX_PATH_CHARACTERS or not name.isprintable() or "\\" in name:
         raise BadSpec(
-            f"{label}: a path must have at most {MAX_PATH_LENGTH} characters, all printable, with / as the separator"
+            f"{label}: a path must have at most {MAX_PATH_CHARACTERS} characters, all printable, with / as the separator"
         )
     if path.is_absolute() or ".." in path.parts or not path.parts:
         raise BadSpec(f"{label}: a path must lie inside the zip file, without a leading / and without ..")
     file_type = stat.S_IFMT(entry.external_attr >> 16)
     if file_type not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise BadSpec(f"{label}: must be a plain file, not a link or a device")
-    if entry.flag_bits & ENCRYPTED_FLAG:
+    if entry.flag_bits & ENCRYPTED_FLAG_BIT:
         raise BadSpec(f"{label}: is encrypted: zip it without a password")
     if entry.compress_type not in COMPRESSION_METHODS:
         raise BadSpec(f"{label}: must be deflated or stored, as zip does by default")
@@ -115,7 +115,7 @@ def _read_start_command(file: Path, settings: Path) -> list[str]:
 
     Raises BadSpec if the bot.toml is missing or invalid.
     """
-    location = file / SETTINGS_FILE
+    location = file / SETTINGS_FILE_NAME
     required_key = 'either engine = "my_bot.py" or exec = "./my_bot"'
     if not settings.is_file():
         raise BadSpec(f"{location}: not found at the top level of the zip file; add one with {required_key}")

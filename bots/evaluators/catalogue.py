@@ -22,20 +22,20 @@ from arena.games.core import Game, M, P
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
-OUTCOMES = "outcomes"
+OUTCOMES_EVALUATOR = "outcomes"
 """Name of the evaluator that uses the project's own outcomes file."""
-EVALUATORS = ("plain", "features", OUTCOMES)
+BUILT_IN_EVALUATORS = ("plain", "features", OUTCOMES_EVALUATOR)
 """Names of the evaluators that need no file from the user."""
 OUTCOMES_FILE_SUFFIX = "outcomes.toml"
 """Suffix of an outcomes file's name (`evaluators.outcomes`). Any other TOML file contains weights."""
 NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
-EXPLICIT_GAME = "explicit"
+EXPLICIT_GAME_NAME = "explicit"
 """Name of the game of explicit trees (`games.explicit`), whose leaves contain their values."""
 
 
-def get_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[str]]:
+def get_feature_function_and_names(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[str]]:
     """Return the feature function of a game and the features' names. Raises BadSpec if the game has no features."""
     if isinstance(game, Riskless):
         return riskless.make_feature_function(game), riskless.FEATURE_NAMES
@@ -44,21 +44,21 @@ def get_features(game: Game[Any, Any]) -> tuple[FeatureFunction[Any], Sequence[s
     raise BadSpec(f"{game.name} has no evaluation features: use evaluator=plain")
 
 
-def check_support(game: Game[Any, Any], name: str) -> None:
-    """Raise BadSpec if the game does not support the evaluator called `name`.
+def check_evaluator_support(game: Game[Any, Any], evaluator_name: str) -> None:
+    """Raise BadSpec if the game does not support the evaluator called `evaluator_name`.
 
     This includes `features` for a game without features, for which `evaluator_for` would use `plain`.
     """
-    if name.endswith(NETWORK_FILE_SUFFIX):
+    if evaluator_name.endswith(NETWORK_FILE_SUFFIX):
         if not isinstance(game, Riskless):
             raise BadSpec(f"network evaluators support only riskless, not {game.name}: use evaluator=plain")
-    elif name == OUTCOMES or name.endswith(OUTCOMES_FILE_SUFFIX):
+    elif evaluator_name == OUTCOMES_EVALUATOR or evaluator_name.endswith(OUTCOMES_FILE_SUFFIX):
         make_category_function(game)
-    elif name == "features" or name.endswith(".toml"):
-        get_features(game)
+    elif evaluator_name == "features" or evaluator_name.endswith(".toml"):
+        get_feature_function_and_names(game)
 
 
-def _get_family_name(game: Game[Any, Any]) -> str:
+def _get_weights_game_name(game: Game[Any, Any]) -> str:
     """Return the name of the game whose weights and outcomes apply to `game`: `riskless` also for a subclass of Riskless."""
     return next(
         (game_type.name for game_type in (Riskless, TicTacToe) if isinstance(game, game_type)), game.name
@@ -94,14 +94,18 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
     }
 
 
-def load_named_weights(game: Game[Any, Any], name: str, names: Sequence[str]) -> Weights:
-    """Return the weights called `name`, scaled for this game. Raises BadWeights if the weights file is invalid.
+def load_scaled_weights(game: Game[Any, Any], evaluator_name: str, feature_names: Sequence[str]) -> Weights:
+    """Return the weights called `evaluator_name`, scaled for this game. Raises BadWeights if the weights file is invalid.
 
-    name    `features`, or the path of a weights file
-    names   names of the game's features
+    evaluator_name  `features`, or the path of a weights file
+    feature_names  names of the game's features
     """
-    path = WEIGHTS_FOLDER / f"{_get_family_name(game)}.toml" if name == "features" else Path(name)
-    return scale_weights(game, load_weights(path, names))
+    path = (
+        WEIGHTS_FOLDER / f"{_get_weights_game_name(game)}.toml"
+        if evaluator_name == "features"
+        else Path(evaluator_name)
+    )
+    return scale_weights(game, load_weights(path, feature_names))
 
 
 def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
@@ -110,7 +114,7 @@ def make_plain_evaluator(game: Game[P, M]) -> Evaluator[P]:
     For an explicit tree (`games.explicit`), the evaluator returns the value of the leaf unchanged.
     """
     estimate = game.estimate
-    if game.name == EXPLICIT_GAME:
+    if game.name == EXPLICIT_GAME_NAME:
         return lambda position: clamp_estimate(estimate(position))
 
     def evaluate(position: P) -> int:
@@ -135,26 +139,28 @@ def evaluator_for(game: Game[P, M], name: str = "plain") -> Evaluator[P]:
     """
     if name == "plain":
         return make_plain_evaluator(game)
-    if name not in EVALUATORS and not name.endswith((".toml", NETWORK_FILE_SUFFIX)):
+    if name not in BUILT_IN_EVALUATORS and not name.endswith((".toml", NETWORK_FILE_SUFFIX)):
         raise BadSpec(
-            f"no evaluator is called {name!r:.60}: choose from {', '.join(EVALUATORS)}, or a file NAME.toml or NAME.npz"
+            f"no evaluator is called {name!r:.60}: choose from {', '.join(BUILT_IN_EVALUATORS)}, or a file NAME.toml or NAME.npz"
         )
-    if name == OUTCOMES or name.endswith(OUTCOMES_FILE_SUFFIX):
+    if name == OUTCOMES_EVALUATOR or name.endswith(OUTCOMES_FILE_SUFFIX):
         path = (
-            WEIGHTS_FOLDER / f"{_get_family_name(game)}-{OUTCOMES_FILE_SUFFIX}"
-            if name == OUTCOMES
+            WEIGHTS_FOLDER / f"{_get_weights_game_name(game)}-{OUTCOMES_FILE_SUFFIX}"
+            if name == OUTCOMES_EVALUATOR
             else Path(name)
         )
         return make_category_evaluator(game, make_category_function(game), load_outcomes(path))
     if name.endswith(NETWORK_FILE_SUFFIX):
-        check_support(game, name)
+        check_evaluator_support(game, name)
         from arena.bots.evaluators.network import load_network, make_network_evaluator  # noqa: PLC0415 - an extra
 
         return cast("Evaluator[P]", make_network_evaluator(cast("Any", game), load_network(Path(name))))
     try:
-        features, names = get_features(game)
+        features, names = get_feature_function_and_names(game)
     except BadSpec:
         if name == "features":
             return make_plain_evaluator(game)
         raise
-    return cast("Evaluator[P]", make_linear_evaluator(features, names, load_named_weights(game, name, names)))
+    return cast(
+        "Evaluator[P]", make_linear_evaluator(features, names, load_scaled_weights(game, name, names))
+    )

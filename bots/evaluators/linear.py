@@ -29,14 +29,14 @@ Weights = Mapping[str, int]
 
 
 def make_linear_evaluator(
-    features: FeatureFunction[P], names: Sequence[str], weights: Weights
+    features: FeatureFunction[P], feature_names: Sequence[str], weights: Weights
 ) -> Evaluator[P]:
     """Return the evaluator that sums the weighted features, limited to ±ESTIMATE_LIMIT.
 
-    `names` are the feature names, in the order of the numbers that `features` returns. Raises KeyError if a feature has no
-    weight.
+    `feature_names` are the feature names, in the order of the numbers that `features` returns. Raises KeyError if a
+    feature has no weight.
     """
-    factors = tuple(weights[name] for name in names)
+    factors = tuple(weights[name] for name in feature_names)
 
     def evaluate(position: P) -> int:
         return clamp_estimate(sum(w * f for w, f in zip(factors, features(position), strict=True)))
@@ -56,12 +56,12 @@ class BadWeights(ValueError):
     """Raised when a weights file cannot be used; the message contains the file, the key and the valid form."""
 
 
-def load_weights(path: Path, names: Sequence[str]) -> Weights:
-    """Return the weights in the file at `path`, one for each of `names` and in their order.
+def load_weights(path: Path, feature_names: Sequence[str]) -> Weights:
+    """Return the weights in the file at `path`, one for each of `feature_names` and in their order.
 
     Raises BadWeights if the file cannot be read or is invalid.
     """
-    weights_table = defstruct("WeightsTable", [(name, Weight) for name in names])
+    weights_table = defstruct("WeightsTable", [(name, Weight) for name in feature_names])
     try:
         file = TomlFile.read(path).convert(defstruct("WeightsFile", [("weights", weights_table)]))
     except BadTomlFile as error:

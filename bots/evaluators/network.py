@@ -1,22 +1,22 @@
 """A small neural network as evaluator of Riskless: one file of weights for all maps (docs/learning.md).
 
 The network's input is the position as seen by the player to move: INPUT_COUNT numbers (`encode_inputs`). A territory
-has one of KIND_COUNT kinds: the opponent's armies in LEVEL_COUNT steps of the cap, empty, or the mover's armies in as
-many steps. The inputs, by the index of the first of each group, are:
+has one of TERRITORY_KIND_COUNT kinds: the opponent's armies in ARMY_LEVEL_COUNT steps of the cap, empty, or the
+mover's armies in as many steps. The inputs, by the index of the first of each group, are:
 
-    0                   share of the territories of each kind; a count between two steps is split between them
-    KIND_COUNT          share of the roads, in both directions, for each pair of kinds at their ends, each kind rounded
-                        up to a step
-    OWN_TOTALS_START    the mover's total armies, in STEP_COUNT steps of the goal, split between two steps
-    OTHER_TOTALS_START  the opponent's total armies, in the same form
+    0                        share of the territories of each kind; a count between two steps is split between them
+    TERRITORY_KIND_COUNT     share of the roads, in both directions, for each pair of kinds at their ends, each kind rounded
+                             up to a step
+    OWN_TOTAL_FIRST_INPUT    the mover's total armies, in TOTAL_ARMIES_STEP_COUNT steps of the goal, split between two steps
+    OTHER_TOTAL_FIRST_INPUT  the opponent's total armies, in the same form
 
 Shares do not depend on a map's size, and steps do not depend on its cap and goal, so one network serves all maps.
-A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT, UNIT_COUNT) and `output` of shape
-(UNIT_COUNT,):
+A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT, HIDDEN_UNIT_COUNT) and `output` of shape
+(HIDDEN_UNIT_COUNT,):
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
-The log-odds are converted to hundredths of an army: 1 is worth LOG_ODDS_GOAL_SHARE of the goal. For a given map, all
+The log-odds are converted to hundredths of an army: 1 is worth GOAL_SHARE_PER_LOG_ODDS of the goal. For a given map, all
 numbers are rounded to integers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 
@@ -37,27 +37,27 @@ from arena.games.graph import list_edges
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import RisklessMap, list_roads
 
-LEVEL_COUNT = 12
+ARMY_LEVEL_COUNT = 12
 """Number of steps into which the armies of a territory are divided, up to the map's cap."""
-KIND_COUNT = 2 * LEVEL_COUNT + 1
-"""Number of kinds of a territory: each player's armies in LEVEL_COUNT steps, or empty."""
-STEP_COUNT = 24
+TERRITORY_KIND_COUNT = 2 * ARMY_LEVEL_COUNT + 1
+"""Number of kinds of a territory: each player's armies in ARMY_LEVEL_COUNT steps, or empty."""
+TOTAL_ARMIES_STEP_COUNT = 24
 """Number of steps into which a player's total armies are divided, up to the number that wins a match."""
-OWN_TOTALS_START = KIND_COUNT + KIND_COUNT * KIND_COUNT
+OWN_TOTAL_FIRST_INPUT = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT
 """Index of the first input for the mover's total armies."""
-OTHER_TOTALS_START = OWN_TOTALS_START + STEP_COUNT + 1
+OTHER_TOTAL_FIRST_INPUT = OWN_TOTAL_FIRST_INPUT + TOTAL_ARMIES_STEP_COUNT + 1
 """Index of the first input for the opponent's total armies."""
-INPUT_COUNT = OTHER_TOTALS_START + STEP_COUNT + 1
+INPUT_COUNT = OTHER_TOTAL_FIRST_INPUT + TOTAL_ARMIES_STEP_COUNT + 1
 """Number of inputs of the network."""
-UNIT_COUNT = 16
+HIDDEN_UNIT_COUNT = 16
 """Number of hidden units."""
-ARRAY_SHAPES = {"hidden": (INPUT_COUNT, UNIT_COUNT), "output": (UNIT_COUNT,)}
+ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
-LOG_ODDS_GOAL_SHARE = 1 / 16
+GOAL_SHARE_PER_LOG_ODDS = 1 / 16
 """Lead in armies that makes the odds of winning e to 1 (log-odds 1), as a share of the armies that win a match."""
-MAX_UNIT_VALUE = 30_000
+MAX_HIDDEN_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
-FRACTION_BITS = 20
+OUTPUT_FRACTION_BITS = 20
 """Number of fractional bits of the integers in `NetworkTables.output`."""
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -66,7 +66,7 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Network:
-    """Arrays of a network file: `hidden` has the shape (INPUT_COUNT, UNIT_COUNT), and `output` the shape (UNIT_COUNT,)."""
+    """Arrays of a network file: `hidden` has the shape (INPUT_COUNT, HIDDEN_UNIT_COUNT), and `output` the shape (HIDDEN_UNIT_COUNT,)."""
 
     hidden: FloatArray
     output: FloatArray
@@ -96,51 +96,54 @@ def load_network(path: Path) -> Network:
     return Network(**arrays)
 
 
-def encode_inputs(map: RisklessMap, signed: npt.ArrayLike) -> npt.NDArray[np.float32]:
+def encode_inputs(map: RisklessMap, signed_armies: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return the inputs of n positions, with shape (n, INPUT_COUNT).
 
-    `signed` contains the armies of each position, with shape (n, map.size): the player to move has positive numbers, the
-    opponent negative ones.
+    `signed_armies` contains the armies of each position, with shape (n, map.size): the player to move has positive
+    numbers, the opponent negative ones.
     """
-    armies = np.asarray(signed, np.int64).reshape(-1, map.size)
+    armies = np.asarray(signed_armies, np.int64).reshape(-1, map.size)
     count, cap, goal = len(armies), map.territory_cap, map.armies_to_win
-    levels = armies * (LEVEL_COUNT / cap)
+    levels = armies * (ARMY_LEVEL_COUNT / cap)
     kinds = _classify_territories(levels)
     sources, targets = np.array(list_edges(map.neighbours)).T
-    pairs = kinds[:, sources] * KIND_COUNT + kinds[:, targets]
+    pairs = kinds[:, sources] * TERRITORY_KIND_COUNT + kinds[:, targets]
     parts = [
-        _compute_step_shares(levels + LEVEL_COUNT, KIND_COUNT),
-        _compute_step_shares(pairs, KIND_COUNT * KIND_COUNT),
+        _compute_step_shares(levels + ARMY_LEVEL_COUNT, TERRITORY_KIND_COUNT),
+        _compute_step_shares(pairs, TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT),
     ]
     for sign in (1, -1):
         total = np.maximum(sign * armies, 0).sum(1, keepdims=True)
         parts.append(
-            _compute_step_shares(np.minimum(total * (STEP_COUNT / goal), STEP_COUNT), STEP_COUNT + 1)
+            _compute_step_shares(
+                np.minimum(total * (TOTAL_ARMIES_STEP_COUNT / goal), TOTAL_ARMIES_STEP_COUNT),
+                TOTAL_ARMIES_STEP_COUNT + 1,
+            )
         )
     return np.asarray(np.concatenate(parts, 1).reshape(count, INPUT_COUNT), np.float32)
 
 
-def _classify_territories(levels: FloatArray) -> Rows:
-    """Return the kind of each territory: a number from 0 to 2 × LEVEL_COUNT, which is LEVEL_COUNT for an empty one.
+def _classify_territories(army_levels: FloatArray) -> Rows:
+    """Return the kind of each territory: a number from 0 to 2 × ARMY_LEVEL_COUNT, which is ARMY_LEVEL_COUNT for an empty one.
 
-    levels  armies of each territory × LEVEL_COUNT / cap, negative for the opponent; fractions are rounded away from 0
+    army_levels  armies of each territory × ARMY_LEVEL_COUNT / cap, negative for the opponent; fractions are rounded away from 0
     """
-    return LEVEL_COUNT + (np.sign(levels) * np.ceil(np.abs(levels) - 1e-9)).astype(np.int64)
+    return ARMY_LEVEL_COUNT + (np.sign(army_levels) * np.ceil(np.abs(army_levels) - 1e-9)).astype(np.int64)
 
 
-def _compute_step_shares(values: FloatArray | Rows, steps: int) -> FloatArray:
-    """Return a histogram of each row: the share of its values that lie at each step, with shape (rows, `steps`).
+def _compute_step_shares(values: FloatArray | Rows, step_count: int) -> FloatArray:
+    """Return a histogram of each row: the share of its values that lie at each step, with shape (rows, `step_count`).
 
     A value between two steps is split between them.
     """
-    below = np.minimum(np.floor(values).astype(np.int64), steps - 2)
+    below = np.minimum(np.floor(values).astype(np.int64), step_count - 2)
     fractions = values - below
-    cells = below + steps * np.arange(len(values))[:, None]
-    size = len(values) * steps
+    cells = below + step_count * np.arange(len(values))[:, None]
+    size = len(values) * step_count
     counts = np.bincount(cells.ravel(), (1 - fractions).ravel(), size) + np.bincount(
         cells.ravel() + 1, fractions.ravel(), size
     )
-    return np.asarray(counts.reshape(len(values), steps) / values.shape[1])
+    return np.asarray(counts.reshape(len(values), step_count) / values.shape[1])
 
 
 @dataclass(frozen=True)
@@ -150,44 +153,56 @@ class NetworkTables:
     territories: Rows
     """Contribution of a territory to the hidden units, indexed by owner (0: mover, 1: opponent) and number of armies.
 
-    Its shape is (2, cap + 1, UNIT_COUNT).
+    Its shape is (2, cap + 1, HIDDEN_UNIT_COUNT).
     """
     kinds: Rows
     """Kind of a territory, indexed by owner (0: mover, 1: opponent) and number of armies. Its shape is (2, cap + 1)."""
     roads: Rows
     """Contribution of a road to the hidden units, indexed by the kinds of the territories at its ends, in either order.
 
-    Its shape is (KIND_COUNT, KIND_COUNT, UNIT_COUNT).
+    Its shape is (TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT).
     """
     totals: Rows
     """Contribution of a player's total armies to the hidden units, indexed by player (0: mover, 1: opponent) and total.
 
-    Its shape is (2, goal + 1, UNIT_COUNT).
+    Its shape is (2, goal + 1, HIDDEN_UNIT_COUNT).
     """
     output: Rows
-    """Weight of each hidden unit, in hundredths of an army with FRACTION_BITS fractional bits. Its shape is (UNIT_COUNT,)."""
+    """Weight of each hidden unit, in hundredths of an army with OUTPUT_FRACTION_BITS fractional bits. Its shape is (HIDDEN_UNIT_COUNT,)."""
 
     @classmethod
-    def of(cls, network: Network, map: RisklessMap) -> NetworkTables:
+    def from_network(cls, network: Network, map: RisklessMap) -> NetworkTables:
         """Return lookup tables computed from `network`, which serve all positions on `map`."""
         cap, goal, hidden = map.territory_cap, map.armies_to_win, network.hidden
-        levels = np.arange(cap + 1) * (LEVEL_COUNT / cap)
+        levels = np.arange(cap + 1) * (ARMY_LEVEL_COUNT / cap)
         road_end_count = sum(len(near) for near in map.neighbours)
         both_signs = np.stack([levels, -levels])
         territories = (
-            np.stack([_compute_step_shares(signs[:, None] + LEVEL_COUNT, KIND_COUNT) for signs in both_signs])
-            @ hidden[:KIND_COUNT]
+            np.stack(
+                [
+                    _compute_step_shares(signs[:, None] + ARMY_LEVEL_COUNT, TERRITORY_KIND_COUNT)
+                    for signs in both_signs
+                ]
+            )
+            @ hidden[:TERRITORY_KIND_COUNT]
         )
-        roads = hidden[KIND_COUNT:OWN_TOTALS_START].reshape(KIND_COUNT, KIND_COUNT, UNIT_COUNT)
+        roads = hidden[TERRITORY_KIND_COUNT:OWN_TOTAL_FIRST_INPUT].reshape(
+            TERRITORY_KIND_COUNT, TERRITORY_KIND_COUNT, HIDDEN_UNIT_COUNT
+        )
         roads = (roads + roads.transpose(1, 0, 2)) / 2
-        steps = _compute_step_shares(np.arange(goal + 1)[:, None] * (STEP_COUNT / goal), STEP_COUNT + 1)
+        steps = _compute_step_shares(
+            np.arange(goal + 1)[:, None] * (TOTAL_ARMIES_STEP_COUNT / goal), TOTAL_ARMIES_STEP_COUNT + 1
+        )
         totals = np.stack(
-            [steps @ hidden[OWN_TOTALS_START:OTHER_TOTALS_START], steps @ hidden[OTHER_TOTALS_START:]]
+            [
+                steps @ hidden[OWN_TOTAL_FIRST_INPUT:OTHER_TOTAL_FIRST_INPUT],
+                steps @ hidden[OTHER_TOTAL_FIRST_INPUT:],
+            ]
         )
         largest = np.abs(territories).max() + np.abs(roads).max() + 2 * np.abs(totals).max()
         # The subtraction leaves room for the sum of the rounding errors of all rows.
-        scale = (MAX_UNIT_VALUE - road_end_count - map.size) / max(float(largest), 1e-9)
-        value = 100 * goal * LOG_ODDS_GOAL_SHARE / scale * 2**FRACTION_BITS
+        scale = (MAX_HIDDEN_UNIT_VALUE - road_end_count - map.size) / max(float(largest), 1e-9)
+        value = 100 * goal * GOAL_SHARE_PER_LOG_ODDS / scale * 2**OUTPUT_FRACTION_BITS
         return cls(
             np.rint(territories * (scale / map.size)).astype(np.int64),
             _classify_territories(both_signs),
@@ -199,7 +214,7 @@ class NetworkTables:
 
 def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies]:
     """Return the evaluator that applies a network to positions on the game's map."""
-    tables = NetworkTables.of(network, game.map)
+    tables = NetworkTables.from_network(network, game.map)
     sources, targets = np.array(list_roads(game.map), np.int64).T
 
     def evaluate(position: Armies) -> int:
@@ -209,6 +224,6 @@ def make_network_evaluator(game: Riskless, network: Network) -> Evaluator[Armies
         kinds = tables.kinds[foe, armies]
         hidden = tables.territories[foe, armies].sum(0) + tables.roads[kinds[sources], kinds[targets]].sum(0)
         hidden += tables.totals[0, armies[signed > 0].sum()] + tables.totals[1, armies[signed < 0].sum()]
-        return sign * clamp_estimate(int(np.maximum(hidden, 0) @ tables.output) >> FRACTION_BITS)
+        return sign * clamp_estimate(int(np.maximum(hidden, 0) @ tables.output) >> OUTPUT_FRACTION_BITS)
 
     return evaluate

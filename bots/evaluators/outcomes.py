@@ -30,9 +30,9 @@ CategoryFunction = Callable[[Any], PositionCategory]
 
 CERTAIN_WIN_VALUE = 10_000
 """Value, in hundredths of an army, of a category if the player to move won all of its matches."""
-RACE_STEPS = 8
+RACE_LEAD_STEP_COUNT = 8
 """Number of steps into which a category of Riskless divides a lead in the race to the goal."""
-MAX_CATEGORY_COUNT = 2
+MAX_DISTINGUISHED_COUNT = 2
 """Largest count of territories or lines that a category distinguishes; larger counts are treated as equal to it."""
 
 
@@ -51,11 +51,11 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
         def compute_riskless_category(position: Any) -> PositionCategory:
             features, sign = compute_features(position), game.player(position).sign
             race, attacks, exposed = (sign * features[index] for index in indexes)
-            step = abs(race) * RACE_STEPS // armies_to_win
+            step = abs(race) * RACE_LEAD_STEP_COUNT // armies_to_win
             return (
                 step if race >= 0 else -step,
-                min(attacks, MAX_CATEGORY_COUNT),
-                min(exposed, MAX_CATEGORY_COUNT),
+                min(attacks, MAX_DISTINGUISHED_COUNT),
+                min(exposed, MAX_DISTINGUISHED_COUNT),
             )
 
         return compute_riskless_category
@@ -66,8 +66,8 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             sign = game.player(position).sign
             open_lines, _, twos, center = (sign * n for n in compute_line_features(position))
             return (
-                max(-MAX_CATEGORY_COUNT, min(open_lines, MAX_CATEGORY_COUNT)),
-                max(-MAX_CATEGORY_COUNT, min(twos, MAX_CATEGORY_COUNT)),
+                max(-MAX_DISTINGUISHED_COUNT, min(open_lines, MAX_DISTINGUISHED_COUNT)),
+                max(-MAX_DISTINGUISHED_COUNT, min(twos, MAX_DISTINGUISHED_COUNT)),
                 center,
             )
 
@@ -82,7 +82,7 @@ def compute_expected_outcome(counts: OutcomeCounts) -> float:
 
 
 def make_category_evaluator(
-    game: Game[Any, Any], category_of: CategoryFunction, outcomes: Mapping[PositionCategory, OutcomeCounts]
+    game: Game[Any, Any], get_category: CategoryFunction, outcomes: Mapping[PositionCategory, OutcomeCounts]
 ) -> Evaluator[Any]:
     """Return the evaluator that values a position by the expected outcome of its category.
 
@@ -94,7 +94,7 @@ def make_category_evaluator(
     }
 
     def evaluate(position: Any) -> int:
-        return game.player(position).sign * values.get(category_of(position), 0)
+        return game.player(position).sign * values.get(get_category(position), 0)
 
     return evaluate
 
@@ -114,14 +114,14 @@ def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     try:
         file = TomlFile.read(path)
         return dict(
-            file.parse(["outcomes", key], _parse_outcome, (key, counts))
+            file.parse(["outcomes", key], _parse_category_and_counts, (key, counts))
             for key, counts in file.convert(OutcomesFile).outcomes.items()
         )
     except BadTomlFile as error:
         raise BadWeights(str(error)) from None
 
 
-def _parse_outcome(outcome: tuple[str, Any]) -> tuple[PositionCategory, OutcomeCounts]:
+def _parse_category_and_counts(outcome: tuple[str, Any]) -> tuple[PositionCategory, OutcomeCounts]:
     key, counts = outcome
     try:
         category = tuple(int(word) for word in key.split())

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arena.bots.compiled.batch import Batch
 
 
-MAX_TRIES = 100
+MAX_OPENING_TRIES = 100
 """Number of random matches tried to find an opening that does not end the match."""
 
 
@@ -66,10 +66,10 @@ class Environment:
 
         seed  seed of the random moves; None for different moves each time
 
-        Raises ValueError if none of MAX_TRIES random matches is that long.
+        Raises ValueError if none of MAX_OPENING_TRIES random matches is that long.
         """
         game, rng = self.game, Random(seed)
-        for _ in range(MAX_TRIES):
+        for _ in range(MAX_OPENING_TRIES):
             position = game.start()
             moves: list[Any] = []
             while game.outcome(position) is None:
@@ -79,7 +79,7 @@ class Environment:
                 moves.append(game.move_to_data(move))
                 position = game.successor(position, move)
         raise ValueError(
-            f"none of {MAX_TRIES} random matches of {game.name} lasted more than {count} moves: choose a shorter opening"
+            f"none of {MAX_OPENING_TRIES} random matches of {game.name} lasted more than {count} moves: choose a shorter opening"
         )
 
     def legal_moves(self, position: Any) -> Sequence[Any]:

@@ -66,11 +66,11 @@ def play_match(
     start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     referee = Referee(terms)
     referee.handle(MatchOpened(), MONOTONIC.now_ns())
-    sides: dict[Player, _JudgedBot] = {}
+    sides: dict[Player, _RefereedBot] = {}
     try:
         for seat, maker in zip(Player, (maxie, minnie), strict=True):
             make_bot = make_engine(maker).make_bot if isinstance(maker, str) else maker
-            side = sides[seat] = _JudgedBot(make_bot(), terms, seat, referee)
+            side = sides[seat] = _RefereedBot(make_bot(), terms, seat, referee)
             side.prepare()
         while (result := referee.recorded_result) is None:
             sides[referee.mover].play_turn()
@@ -80,7 +80,7 @@ def play_match(
     return terms.make_record(start_time, referee.moves, result)
 
 
-class _JudgedBot:
+class _RefereedBot:
     """Bot of one seat in a match, which loses the match if it fails."""
 
     def __init__(self, bot: Bot, terms: Terms, seat: Player, referee: Referee) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from arena.bots.review.analysis import line_to_path, parse_reference, run_reference_search
+from arena.bots.review.analysis import find_move_indices, parse_reference_spec, run_reference_search
 from arena.bots.search.reports.trace_text import format_trace_lines
 from arena.bots.search.reports.tree_picture import render_search
 from arena.charts import PlotArea, render_svg_document, render_text_element
@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 760, 320
 """Size of the chart of a match, in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 60, 30, 48, 48
 """Margins of the chart of a match, in pixels."""
-LEAD_COLOUR = "#1452b8"
+LEAD_CURVE_COLOUR = "#1452b8"
 """Colour of the curve in the chart of a match."""
 
 
@@ -49,13 +49,13 @@ def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
     text = game.picture(position)
     if isinstance(game, Riskless):
         return Picture(text, lambda: draw_svg(load_map_file(game.map.name), position.armies))
-    return Picture(text, lambda: _render_lines(text.splitlines()))
+    return Picture(text, lambda: _render_text_lines(text.splitlines()))
 
 
 def make_match_picture(replay: Replay) -> Picture:
     """Return a chart of the game's estimate of each position of a match. Its text form has one line for each move."""
     text = "\n".join(replay.describe_move(ply) for ply in range(replay.plies + 1))
-    return Picture(text, lambda: _render_match(replay))
+    return Picture(text, lambda: _render_match_page(replay))
 
 
 def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, depth: int) -> Picture:
@@ -65,18 +65,18 @@ def make_search_picture(game: Game[Any, Any], position: Any, algorithm: str, dep
 
     Raises BadSpec for an unknown algorithm, and SearchTooLarge if the search visits too many nodes for a trace.
     """
-    spec = parse_reference(algorithm)
+    spec = parse_reference_spec(algorithm)
     result, monitor = run_reference_search(game, position, depth, spec, tracing=True)
     events = monitor.events or ()
     title = f"{spec.name}, depth {depth}: {monitor.nodes} nodes, {monitor.leaves} leaves"
-    line = line_to_path(game, position, result.line)
+    line = find_move_indices(game, position, result.line)
     return Picture(
         "\n".join(format_trace_lines(game, events)),
         lambda: render_search(game, position, depth, events, title, line),
     )
 
 
-def _render_lines(lines: list[str]) -> str:
+def _render_text_lines(lines: list[str]) -> str:
     width = 2 * MARGIN + LETTER_WIDTH * max(map(len, lines), default=0)
     height = 2 * MARGIN + LINE_HEIGHT * len(lines)
     style = ' style="font: 14px monospace; white-space: pre"'
@@ -87,7 +87,7 @@ def _render_lines(lines: list[str]) -> str:
     return render_svg_document(width, height, texts)
 
 
-def _render_match(replay: Replay) -> str:
+def _render_match_page(replay: Replay) -> str:
     leads = [replay.game.estimate(position) for position in replay.positions]
     max_lead, plies = max(1, *map(abs, leads)), replay.plies
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_lead, max_lead))
@@ -100,6 +100,6 @@ def _render_match(replay: Replay) -> str:
             *area.render_value_axis(axis_labels, 8),
             *area.render_x_labels(sorted({0, plies // 2, plies}), 20),
             render_text_element(LEFT, HEIGHT - 10, "ply; the estimate of the game, high for maxie"),
-            area.render_curve(enumerate(leads), LEAD_COLOUR, 2),
+            area.render_curve(enumerate(leads), LEAD_CURVE_COLOUR, 2),
         ],
     )

@@ -38,11 +38,11 @@ from arena.clock import MONOTONIC
 from arena.cores import list_usable_cores
 from arena.games.core import Game, Player
 
-DEFAULT_NODES = 200_000
+DEFAULT_MAX_NODES = 200_000
 """Default node limit of a compiled search: enough for a few tenths of a second."""
-DEFAULT_PYTHON_NODES = 5_000
+DEFAULT_MAX_PYTHON_NODES = 5_000
 """Default node limit of a search in Python."""
-NEXT_BEST_MOVE_FACTOR = 4
+NEXT_BEST_MOVE_NODES_FACTOR = 4
 """Node limit of the search for the second best and each further move, as a multiple of the limit for the best move.
 
 The higher limit lets the search reach the same depth.
@@ -93,15 +93,15 @@ class SearchLimits:
             return self.nodes
         if self.seconds < math.inf or self.depth is not None:
             return NO_LIMIT
-        return DEFAULT_NODES if is_compiled else DEFAULT_PYTHON_NODES
+        return DEFAULT_MAX_NODES if is_compiled else DEFAULT_MAX_PYTHON_NODES
 
 
-def parse_reference(text: str) -> Spec:
+def parse_reference_spec(text: str) -> Spec:
     """Return the parsed spec of an algorithm of `bots.search`. Raises BadSpec if `text` is not a valid spec."""
     return parse_spec(text, REFERENCE_OPTIONS, "algorithm")
 
 
-def parse_engine(text: str) -> Spec:
+def parse_analysing_engine(text: str) -> Spec:
     """Return the parsed spec of an engine that searches. Raises BadSpec if `text` is not a valid spec."""
     spec = parse_spec(text, ENGINE_OPTIONS, "engine that searches")
     if "truth" in spec.explicit:
@@ -204,14 +204,14 @@ class Analyst:
     def analyse_best_moves(self, position: Any, count: int) -> list[Report[Any]]:
         """Return a report for each of the `count` best moves, the best first. Each search excludes the moves already found.
 
-        All moves are searched to the depth of the best one, or to a smaller depth if NEXT_BEST_MOVE_FACTOR times the node
-        limit is not enough.
+        All moves are searched to the depth of the best one, or to a smaller depth if NEXT_BEST_MOVE_NODES_FACTOR
+        times the node limit is not enough.
         """
         first_report = self.analyse(position)[-1]
         reports = [first_report]
         other_moves = [move for move in self._game.moves(position) if move != first_report.move]
         while other_moves and len(reports) < count:
-            max_nodes = NO_LIMIT if self._nodes == NO_LIMIT else NEXT_BEST_MOVE_FACTOR * self._nodes
+            max_nodes = NO_LIMIT if self._nodes == NO_LIMIT else NEXT_BEST_MOVE_NODES_FACTOR * self._nodes
             reports.append(
                 self._search_position(position, max(1, first_report.depth), max_nodes, other_moves)[-1]
             )
@@ -235,7 +235,7 @@ class Analyst:
         return [report for report in reports if report.depth] or reports
 
 
-def line_to_path(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
+def find_move_indices(game: Game[Any, Any], position: Any, line: tuple[Any, ...]) -> tuple[int, ...]:
     """Return the path from `position` along the moves of `line`: the index of each move in move order."""
     path = []
     for move in line:

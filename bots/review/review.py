@@ -156,7 +156,7 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
         ]
         if not moves:
             continue
-        accuracies = [_compute_accuracy(move.chance_lost) for move, _ in moves]
+        accuracies = [_compute_accuracy_percent(move.chance_lost) for move, _ in moves]
         weighted_mean = fmean(accuracies, [weight for _, weight in moves])
         reviews[player.value] = PlayerReview(
             moves=len(moves),
@@ -167,7 +167,7 @@ def summarize_players(all_moves: Sequence[ReviewedMove]) -> dict[str, PlayerRevi
     return reviews
 
 
-def _compute_accuracy(chance_lost: float) -> float:
+def _compute_accuracy_percent(chance_lost: float) -> float:
     """Return the accuracy, in percent, of a move that lowered the chance of winning by `chance_lost`, from 0 to 1."""
     return min(100.0, max(0.0, 103.1668 * exp(-4.354 * chance_lost) - 3.1669))
 

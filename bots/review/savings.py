@@ -16,7 +16,7 @@ from arena.bots.review.analysis import SearchTooLarge, run_reference_search
 from arena.bots.search.reports.trace_text import format_value
 from arena.games.core import Game
 
-MAX_NODES = 200_000
+MAX_SEARCHED_NODES = 200_000
 """Default node limit of the larger of two compared searches."""
 
 
@@ -36,10 +36,10 @@ class Saving:
     whole_nodes: int | None
     whole_leaves: int | None
     whole_value: int | None
-    max_nodes: int = MAX_NODES
+    max_nodes: int = MAX_SEARCHED_NODES
     """Node limit of the search without the option, beyond which that search is abandoned."""
 
-    def describe(self) -> str:
+    def describe_savings(self) -> str:
         """Return the comparison as one line."""
         smaller_text = (
             f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {format_value(self.value)}"
@@ -55,7 +55,7 @@ class Saving:
 
 
 def measure_node_savings(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int = MAX_NODES
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int = MAX_SEARCHED_NODES
 ) -> Iterator[Saving]:
     """Yield comparisons of a search with the same search without its option `take` or `dynamic`.
 
@@ -76,14 +76,14 @@ def measure_node_savings(
         ]
     for subject, option, whole, plies in comparisons:
         whole_spec = replace(spec, values={**spec.values, option: 0})
-        whole_results = _search_within(game, position, plies, whole_spec, max_nodes)
+        whole_results = _search_within_node_limit(game, position, plies, whole_spec, max_nodes)
         nodes, leaves, value = whole_results or (None, None, None)
         yield Saving(
             subject, monitor.nodes, monitor.leaves, result.value, whole, nodes, leaves, value, max_nodes
         )
 
 
-def _search_within(
+def _search_within_node_limit(
     game: Game[Any, Any], position: Any, depth: int, spec: Spec, max_nodes: int
 ) -> tuple[int, int, int] | None:
     """Return the nodes, the leaves and the value of a search; None if it visits more than `max_nodes` nodes."""

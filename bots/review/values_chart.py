@@ -10,12 +10,12 @@ from arena.charts import INK, PlotArea, render_dot, render_svg_document, render_
 
 WIDTH, HEIGHT = 760, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 48, 48
-COLOURS = {"engine": INK, "maxie": "#c2261d", "minnie": "#1452b8"}
+CURVE_COLOURS = {"engine": INK, "maxie": "#c2261d", "minnie": "#1452b8"}
 MIN_AXIS_VALUE = 200
 """Smallest value at the ends of the value axis, in hundredths of an army, so that a quiet match looks quiet."""
 
 
-def render_review(
+def render_values_chart(
     reviews: Sequence[ReviewedMove],
     title: str,
     names: tuple[str, str],
@@ -45,7 +45,7 @@ def render_review(
     plies = max(1, len(reviews) - 1)
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_value, max_value))
 
-    def clamp(value: float) -> float:
+    def clamp_to_axis(value: float) -> float:
         return max(-max_value, min(max_value, value))
 
     axis_labels = {value: f"{value / 100:+g}" for value in (max_value, 0, -max_value)}
@@ -60,11 +60,17 @@ def render_review(
     for name, points in lines.items():
         if points:
             elements.append(
-                area.render_curve([(ply, clamp(value)) for ply, value in points], COLOURS[name], 1.6)
+                area.render_curve(
+                    [(ply, clamp_to_axis(value)) for ply, value in points], CURVE_COLOURS[name], 1.6
+                )
             )
     for review in reviews:
         if review.mark:
-            x, y, colour = area.to_x(review.ply), area.to_y(clamp(review.after)), COLOURS[review.player]
+            x, y, colour = (
+                area.to_x(review.ply),
+                area.to_y(clamp_to_axis(review.after)),
+                CURVE_COLOURS[review.player],
+            )
             elements.append(
                 render_dot(x, y, 4, colour, f"ply {review.ply}: {review.move}, better {review.better}")
             )
@@ -73,6 +79,6 @@ def render_review(
             )
     for row, (name, label) in enumerate(zip(lines, (engine, *names), strict=True)):
         elements.append(
-            render_text_element(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], COLOURS[name])
+            render_text_element(WIDTH - RIGHT + 8, TOP + 14 + 18 * row, label[:18], CURVE_COLOURS[name])
         )
     return render_svg_document(WIDTH, HEIGHT, elements)

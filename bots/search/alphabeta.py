@@ -1,7 +1,8 @@
 """Alpha-beta in three forms, which visit the same nodes: the course's, Holden's clamping form, and the fail-soft form.
 
-The course's form (source 001 in docs/search.md, section 5) has a function F for Maxie and a function G for Minnie. They
-return a Step, which is a value with a move, or a Leaf, a value without one (`bots.search.move_values`).
+The course's form (source 001 in docs/search.md, section 5) has a function F for Maxie (`search_maxie_node`), and a
+function G for Minnie (`search_minnie_node`). They return a Step, which is a value with a move, or a Leaf, a value
+without one (`bots.search.move_values`).
 
 Contract of the course's form. For a node with the window (α, β), α < β, with minimax value MM and result AB:
 
@@ -20,7 +21,15 @@ if the bounds of both players meet, as at j and n of Figure 4; and its text for 
 from __future__ import annotations
 
 from arena.bots.search.monitor import Path, SearchMonitor
-from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, leaf, max_alpha, min_beta, step
+from arena.bots.search.move_values import (
+    NO_ALPHA,
+    NO_BETA,
+    MoveValue,
+    make_leaf,
+    make_step,
+    max_alpha,
+    min_beta,
+)
 from arena.bots.search.problem import Line, Problem, SearchResult
 from arena.bots.search.search_values import INFINITY
 from arena.bots.search.views import Cons, Nil, Seq, showl
@@ -38,12 +47,14 @@ def alphabeta(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def f(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
+    def search_maxie_node(
+        depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path
+    ) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
-            return leaf(expansion.value)
+            return make_leaf(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
@@ -54,17 +65,19 @@ def alphabeta(
                     child = search_child(
                         depth - 1, game.successor(position, move), alpha, beta, (*path, index)
                     )
-                    alpha = max_alpha(alpha, step(move, child.value))
+                    alpha = max_alpha(alpha, make_step(move, child.value))
                     if alpha.value >= beta.value:
                         monitor.leave(path, position, alpha, pruned=True)
                         return alpha
 
-    def g(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
+    def search_minnie_node(
+        depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path
+    ) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
-            return leaf(expansion.value)
+            return make_leaf(expansion.value)
         later = Seq(enumerate(expansion.moves))
         while True:
             match showl(later):
@@ -75,14 +88,16 @@ def alphabeta(
                     child = search_child(
                         depth - 1, game.successor(position, move), alpha, beta, (*path, index)
                     )
-                    beta = min_beta(beta, step(move, child.value))
+                    beta = min_beta(beta, make_step(move, child.value))
                     if beta.value <= alpha.value:
                         monitor.leave(path, position, beta, pruned=True)
                         return beta
 
     def search_child(depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path) -> MoveValue:
         # If the players alternate, this calls the source's G below F, and F below G.
-        return (f if game.player(position) is Player.MAXIE else g)(depth, position, alpha, beta, path)
+        return (search_maxie_node if game.player(position) is Player.MAXIE else search_minnie_node)(
+            depth, position, alpha, beta, path
+        )
 
     result = search_child(depth, position, NO_ALPHA, NO_BETA, ())
     return SearchResult(result.value, result.move, () if result.move is None else (result.move,))
@@ -102,7 +117,7 @@ def holden_alphabeta(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def maxie(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_maxie_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -119,7 +134,7 @@ def holden_alphabeta(
         monitor.leave(path, position, MoveValue(alpha, line[0] if line else None))
         return alpha, line
 
-    def minnie(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_minnie_node(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -138,7 +153,7 @@ def holden_alphabeta(
 
     def search_child(alpha: int, beta: int, position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         # If the players alternate, this calls the source's min below max, and max below min.
-        player = maxie if game.player(position) is Player.MAXIE else minnie
+        player = search_maxie_node if game.player(position) is Player.MAXIE else search_minnie_node
         return player(alpha, beta, position, depth, path)
 
     value, line = search_child(-INFINITY, INFINITY, position, depth, ())

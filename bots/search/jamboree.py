@@ -14,8 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.bots.search.monitor import Path, SearchMonitor
-from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, leaf, max_alpha, min_beta, step
-from arena.bots.search.ordering import split_moves
+from arena.bots.search.move_values import (
+    NO_ALPHA,
+    NO_BETA,
+    MoveValue,
+    make_leaf,
+    make_step,
+    max_alpha,
+    min_beta,
+)
+from arena.bots.search.ordering import split_by_prune_percentage
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.core import M, P, Player
@@ -45,51 +53,55 @@ def jamboree(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def f(
+    def search_maxie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
-            return leaf(expansion.value)
-        sequential_moves, parallel_moves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
+            return make_leaf(expansion.value)
+        sequential_moves, parallel_moves = split_by_prune_percentage(
+            list(enumerate(expansion.moves)), prune_percentage
+        )
         for index, move in sequential_moves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
-            alpha = max_alpha(alpha, step(move, child.value))
+            alpha = max_alpha(alpha, make_step(move, child.value))
             if alpha.value >= beta.value:
                 monitor.leave(path, position, alpha, pruned=True)
                 return alpha
-        for result in in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
+        for result in search_in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             alpha = max_alpha(alpha, result)
         monitor.leave(path, position, alpha)
         return alpha
 
-    def g(
+    def search_minnie_node(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
         monitor.enter(path, position, depth, alpha, beta)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
             monitor.record_leaf(path, position, expansion.value, at_horizon=expansion.at_horizon)
-            return leaf(expansion.value)
-        sequential_moves, parallel_moves = split_moves(list(enumerate(expansion.moves)), prune_percentage)
+            return make_leaf(expansion.value)
+        sequential_moves, parallel_moves = split_by_prune_percentage(
+            list(enumerate(expansion.moves)), prune_percentage
+        )
         for index, move in sequential_moves:
             child = search_child(
                 depth - 1, game.successor(position, move), alpha, beta, (*path, index), monitor
             )
-            beta = min_beta(beta, step(move, child.value))
+            beta = min_beta(beta, make_step(move, child.value))
             if beta.value <= alpha.value:
                 monitor.leave(path, position, beta, pruned=True)
                 return beta
-        for result in in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
+        for result in search_in_parallel(parallel_moves, depth, position, alpha, beta, path, monitor):
             beta = min_beta(beta, result)
         monitor.leave(path, position, beta)
         return beta
 
-    def in_parallel(
+    def search_in_parallel(
         parallel_moves: Sequence[NumberedMove[M]],
         depth: int,
         position: P,
@@ -103,7 +115,7 @@ def jamboree(
         def search_move(move_and_monitor: tuple[NumberedMove[M], SearchMonitor]) -> MoveValue:
             (index, move), fork = move_and_monitor
             position_after = game.successor(position, move)
-            return step(
+            return make_step(
                 move, search_child(depth - 1, position_after, alpha, beta, (*path, index), fork).value
             )
 
@@ -117,7 +129,7 @@ def jamboree(
         depth: int, position: P, alpha: MoveValue, beta: MoveValue, path: Path, monitor: SearchMonitor
     ) -> MoveValue:
         # If the players alternate, this calls the source's g below f, and f below g.
-        return (f if game.player(position) is Player.MAXIE else g)(
+        return (search_maxie_node if game.player(position) is Player.MAXIE else search_minnie_node)(
             depth, position, alpha, beta, path, monitor
         )
 

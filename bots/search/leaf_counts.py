@@ -32,26 +32,26 @@ The iterator ends when the budget is exceeded, or when no search can go deeper.
 
 
 def _make_fixed_depth_counter(name: str) -> LeafCounter:
-    def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
+    def count_leaves_by_depth(problem: Problem[Any, Any], position: Any, max_leaves: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
             for depth in range(1, MAX_COMPARED_DEPTH + 1):
                 # limit nodes instead, because the leaves of a parallel part are only known after its end
-                monitor = SearchMonitor(stop_after(2 * budget + 100))
+                monitor = SearchMonitor(stop_after(2 * max_leaves + 100))
                 try:
                     ALGORITHMS[name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
                 except Stopped:
                     return
-                if monitor.leaves > budget:
+                if monitor.leaves > max_leaves:
                     return
                 yield monitor.leaves
                 if not monitor.reached_horizon:
                     return
 
-    return count
+    return count_leaves_by_depth
 
 
 def _make_deepening_counter(make_search: Callable[[Problem[Any, Any]], AlphaBeta[Any, Any]]) -> LeafCounter:
-    def count(problem: Problem[Any, Any], position: Any, budget: int) -> Iterator[int]:
+    def count_leaves_by_depth(problem: Problem[Any, Any], position: Any, max_leaves: int) -> Iterator[int]:
         monitors: list[SearchMonitor] = []
 
         def count_leaves() -> int:
@@ -65,7 +65,7 @@ def _make_deepening_counter(make_search: Callable[[Problem[Any, Any]], AlphaBeta
             problem.game,
             position,
             make_search(problem),
-            stop=lambda: count_leaves() > budget,
+            stop=lambda: count_leaves() > max_leaves,
             max_depth=MAX_COMPARED_DEPTH,
             make_monitor=make_monitor,
         )
@@ -73,7 +73,7 @@ def _make_deepening_counter(make_search: Callable[[Problem[Any, Any]], AlphaBeta
             if report.is_depth_finished:
                 yield count_leaves()
 
-    return count
+    return count_leaves_by_depth
 
 
 LEAF_COUNTERS: Mapping[str, LeafCounter] = {
@@ -174,31 +174,33 @@ class Comparison:
                 {
                     "minimax": depth,
                     **{
-                        name: sum(count <= leaves for count in self.leaves[name])
+                        name: sum(
+                            count_leaves_by_depth <= leaves for count_leaves_by_depth in self.leaves[name]
+                        )
                         for name in DEPTH_METHODS[1:]
                     },
                 },
-                _find_ideal_depth(leaves ** (1 / depth), leaves),
+                _find_depth_with_perfect_order(leaves ** (1 / depth), leaves),
             )
             for depth, leaves in enumerate(self.leaves_to_max_depth["minimax"], 1)
         ]
 
 
-def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, budget: int) -> Comparison:
+def compare_methods(problem: Problem[Any, Any], position: Any, max_depth: int, max_leaves: int) -> Comparison:
     """Count the leaves that each method visits at each depth, within the limits that `Comparison` describes."""
     leaves = {
         name: list(
             islice(
-                count(problem, position, budget),
+                count_leaves_by_depth(problem, position, max_leaves),
                 MAX_COMPARED_DEPTH if name in DEPTH_METHODS[1:] else max_depth,
             )
         )
-        for name, count in LEAF_COUNTERS.items()
+        for name, count_leaves_by_depth in LEAF_COUNTERS.items()
     }
-    return Comparison(leaves, budget, max_depth)
+    return Comparison(leaves, max_leaves, max_depth)
 
 
-def _find_ideal_depth(branching_factor: float, leaves: int) -> int | None:
+def _find_depth_with_perfect_order(branching_factor: float, leaves: int) -> int | None:
     if leaves == 1:
         return None
     depth = 0

@@ -29,7 +29,7 @@ def minimax(
     monitor = monitor or SearchMonitor()
     game = problem.game
 
-    def maxie(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_maxie_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -44,7 +44,7 @@ def minimax(
         monitor.leave(path, position, MoveValue(best, line[0]))
         return best, line
 
-    def minnie(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
+    def search_minnie_node(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         monitor.enter(path, position, depth)
         expansion = problem.expand(position, depth, len(path))
         if not expansion.moves:
@@ -61,7 +61,9 @@ def minimax(
 
     def search_child(position: P, depth: int, path: Path) -> tuple[int, Line[M]]:
         # If the players alternate, this calls the source's minnie below maxie, and maxie below minnie.
-        return (maxie if game.player(position) is Player.MAXIE else minnie)(position, depth, path)
+        return (search_maxie_node if game.player(position) is Player.MAXIE else search_minnie_node)(
+            position, depth, path
+        )
 
     value, line = search_child(position, depth, ())
     return SearchResult(value, line[0] if line else None, line)

@@ -25,19 +25,19 @@ class MoveValue:
         return self.move is not None
 
 
-def step(move: object, value: int) -> MoveValue:
+def make_step(move: object, value: int) -> MoveValue:
     """Return `value` with the move that leads to it (called Step in source 001 in docs/search.md)."""
     return MoveValue(value, move)
 
 
-def leaf(value: int) -> MoveValue:
+def make_leaf(value: int) -> MoveValue:
     """Return `value` as a MoveValue without a move (called Leaf in source 001 in docs/search.md)."""
     return MoveValue(value)
 
 
-NO_ALPHA = leaf(-INFINITY)
+NO_ALPHA = make_leaf(-INFINITY)
 """Initial alpha of a search, printed as "Minnie wins!": no value is guaranteed to Maxie yet."""
-NO_BETA = leaf(INFINITY)
+NO_BETA = make_leaf(INFINITY)
 """Initial beta of a search, printed as "Maxie wins!": no value is guaranteed to Minnie yet."""
 
 

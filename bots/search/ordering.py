@@ -71,7 +71,7 @@ def move_to_front(moves: list[M], move: M) -> None:
 T = TypeVar("T")
 
 
-def split_moves(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
+def split_by_prune_percentage(moves: Sequence[T], prune_percentage: float) -> tuple[Sequence[T], Sequence[T]]:
     """Return the moves that Jamboree searches in sequence, and the rest, which it searches in parallel.
 
     The first part has floor(prune_percentage × n) of n moves. `prune_percentage` is a fraction from 0 to 1; its name is

@@ -38,11 +38,11 @@ def scouts(
     Raises Stopped if the monitor stops the search, after all parallel parts have ended.
     """
     monitor = monitor or SearchMonitor()
-    value, line = search(problem, pool, monitor, (-INFINITY, INFINITY), position, depth, ())
+    value, line = search_node(problem, pool, monitor, (-INFINITY, INFINITY), position, depth, ())
     return SearchResult(problem.game.player(position).sign * value, line[0] if line else None, line)
 
 
-def search(
+def search_node(
     problem: Problem[P, M],
     pool: ThreadPool,
     monitor: SearchMonitor,
@@ -139,7 +139,7 @@ class _InnerNode(Generic[P, M]):
         Wait for the tests in move order, and search each child that passed its test again, with the current window.
         """
         for index, test in enumerate(tests, 1):
-            result, passed = self.pool.result(test)
+            result, passed = self.pool.wait_for_result(test)
             if self.cut is not None:
                 return self.cut
             if passed:
@@ -164,7 +164,7 @@ class _InnerNode(Generic[P, M]):
         is_same_player = player(child) is player(self.position)
         child_window = window if is_same_player else (-beta, -alpha)
         child_path = (*self.path, index)
-        value, line = search(
+        value, line = search_node(
             self.problem, self.pool, monitor, child_window, child, self.depth - 1, child_path
         )
         return value if is_same_player else -value, (move, *line)

@@ -85,7 +85,7 @@ class ThreadPool:
             self._task_queued.notify()
         return task
 
-    def result(self, task: Task[R]) -> R:
+    def wait_for_result(self, task: Task[R]) -> R:
         """Return the task's result when it is done, or raise its error.
 
         If no thread has started the task, the calling thread runs it.
@@ -111,7 +111,7 @@ class ThreadPool:
         """
         tasks = [self.submit(partial(function, item)) for item in items]
         try:
-            return [self.result(task) for task in tasks]
+            return [self.wait_for_result(task) for task in tasks]
         finally:
             self.withdraw(task for task in tasks if not task.is_done)
 

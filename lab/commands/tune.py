@@ -13,7 +13,7 @@ import typer
 from rich.progress import Progress
 
 from arena.bots.commands.lookup import load_game
-from arena.bots.evaluators.catalogue import get_features
+from arena.bots.evaluators.catalogue import get_feature_function_and_names
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights
 from arena.bots.evaluators.outcomes import format_outcomes
 from arena.console import (
@@ -153,7 +153,7 @@ def tune_command(
     games: list[Game[Any, Any]] = [Riskless(load_compiled_map(name)) for name in map_names] or [
         load_game(game, "")
     ]
-    _, feature_names = get_features(games[0])
+    _, feature_names = get_feature_function_and_names(games[0])
     initial_weights = _load_initial_weights(
         initial_weights_file or (WEIGHTS_FOLDER / f"{game}.toml" if outcomes else None), feature_names
     )

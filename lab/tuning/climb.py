@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.calibrate import sample_positions
-from arena.bots.evaluators.catalogue import compute_feature_units, get_features
+from arena.bots.evaluators.catalogue import compute_feature_units, get_feature_function_and_names
 from arena.games.core import Game
 from arena.lab.selfplay import draw_random_start, make_weighted_searcher, play_pair
 
@@ -113,7 +113,7 @@ def _choose_first_steps(
     """
     feature_rows = []
     for game in games:
-        compute_features, _ = get_features(game)
+        compute_features, _ = get_feature_function_and_names(game)
         feature_units = np.array(compute_feature_units(game))
         feature_rows += [
             feature_units * compute_features(position) for position in sample_positions(game, rng)

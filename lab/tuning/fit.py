@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from arena.bots.compiled.searcher import Searcher
-from arena.bots.evaluators.catalogue import compute_feature_units, get_features
+from arena.bots.evaluators.catalogue import compute_feature_units, get_feature_function_and_names
 from arena.bots.evaluators.outcomes import OutcomeCounts, PositionCategory, make_category_function
 from arena.bots.review.chance import compute_winning_chance
 from arena.games.core import Game, Player
@@ -133,7 +133,7 @@ def play_training_matches(
     targets: list[float] = []
     numbers: list[tuple[int, int, int]] = []
     for game_index, game in enumerate(games):
-        compute_features, _ = get_features(game)
+        compute_features, _ = get_feature_function_and_names(game)
         feature_units = compute_feature_units(game)
         with closing(make_weighted_searcher(game, weights)) as searcher:
             for number in range(game_index * match_count, (game_index + 1) * match_count):

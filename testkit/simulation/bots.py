@@ -180,7 +180,7 @@ class ClientBot(SimulatedBot):
 
     def leave(self) -> None:
         super().leave()
-        self.process.schedule(self.client.finish)
+        self.process.schedule(self.client.stop_after_matches)
 
 
 class ScriptedBot(SimulatedBot):

@@ -131,7 +131,7 @@ class Careful(Bot):
 async def test_a_connection_cut_in_mid_thought_costs_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection breaks at every fourth ply while the bot thinks, and the bot answers after it has reconnected."""
     monkeypatch.setattr(
-        client_module, "compute_max_reconnect_delay", lambda *_, **__: 0.01
+        client_module, "compute_max_reconnect_pause_seconds", lambda *_, **__: 0.01
     )  # how long it stays away is no matter here
     plies: list[int] = []
     cuts = 0

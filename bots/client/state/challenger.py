@@ -20,7 +20,7 @@ class Challenger:
         self._accepted_matches: set[str] = set()
         """Ids of the matches whose challenge was accepted and that have not started."""
 
-    def open_challenges(self, free_slots: int) -> list[Challenge]:
+    def list_challenges_to_send(self, free_slots: int) -> list[Challenge]:
         """Return the challenges to send, so that this client has one pending challenge for each of `free_slots`.
 
         free_slots  number of further matches that the bot can play
@@ -34,12 +34,12 @@ class Challenger:
         self._unanswered_count += count
         return [self._challenge] * count
 
-    def record_opened(self, challenged: Challenged) -> None:
+    def record_challenge_opened(self, challenged: Challenged) -> None:
         """Record that the server has opened a challenge that this client sent."""
         self._unanswered_count = max(0, self._unanswered_count - 1)
         self._open_ids.add(challenged.challenge)
 
-    def handle_refusal(self) -> bool:
+    def record_refusal(self) -> bool:
         """Handle a refusal by the server. Return True if it may be the answer to a challenge that this client sent."""
         was_sent = self._unanswered_count > 0
         self._unanswered_count = max(0, self._unanswered_count - 1)
@@ -55,11 +55,11 @@ class Challenger:
             return False
         return True
 
-    def record_start(self, match: str) -> None:
+    def record_match_start(self, match: str) -> None:
         """Record that the match with the id `match` has started."""
         self._accepted_matches.discard(match)
 
-    def reset(self) -> None:
+    def forget_challenges(self) -> None:
         """Forget all challenges when a new connection opens, because challenges end with their connection."""
         self._unanswered_count = 0
         self._open_ids.clear()

@@ -80,17 +80,17 @@ class Machine:
         self,
         hello: Hello,
         challenge: Challenge | None = None,
-        previous_matches: Iterable[str] = (),
-        event: str = "",
+        previous_match_ids: Iterable[str] = (),
+        event_name: str = "",
     ) -> None:
         """Start without a connection.
 
         challenge          challenge to open whenever the bot can play another match
-        previous_matches   ids of the matches that an earlier process of this bot may have left in play, in the session
+        previous_match_ids  ids of the matches that an earlier process of this bot may have left in play, in the session
                            `hello.session`
-        event              name of the event to enter, also after each reconnection; empty for none
+        event_name         name of the event to enter, also after each reconnection; empty for none
         """
-        self._event = event
+        self._event = event_name
         self._hello = hello
         self._challenger = Challenger(challenge)
         self._quota = None if hello.quota is UNSET else hello.quota
@@ -99,7 +99,7 @@ class Machine:
         """False while a quota of 0 waits for the server's confirmation: until then, a further match may start."""
         self._was_welcomed = False
         self._matches: dict[str, MatchState] = {}
-        self._previous_matches = set(previous_matches)
+        self._previous_matches = set(previous_match_ids)
         """Ids of an earlier process's matches, of which the server has sent neither the start nor the end yet."""
         self._received_challenges: list[str] = []
         """Ids of the open challenges to this bot, which wait until the bot has room for a match."""
@@ -116,7 +116,7 @@ class Machine:
         """Return True if the client accepts no more matches and has none in play."""
         return self._quota == 0 and self._is_quota_confirmed and not self._matches
 
-    def finish(self) -> list[Action]:
+    def stop_after_matches(self) -> list[Action]:
         """Accept no more matches. Matches in play are played to their ends."""
         if self._quota == 0:
             return []
@@ -137,12 +137,12 @@ class Machine:
         return actions
 
     @property
-    def session(self) -> str:
+    def session_secret(self) -> str:
         """Return the session's secret, which identifies a returning client; empty before the first welcome."""
         return self._hello.session
 
     @property
-    def matches(self) -> frozenset[str]:
+    def match_ids(self) -> frozenset[str]:
         """Return the ids of the matches that are not known to be over, including those of an earlier process."""
         return frozenset(self._previous_matches.union(self._matches))
 
@@ -155,7 +155,7 @@ class Machine:
         """Handle a new connection, by starting its handshake."""
         self.is_welcomed = False
         self._received_challenges.clear()  # the server lists the open challenges again
-        self._challenger.reset()
+        self._challenger.forget_challenges()
         return [SendMessage(self._hello)]
 
     def handle_disconnected(self) -> None:
@@ -174,12 +174,12 @@ class Machine:
             case Error():
                 return self._handle_error(message)
             case Turn() | Accepted() | End():
-                return self._handle_play(message, now)
+                return self._handle_match_message(message, now)
             case Standing():
                 return self._handle_standing(message)
             case Challenged(challenge=challenge, opponent=opponent):
                 if message.challenger == self._hello.name:
-                    self._challenger.record_opened(message)
+                    self._challenger.record_challenge_opened(message)
                     return []
                 if opponent == self._hello.name and challenge not in self._received_challenges:
                     self._received_challenges.append(challenge)
@@ -204,7 +204,7 @@ class Machine:
             return []
         free_slots = self._hello.matches - len(self._matches)
         free_slots = free_slots if self._quota is None else min(free_slots, self._quota)
-        return [SendMessage(challenge) for challenge in self._challenger.open_challenges(free_slots)]
+        return [SendMessage(challenge) for challenge in self._challenger.list_challenges_to_send(free_slots)]
 
     def _handle_challenge_over(self, message: ChallengeOver) -> list[Action]:
         if message.challenge in self._received_challenges:
@@ -234,7 +234,7 @@ class Machine:
             return []
         return [SendMessage(Accept(self._received_challenges.pop(0)))]
 
-    def _handle_play(self, message: Turn | Accepted | End, now: float) -> list[Action]:
+    def _handle_match_message(self, message: Turn | Accepted | End, now: float) -> list[Action]:
         state = self._matches.get(message.match)
         if state is None:
             if isinstance(message, End) and message.match in self._previous_matches:
@@ -335,7 +335,7 @@ class Machine:
         ]
 
     def _handle_start(self, start: Start) -> list[Action]:
-        self._challenger.record_start(start.match)
+        self._challenger.record_match_start(start.match)
         state = self._matches.get(start.match)
         if state is not None:
             state.is_renewed = True
@@ -377,9 +377,9 @@ class Machine:
         if start.match in self._previous_matches:
             self._previous_matches.discard(start.match)
             return [PrepareBot(match_)]
-        return [PrepareBot(match_), *self._count_match()]
+        return [PrepareBot(match_), *self._subtract_match_from_quota()]
 
-    def _count_match(self) -> list[Action]:
+    def _subtract_match_from_quota(self) -> list[Action]:
         """Subtract a starting match from the quota. When the quota is used up, tell the server to assign no more."""
         if not self._quota:
             return []
@@ -390,9 +390,9 @@ class Machine:
         self._is_quota_confirmed = False
         return [SendMessage(Status(quota=0))]
 
-    def _handle_turn(self, state: MatchState, turn: Turn, arrived: float) -> list[Action]:
+    def _handle_turn(self, state: MatchState, turn: Turn, arrival_time: float) -> list[Action]:
         if state.phase is Phase.PREPARING:
-            state.early_turn = (turn, arrived)
+            state.early_turn = (turn, arrival_time)
             return []
         if state.phase is Phase.RESIGNED:
             return [SendMessage(state.resign_message)]
@@ -402,7 +402,7 @@ class Machine:
             return []
         cancellation: list[Action] = [CancelMove(turn.match)] if state.phase is Phase.CHOOSING else []
         try:
-            state.catch_up(turn.moves)
+            state.replay_missed_moves(turn.moves)
         except GameError as error:
             return [
                 *cancellation,
@@ -414,12 +414,12 @@ class Machine:
             reason = f"the server sent an impossible turn, at ply {turn.ply} after {len(turn.moves)} moves"
             return [*cancellation, *self.handle_bot_failed(turn.match, reason)]
         state.phase = Phase.CHOOSING
-        state.clock = state.make_clock(turn, arrived)
+        state.clock = state.make_clock(turn, arrival_time)
         return [*cancellation, ChooseMove(turn.match, turn.ply, state.position, state.clock, state.last_move)]
 
     def _handle_end(self, state: MatchState, end: End) -> list[Action]:
         try:
-            state.catch_up(end.moves)
+            state.replay_missed_moves(end.moves)
         except GameError as error:
             warnings: list[Action] = [
                 WarnOwner(f"match {end.match}: its last moves break the rules: {error}")
@@ -448,12 +448,15 @@ class Machine:
             # An older server does not know the message `status`, and never confirms a quota.
             self._is_quota_confirmed = True
             return []
-        if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():
+        if error.code in CHALLENGE_CODES and error.match is None and self._challenger.record_refusal():
             if error.code is not Code.BAD_CHALLENGE:
                 return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
             if not self._matches:
                 return [Disconnect(error.code, error.detail)]
-            return [WarnOwner(f"the challenge is refused, and not repeated: {error.detail}"), *self.finish()]
+            return [
+                WarnOwner(f"the challenge is refused, and not repeated: {error.detail}"),
+                *self.stop_after_matches(),
+            ]
         match_text = f"match {error.match}: " if error.match else ""
         ply_text = f" at ply {error.ply}" if error.ply is not None else ""
         return [WarnOwner(f"{match_text}the server says {error.code.value}{ply_text}: {error.detail}")]

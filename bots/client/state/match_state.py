@@ -13,17 +13,19 @@ from arena.games.core import Player
 from arena.protocol.messages import Accepted, Move, Resign, Turn
 from arena.protocol.values import Clocks
 
-MAX_LAGS = 16
+MAX_REMEMBERED_LAGS = 16
 """Number of recent moves whose lags (`MatchState.record_lag`) are remembered. An unusual lag is forgotten afterwards."""
 
 
-def make_clock(match: Match, clocks: Clocks, increment_ms: float, arrived: float, lag: float = 0.0) -> Clock:
+def make_clock(
+    match: Match, clocks: Clocks, increment_ms: float, arrival_time: float, lag_seconds: float = 0.0
+) -> Clock:
     """Return the clock of the match's bot for a turn.
 
     clocks        times left when the turn was sent
     increment_ms  time added to the bot's clock after its move
-    arrived       time at which the turn arrived, as `time.monotonic()`
-    lag           lag of recent moves in seconds, as in `Clock.lag`
+    arrival_time  time at which the turn arrived, as `time.monotonic()`
+    lag_seconds   lag of recent moves in seconds, as in `Clock.lag`
     """
     own_ms, opponent_ms = clocks.maxie_ms, clocks.minnie_ms
     if match.seat is Player.MINNIE:
@@ -34,8 +36,8 @@ def make_clock(match: Match, clocks: Clocks, increment_ms: float, arrived: float
         increment=increment_ms / 1000,
         per_move=match.time_control.per_move,
         margin=match.margin_ms / 1000,
-        arrived=arrived,
-        lag=lag,
+        arrived=arrival_time,
+        lag=lag_seconds,
     )
 
 
@@ -73,14 +75,14 @@ class MatchState:
     """Message with the bot's last chosen move; None before its first."""
     answered_at: float = 0.0
     """Time at which the bot chose the move in `answer`, in seconds as `time.monotonic()`."""
-    lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_LAGS))
+    lags: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_REMEMBERED_LAGS))
     """Lags of the last moves in seconds, as `record_lag` defines them."""
     is_renewed: bool = True
     """False from the loss of a connection until the server mentions this match again on a new one."""
     is_rated: bool = False
     """True if the match counts for the ratings."""
 
-    def catch_up(self, moves: Sequence[Any]) -> None:
+    def replay_missed_moves(self, moves: Sequence[Any]) -> None:
         """Bring the position up to date with `moves`, all moves of the match as plain data.
 
         Only the new moves are played, or all moves if earlier ones have changed. Raises GameError for an invalid move.
@@ -95,10 +97,10 @@ class MatchState:
             self.position = game.play(self.position, move)
         self.moves = list(moves)
 
-    def make_clock(self, turn: Turn, arrived: float) -> Clock:
-        """Return the bot's clock for a turn that arrived at the time `arrived`."""
+    def make_clock(self, turn: Turn, arrival_time: float) -> Clock:
+        """Return the bot's clock for a turn that arrived at the time `arrival_time`."""
         return make_clock(
-            self.match, turn.clocks, turn.increment_ms, arrived, lag=max(self.lags, default=0.0)
+            self.match, turn.clocks, turn.increment_ms, arrival_time, lag_seconds=max(self.lags, default=0.0)
         )
 
     def record_lag(self, accepted: Accepted) -> None:

@@ -12,15 +12,15 @@ from arena.games.core import BadData, IllegalMove
 from arena.protocol import values
 from arena.protocol.messages import Move
 
-MAX_LINE_MOVES = 64
+MAX_MAIN_LINE_MOVES = 64
 """Maximum number of moves of the main line that a message carries. Later moves are left out."""
-MAX_ABSOLUTE_VALUE = 1e12
+MAX_ABSOLUTE_SEARCH_VALUE = 1e12
 """Largest absolute value of a position that a message can carry. Larger values are clamped to it."""
 
 MAX_CPU_MS = 1e9
 """Largest CPU time in ms that a message can carry. Longer times are clamped to it."""
 
-_CONVERSION_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
+_MOVE_CONVERSION_ERRORS = (TypeError, ValueError, OverflowError, AttributeError, LookupError)
 """Exceptions that a game's conversions may raise for a value that is not a move."""
 
 
@@ -43,7 +43,7 @@ def make_move_message(
         game.play_on(position, game.move_from_data(data))
     except IllegalMove as illegal:
         warnings.append(f"choose returned at ply {ply} an {illegal}")
-    except _CONVERSION_ERRORS as error:
+    except _MOVE_CONVERSION_ERRORS as error:
         # Python's message about a wrong type helps nobody, so show a valid move instead.
         reason = error if isinstance(error, BadData) else f"one is {game.moves(position)[0]!r}"
         raise BadChoice(
@@ -51,7 +51,7 @@ def make_move_message(
         ) from None
     try:
         thinking_fields = _make_sendable_thinking(match, thinking)
-    except _CONVERSION_ERRORS as error:
+    except _MOVE_CONVERSION_ERRORS as error:
         thinking_fields = UNSET
         warnings.append(f"self.thinking is not sent at ply {ply}: {error}: {thinking!r:.200}")
     return Move(match.id, ply, data, thinking_fields), warnings
@@ -67,10 +67,10 @@ def _make_sendable_thinking(match: Match, thinking: Thinking | None) -> values.T
     value = None if thinking.value is None else float(thinking.value)
     return values.Thinking(
         depth=None if thinking.depth is None else min(max(int(thinking.depth), 0), 100_000),
-        value=max(-MAX_ABSOLUTE_VALUE, min(value, MAX_ABSOLUTE_VALUE))
+        value=max(-MAX_ABSOLUTE_SEARCH_VALUE, min(value, MAX_ABSOLUTE_SEARCH_VALUE))
         if value is not None and isfinite(value)
         else None,
         nodes=None if thinking.nodes is None else min(max(int(thinking.nodes), 0), 2**63 - 1),
-        line=[match.game.move_to_data(move) for move in thinking.line[:MAX_LINE_MOVES]] or None,
+        line=[match.game.move_to_data(move) for move in thinking.line[:MAX_MAIN_LINE_MOVES]] or None,
         cpu_ms=None if thinking.cpu_ms is None else min(max(float(thinking.cpu_ms), 0.0), MAX_CPU_MS),
     )

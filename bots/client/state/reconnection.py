@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from arena.protocol.codes import Code
 
-FIRST_PAUSE_SECONDS = 0.1
+FIRST_RECONNECT_PAUSE_SECONDS = 0.1
 """Longest pause in seconds before the first attempt to reconnect. The pause doubles before each further attempt."""
-STOP_PAUSE_SECONDS = 1.0
+FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS = 1.0
 """Longest pause in seconds before the first attempt after an announced shutdown: the server needs time to restart.
 
 This pause, too, doubles before each further attempt.
 """
-MAX_PAUSE_SECONDS = 60.0
+MAX_RECONNECT_PAUSE_SECONDS = 60.0
 """Upper limit of every pause, in seconds."""
-GRACE_DIVISOR = 3
+MIN_ATTEMPTS_PER_GRACE_PERIOD = 3
 """Divisor of the grace period, which is the time that a restarted server waits for its clients.
 
 While matches are in play, no pause is longer than the grace period divided by this number.
 """
 
-_TEMPORARY_CODES = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
-_TEMPORARY_CODES_AFTER_WELCOME = _TEMPORARY_CODES | {Code.NAME_TAKEN, Code.RATE_LIMITED}
+_TEMPORARY_REFUSAL_CODES = frozenset({Code.SHUTTING_DOWN, Code.SERVER_FULL, Code.TOO_SLOW})
+_TEMPORARY_REFUSAL_CODES_AFTER_WELCOME = _TEMPORARY_REFUSAL_CODES | {Code.NAME_TAKEN, Code.RATE_LIMITED}
 """Codes of fatal errors that are temporary for a client that was welcomed before.
 
 A broken connection may keep the name for some seconds, and another client at the same address may have caused a rate
@@ -28,15 +28,17 @@ limit.
 """
 
 
-def should_reconnect(code: Code, *, was_welcomed: bool) -> bool:
-    """Return True if a client should try to connect again after the server's fatal error `code`.
+def should_reconnect(refusal_code: Code, *, was_welcomed: bool) -> bool:
+    """Return True if a client should try to connect again after the server's fatal error `refusal_code`.
 
     was_welcomed: True if the server has welcomed the client on this connection or an earlier one
     """
-    return code in (_TEMPORARY_CODES_AFTER_WELCOME if was_welcomed else _TEMPORARY_CODES)
+    return refusal_code in (
+        _TEMPORARY_REFUSAL_CODES_AFTER_WELCOME if was_welcomed else _TEMPORARY_REFUSAL_CODES
+    )
 
 
-def compute_max_reconnect_delay(
+def compute_max_reconnect_pause_seconds(
     attempts: int, *, is_server_stopping: bool, is_playing: bool, grace_seconds: float
 ) -> float:
     """Return the longest pause in seconds before the next attempt to connect, after `attempts` consecutive failures.
@@ -48,12 +50,16 @@ def compute_max_reconnect_delay(
     grace_seconds       seconds that a restarted server waits for the client
     """
     max_pause = (
-        min(MAX_PAUSE_SECONDS, max(FIRST_PAUSE_SECONDS, grace_seconds / GRACE_DIVISOR))
+        min(
+            MAX_RECONNECT_PAUSE_SECONDS,
+            max(FIRST_RECONNECT_PAUSE_SECONDS, grace_seconds / MIN_ATTEMPTS_PER_GRACE_PERIOD),
+        )
         if is_playing
-        else MAX_PAUSE_SECONDS
+        else MAX_RECONNECT_PAUSE_SECONDS
     )
     # The exponent is limited, in case a client retries for months.
     return min(
         max_pause,
-        (STOP_PAUSE_SECONDS if is_server_stopping else FIRST_PAUSE_SECONDS) * 2.0 ** min(attempts, 16),
+        (FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS if is_server_stopping else FIRST_RECONNECT_PAUSE_SECONDS)
+        * 2.0 ** min(attempts, 16),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from arena.bots.search.monitor import Path, SearchMonitor
-from arena.bots.search.ordering import OrderedMove, split_moves
+from arena.bots.search.ordering import OrderedMove, split_by_prune_percentage
 from arena.bots.search.play.alphabeta import AlphaBeta
 from arena.bots.search.play.root import Root
 from arena.bots.search.problem import Evaluator, Line, Problem
@@ -36,7 +36,7 @@ class Jamboree(AlphaBeta[P, M]):
         ordered_moves: Sequence[OrderedMove[P, M]],
         depth: int,
     ) -> None:
-        sequential_moves, parallel_moves = split_moves(ordered_moves, self.prune)
+        sequential_moves, parallel_moves = split_by_prune_percentage(ordered_moves, self.prune)
         super()._search_root(problem, monitor, root, sequential_moves, depth)
         if not parallel_moves:
             return
@@ -60,7 +60,7 @@ class Jamboree(AlphaBeta[P, M]):
         alpha: int,
         beta: int,
     ) -> tuple[int, Line[M]]:
-        sequential_moves, parallel_moves = split_moves(list(ordered_moves), self.prune)
+        sequential_moves, parallel_moves = split_by_prune_percentage(list(ordered_moves), self.prune)
         best, best_line = super()._search_children(
             problem, monitor, sequential_moves, depth, path, sign, alpha, beta
         )
@@ -88,20 +88,20 @@ class Jamboree(AlphaBeta[P, M]):
     ) -> list[tuple[int, Line[M]]]:
         parts = [monitor.fork() for _ in ordered_moves]
 
-        def search(n: int) -> tuple[int, Line[M]]:
-            ordered_move = ordered_moves[n]
+        def search_numbered_move(move_number: int) -> tuple[int, Line[M]]:
+            ordered_move = ordered_moves[move_number]
             return self._search_node(
                 problem,
-                parts[n],
+                parts[move_number],
                 ordered_move.child,
                 depth - 1,
                 (*path, ordered_move.number),
                 sign,
-                *windows[n],
+                *windows[move_number],
             )
 
         try:
-            return self.pool.map(search, range(len(ordered_moves)))
+            return self.pool.map(search_numbered_move, range(len(ordered_moves)))
         finally:
             # the nodes of stopped parts count too
             monitor.join(parts)

@@ -13,9 +13,9 @@ from arena.charts import INK, PlotArea, render_dot, render_line, render_svg_docu
 
 WIDTH, HEIGHT = 760, 480
 LEFT, RIGHT, TOP, BOTTOM = 78, 140, 48, 56
-SOFT = "#8a8a8a"
-COLOURS = (INK, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
-POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
+REFERENCE_CURVE_COLOUR = "#8a8a8a"
+CURVE_COLOURS = (INK, "#b15928", "#6a3d9a", "#c2261d", "#1452b8", "#0b7a3b", "#d97b00", "#d1478f")
+REFERENCE_POWERS = ((1.0, "q^p"), (0.75, "q^(3p/4)"), (0.5, "q^(p/2)"))
 """Dashed curves: powers of q (the moves per position) as the number of leaves at depth p.
 
 Each is the factor of p in the exponent, and the label of the curve.
@@ -31,7 +31,7 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
         name: list(enumerate(counts, 1)) for name, counts in comparison.leaves_to_max_depth.items() if counts
     }
     powers: dict[str, list[tuple[int, int]]] = {}
-    for share, name in POWERS:
+    for share, name in REFERENCE_POWERS:
         expected = [(p, comparison.compute_expected_leaves(p, share)) for p in range(1, depth + 1)]
         powers[name] = [(p, y) for p, y in expected if y is not None and y <= 10 * comparison.budget]
     all_counts = [y for points in (*lines.values(), *powers.values()) for _, y in points]
@@ -45,14 +45,18 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
     for name, points in powers.items():
         if points:
             log_points = _to_log_points(points)
-            elements.append(area.render_curve(log_points, SOFT, 1.4, ' stroke-dasharray="5 4"'))
-            curve_ends.append((area.to_x(log_points[-1][0]), area.to_y(log_points[-1][1]), name, SOFT))
-    for (name, points), colour in zip(lines.items(), COLOURS, strict=False):
+            elements.append(
+                area.render_curve(log_points, REFERENCE_CURVE_COLOUR, 1.4, ' stroke-dasharray="5 4"')
+            )
+            curve_ends.append(
+                (area.to_x(log_points[-1][0]), area.to_y(log_points[-1][1]), name, REFERENCE_CURVE_COLOUR)
+            )
+    for (name, points), colour in zip(lines.items(), CURVE_COLOURS, strict=False):
         log_points = _to_log_points(points)
         elements.append(area.render_curve(log_points, colour, 2))
         elements += [render_dot(area.to_x(x), area.to_y(y), 2.8, colour) for x, y in log_points]
         curve_ends.append((area.to_x(log_points[-1][0]), area.to_y(log_points[-1][1]), name, colour))
-    return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_labels(curve_ends)])
+    return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_curve_labels(curve_ends)])
 
 
 def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
@@ -68,7 +72,7 @@ def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
     yield render_text_element(0, 0, "leaves", anchor="middle", attributes=rotation)
 
 
-def _draw_labels(curve_ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
+def _draw_curve_labels(curve_ends: list[tuple[float, float, str, str]]) -> Iterator[str]:
     """Yield the names of the curves as SVG text at the right edge, each at its curve's height, moved apart if they overlap.
 
     A curve that ends before the right edge has its name at its end. `curve_ends` has the end of each curve: x, y, name, colour.

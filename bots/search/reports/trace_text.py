@@ -22,7 +22,7 @@ from arena.bots.search.views import Seq, to_list
 from arena.games.core import Game, Player, Reason
 from arena.games.explicit import ExplicitGame
 
-_MOVE_WORDS = {2: ("left", "right"), 3: ("left", "middle", "right")}
+_MOVE_WORDS_BY_COUNT = {2: ("left", "right"), 3: ("left", "middle", "right")}
 """By the number of moves of an explicit tree's node: a word for each move, which the last line of a trace shows."""
 
 PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
@@ -33,7 +33,7 @@ def format_trace_lines(
 ) -> Iterator[str]:
     """Yield one line for each event of a search. If `shows_estimates` is False, the valuations of leaves are left out."""
     for event in events:
-        node = f"({PLAYER_NAMES[game.player(event.position)]},{format_state(game, event.position)})"
+        node = f"({PLAYER_NAMES[game.player(event.position)]},{format_position(game, event.position)})"
         match event:
             case NodeEntered(alpha=MoveValue() as alpha, beta=MoveValue() as beta):
                 window = f"({_format_move_value(game, alpha)},{_format_move_value(game, beta)})"
@@ -44,7 +44,7 @@ def format_trace_lines(
                 if shows_estimates:
                     yield _format_leaf(game, event)
             case TableHit(value=value):
-                yield f"Remembering state {format_state(game, event.position)}[{_format_number(value)}]"
+                yield f"Remembering state {format_position(game, event.position)}[{_format_number(value)}]"
             case NodeExited(result=result, pruned=pruned):
                 pruned_text = " (* Pruned *)" if pruned else ""
                 yield f"Result of {node} is {_format_move_value(game, result)}{pruned_text}"
@@ -56,9 +56,11 @@ def format_closing_lines(
     game: Game[Any, Any], position: Any, result: SearchResult[Any], leaf_count: int
 ) -> list[str]:
     """Return the lines below the trace of a search from `position`: its value, the best move and the number of leaves."""
-    node = f"({PLAYER_NAMES[game.player(position)]},{format_state(game, position)})"
+    node = f"({PLAYER_NAMES[game.player(position)]},{format_position(game, position)})"
     move = "none" if result.move is None else game.move_to_text(result.move)
-    move_words = _MOVE_WORDS.get(len(game.moves(position)), ()) if isinstance(game, ExplicitGame) else ()
+    move_words = (
+        _MOVE_WORDS_BY_COUNT.get(len(game.moves(position)), ()) if isinstance(game, ExplicitGame) else ()
+    )
     word_text = f"[{move_words[result.move]}]" if move_words and result.move is not None else ""
     return [
         f"Therefore value of {node} is {format_value(result.value)}, and best move is {move}.",
@@ -73,7 +75,7 @@ def format_results_line(game: Game[Any, Any], events: Iterable[TraceEvent]) -> s
     return f"Results of the moves: [{', '.join(_format_move_value(game, result) for result in to_list(results))}]"
 
 
-def format_state(game: Game[Any, Any], position: Any) -> str:
+def format_position(game: Game[Any, Any], position: Any) -> str:
     """Return the name of the position's node in an explicit tree; in any other game, the position as one line."""
     return game.get_node_name(position) if isinstance(game, ExplicitGame) else game.position_to_text(position)
 
@@ -107,7 +109,7 @@ def _format_move_value(game: Game[Any, Any], result: MoveValue) -> str:
 
 def _format_leaf(game: Game[Any, Any], event: LeafValued) -> str:
     outcome = game.outcome(event.position)
-    state = format_state(game, event.position)
+    state = format_position(game, event.position)
     if outcome is not None and outcome.reason is not Reason.LEAF:
         return f"State {state} is over: {outcome}"
     return f"Estimating state {state}[{_format_number(event.value)}]"

@@ -9,7 +9,7 @@ from typing import Any
 
 from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, Path, TableHit, TraceEvent
 from arena.bots.search.move_values import MoveValue
-from arena.bots.search.reports.trace_text import format_state
+from arena.bots.search.reports.trace_text import format_position
 from arena.games.core import Game, Player
 from arena.games.explicit import ExplicitGame
 
@@ -59,7 +59,7 @@ def build_traced_tree(
     explicit_game = game if isinstance(game, ExplicitGame) else None
 
     def make_node(position: Any, path: Path, move: str) -> TracedNode:
-        node = TracedNode(path, format_state(game, position), move, game.player(position))
+        node = TracedNode(path, format_position(game, position), move, game.player(position))
         for event in events_by_path.get(path, ()):
             _add_event(node, event)
         return node

@@ -18,7 +18,7 @@ from arena.bots.search.search_values import INFINITY, plies_to_end
 from arena.charts import INK, render_line, render_svg_document, render_text_element
 from arena.games.core import Game, Player
 
-MAX_NODES = 600
+MAX_DRAWN_NODES = 600
 """Maximum number of nodes in a picture."""
 STEP_X, STEP_Y = 76, 96
 MARGIN_X, MARGIN_TOP, MARGIN_BOTTOM = 48, 74, 76
@@ -35,12 +35,12 @@ def render_search(
 ) -> str:
     """Return an SVG drawing of the tree that a traced search visited from `position`.
 
-    The path `line` is drawn thick. Only the first plies are drawn if the tree has more than MAX_NODES nodes; the title says
-    so.
+    The path `line` is drawn thick. Only the first plies are drawn if the tree has more than MAX_DRAWN_NODES nodes;
+    the title says so.
     """
-    tree, last_ply = build_traced_tree(game, position, depth, events, MAX_NODES)
+    tree, last_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
     if last_ply is not None:
-        title = f"{title} (drawn to depth {last_ply}: at most {MAX_NODES} nodes fit)"
+        title = f"{title} (drawn to depth {last_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
     return render_tree(tree, title, line)
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from arena.bots.api.bot import Clock
 from arena.bots.api.budget import (
-    MAX_EXTENSION,
-    OVERHEAD_SECONDS,
+    MAX_EXTENSION_SHARE,
+    MIN_RESERVE_SECONDS,
     Budget,
     DeepeningRule,
     compute_reserve_seconds,
@@ -50,7 +50,7 @@ def test_the_reserve_covers_lag_and_stalls_but_at_most_half_of_the_clock(clock: 
     kept = compute_reserve_seconds(clock, stall)
     assert 0 <= kept <= clock.mine / 2
     if kept < clock.mine / 2:
-        assert kept >= OVERHEAD_SECONDS
+        assert kept >= MIN_RESERVE_SECONDS
         assert kept + clock.margin >= max(2 * clock.lag, 3 * stall) - 1e-9
 
 
@@ -66,8 +66,8 @@ def test_the_last_move_may_use_the_clock_and_more_plies_mean_less_for_each_move(
 
 def test_a_time_per_move_is_used_except_for_the_reserve() -> None:
     clock = Clock(mine=0.1, per_move=True, margin=0.1)
-    assert plan(clock) == Budget(0.1 - OVERHEAD_SECONDS, 0.1 - OVERHEAD_SECONDS)
-    assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - OVERHEAD_SECONDS
+    assert plan(clock) == Budget(0.1 - MIN_RESERVE_SECONDS, 0.1 - MIN_RESERVE_SECONDS)
+    assert plan(Clock(mine=5.0, per_move=True, margin=0.1)).soft == 5.0 - MIN_RESERVE_SECONDS
 
 
 @dataclass
@@ -158,7 +158,7 @@ def test_a_search_whose_best_move_changes_continues_but_not_beyond_the_hard_limi
     moves: list[str], hard: float
 ) -> None:
     rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, hard))
-    longest = 1.0 + MAX_EXTENSION * (hard - 1.0)
+    longest = 1.0 + MAX_EXTENSION_SHARE * (hard - 1.0)
     for move in moves[:-1]:
         assert not rule.should_stop(move, 0.99)
     assert rule.should_stop(moves[-1], longest + 1e-9)
@@ -167,10 +167,10 @@ def test_a_search_whose_best_move_changes_continues_but_not_beyond_the_hard_limi
 def test_a_stable_search_ends_at_the_soft_limit_and_instability_halves_with_each_depth() -> None:
     rule: DeepeningRule[str] = DeepeningRule(Budget(1.0, 2.0))
     assert rule.should_stop("a", 1.0)
-    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION - 0.01)
-    assert rule.should_stop("b", 1.0 + MAX_EXTENSION / 2)
-    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION / 4 - 0.01)
-    assert rule.should_stop("b", 1.0 + MAX_EXTENSION / 8)
+    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE / 2)
+    assert not rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE / 4 - 0.01)
+    assert rule.should_stop("b", 1.0 + MAX_EXTENSION_SHARE / 8)
 
 
 @pytest.mark.parametrize("map", ["italy", "world", "m2", "ring:12", "path4"])

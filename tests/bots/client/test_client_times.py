@@ -15,18 +15,22 @@ from websockets.exceptions import ConnectionClosedError
 from arena.bots.client import client as client_module
 from arena.bots.client.client import (
     BOT_STOP_TIMEOUT_SECONDS,
-    CHALLENGE_RETRY_SECONDS,
-    IDLE_SECONDS_BEFORE_STATUS,
+    CHALLENGE_RETRY_INTERVAL_SECONDS,
+    IDLE_SECONDS_BEFORE_STATUS_REQUEST,
     MAX_FIRST_CONNECT_PAUSE_SECONDS,
     RATING_TIMEOUT_SECONDS,
     RESIGN_TIMEOUT_SECONDS,
-    STATUS_INTERVAL_SECONDS,
+    STATUS_REQUEST_INTERVAL_SECONDS,
     WELCOME_TIMEOUT_SECONDS,
     Client,
 )
 from arena.bots.client.connection import ConnectionLost, NoServer
 from arena.bots.client.settings import ClientSettings
-from arena.bots.client.state.reconnection import FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS, STOP_PAUSE_SECONDS
+from arena.bots.client.state.reconnection import (
+    FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
+    FIRST_RECONNECT_PAUSE_SECONDS,
+    MAX_RECONNECT_PAUSE_SECONDS,
+)
 from arena.protocol.codec import decode_client_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -140,8 +144,8 @@ def event_over(connection: MemoryConnection) -> None:
 async def test_the_pause_after_a_loss_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     server = FakeServer(monkeypatch, welcome_and_reset, *[refuse] * 14, event_over)
     await server.client().run()
-    doubled = [FIRST_PAUSE_SECONDS * 2**tries for tries in range(15)]
-    assert server.pauses == pytest.approx([min(MAX_PAUSE_SECONDS, each) for each in doubled])
+    doubled = [FIRST_RECONNECT_PAUSE_SECONDS * 2**tries for tries in range(15)]
+    assert server.pauses == pytest.approx([min(MAX_RECONNECT_PAUSE_SECONDS, each) for each in doubled])
 
 
 @virtual
@@ -152,7 +156,11 @@ async def test_the_first_pause_after_a_shutdown_is_a_second(monkeypatch: pytest.
     server = FakeServer(monkeypatch, stops, refuse, refuse, event_over)
     await server.client().run()
     assert server.pauses == pytest.approx(
-        [STOP_PAUSE_SECONDS, 2 * STOP_PAUSE_SECONDS, 4 * STOP_PAUSE_SECONDS]
+        [
+            FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
+            2 * FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
+            4 * FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS,
+        ]
     )
 
 
@@ -194,9 +202,9 @@ async def test_a_client_that_gives_up_without_a_connection_ends_at_once(
     server = FakeServer(monkeypatch, welcome_and_reset, refuse)
     client = server.client()
     # In the pause before the next attempt.
-    CLOCK.call_later(FIRST_PAUSE_SECONDS / 2, client.resign)
+    CLOCK.call_later(FIRST_RECONNECT_PAUSE_SECONDS / 2, client.resign_all)
     await client.run()
-    assert CLOCK.now() - server.attempts[0] == pytest.approx(FIRST_PAUSE_SECONDS / 2)
+    assert CLOCK.now() - server.attempts[0] == pytest.approx(FIRST_RECONNECT_PAUSE_SECONDS / 2)
 
 
 @virtual
@@ -205,7 +213,7 @@ async def test_a_client_leaves_a_server_that_sends_no_welcome(monkeypatch: pytes
 
     server = FakeServer(monkeypatch, silent, event_over)
     await server.client().run()
-    assert server.pauses == pytest.approx([WELCOME_TIMEOUT_SECONDS + FIRST_PAUSE_SECONDS])
+    assert server.pauses == pytest.approx([WELCOME_TIMEOUT_SECONDS + FIRST_RECONNECT_PAUSE_SECONDS])
     assert server.problems[0] == f"the server sent no welcome within {WELCOME_TIMEOUT_SECONDS:g} s"
 
 
@@ -221,7 +229,7 @@ async def test_an_idle_bot_requests_its_status_every_minute(
     request_times = connection.list_times(Status)
     assert len(request_times) == 4
     assert request_times == pytest.approx(
-        [IDLE_SECONDS_BEFORE_STATUS + STATUS_INTERVAL_SECONDS * number for number in range(4)]
+        [IDLE_SECONDS_BEFORE_STATUS_REQUEST + STATUS_REQUEST_INTERVAL_SECONDS * number for number in range(4)]
     )
     assert connection.list_times(Hello) == pytest.approx([0])
 
@@ -234,11 +242,11 @@ async def test_an_unsuccessful_challenge_is_repeated(monkeypatch: pytest.MonkeyP
 
     server = FakeServer(monkeypatch, refuses)
     client = server.client(challenge=Challenge("anna", game="tictactoe"))
-    CLOCK.call_later(4.5 * CHALLENGE_RETRY_SECONDS, client.stop)
+    CLOCK.call_later(4.5 * CHALLENGE_RETRY_INTERVAL_SECONDS, client.stop)
     await client.run()
     [connection] = server.connections
     assert connection.list_times(Challenge) == pytest.approx(
-        [CHALLENGE_RETRY_SECONDS * number for number in range(5)]
+        [CHALLENGE_RETRY_INTERVAL_SECONDS * number for number in range(5)]
     )
     assert len(server.problems) == 1
 
@@ -250,7 +258,7 @@ async def test_a_resigning_client_waits_for_its_results(
     server = FakeServer(monkeypatch, send_welcome)
     client = server.client()
     started_at = CLOCK.now()
-    CLOCK.call_later(1, client.resign)
+    CLOCK.call_later(1, client.resign_all)
     await client.run()
     assert CLOCK.now() - started_at <= 1 + RESIGN_TIMEOUT_SECONDS
 

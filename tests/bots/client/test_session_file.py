@@ -30,7 +30,7 @@ def only_file(folder: Path) -> Path:
 
 def test_a_saved_session_is_readable_by_the_next_process_and_no_other_user(tmp_path: Path) -> None:
     memory = open_session_file(tmp_path / "new")
-    assert (memory.session, memory.matches) == ("", frozenset())
+    assert (memory.session_secret, memory.match_ids) == ("", frozenset())
     memory.save("long secret", {"a", "b", "c"})
     memory.save("secret", {"b"})
     memory.close()
@@ -40,9 +40,9 @@ def test_a_saved_session_is_readable_by_the_next_process_and_no_other_user(tmp_p
         open_session_file(tmp_path / "new", "me", URL + "1"),
         open_session_file(tmp_path / "new", "You/ü" * 12),
     ):
-        assert (other.session, other.matches) == ("", frozenset())
+        assert (other.session_secret, other.match_ids) == ("", frozenset())
     again = open_session_file(tmp_path / "new")
-    assert (again.session, again.matches) == ("secret", frozenset("b"))
+    assert (again.session_secret, again.match_ids) == ("secret", frozenset("b"))
     again.close()
 
 
@@ -61,7 +61,7 @@ def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:
     second.close()
     first.close()
     third = open_session_file(tmp_path)
-    assert third.session == "secret"
+    assert third.session_secret == "secret"
     third.close()
 
 
@@ -81,11 +81,11 @@ def test_an_invalid_file_counts_as_empty(content: bytes, tmp_path: Path) -> None
     memory.close()
     only_file(tmp_path).write_bytes(content)
     again = open_session_file(tmp_path)
-    assert (again.session, again.matches) == ("", frozenset())
+    assert (again.session_secret, again.match_ids) == ("", frozenset())
     again.save("secret", {"a"})
     again.close()
     last = open_session_file(tmp_path)
-    assert last.session == "secret"
+    assert last.session_secret == "secret"
     last.close()
 
 
@@ -133,4 +133,4 @@ async def test_a_session_unknown_to_the_server_is_replaced(tmp_path: Path) -> No
 
     observed = await run_client(First, script, session_file=memory)
     assert observed.problems == []
-    assert (memory.session, memory.matches) == ("new", frozenset())
+    assert (memory.session_secret, memory.match_ids) == ("new", frozenset())

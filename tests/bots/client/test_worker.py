@@ -54,14 +54,14 @@ def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
     worker = Worker(Threads, MATCH, reports.put)
     assert reports.next() == BotPrepared("m")
     for ply in (0, 2):
-        worker.choose(order(ply))
+        worker.request_move(order(ply))
         with pytest.raises(Empty):
             reports.get(timeout=0.02)
         worker.cancel_move()
         chosen = reports.next()
         assert isinstance(chosen, MoveChosen)
         assert (chosen.ply, chosen.move) == (ply, 4)
-    worker.finish(ENDING)
+    worker.end_match(ENDING)
     assert reports.next() == BotEnded("m")
     assert len(Threads.seen) == 1
     assert threading.get_ident() not in Threads.seen
@@ -70,11 +70,11 @@ def test_all_calls_come_from_one_thread_and_a_stop_reaches_the_bot() -> None:
 def test_a_stop_that_comes_before_the_bot_begins_is_not_lost() -> None:
     reports = ReportQueue()
     worker = Worker(Threads, MATCH, reports.put)
-    worker.choose(order())
+    worker.request_move(order())
     worker.cancel_move()
     assert reports.next() == BotPrepared("m")
     assert isinstance(reports.next(), MoveChosen)
-    worker.finish(None)
+    worker.end_match(None)
     assert reports.next() == BotEnded("m")
 
 
@@ -89,13 +89,13 @@ def test_the_analysis_of_a_turn_is_not_sent_with_the_next() -> None:
     reports = ReportQueue()
     worker = Worker(Once, MATCH, reports.put)
     reports.next()
-    worker.choose(order())
-    worker.choose(ChooseMove("m", 2, MATCH.game.start(), Clock(2.0), None))
+    worker.request_move(order())
+    worker.request_move(ChooseMove("m", 2, MATCH.game.start(), Clock(2.0), None))
     first, second = reports.next(), reports.next()
     assert isinstance(first, MoveChosen)
     assert isinstance(second, MoveChosen)
     assert (first.thinking, second.thinking) == (thinking, None)
-    worker.finish(None)
+    worker.end_match(None)
     reports.next()
 
 
@@ -107,7 +107,7 @@ def test_a_traceback_without_the_bots_code_is_not_shown() -> None:
     reports = ReportQueue()
     worker = Worker(Broken, MATCH, reports.put)
     assert reports.next() == BotPrepared("m")
-    worker.choose(order())
+    worker.request_move(order())
     broke = reports.next()
     assert isinstance(broke, BotFailed)
     assert "choose raised TypeError" in broke.reason
@@ -127,7 +127,7 @@ def test_a_bot_that_resigns_is_reported_in_a_line_and_closed() -> None:
     reports = ReportQueue()
     worker = Worker(Tired, MATCH, reports.put)
     reports.next()
-    worker.choose(order())
+    worker.request_move(order())
     assert reports.next() == BotFailed("m", "enough", "", has_crashed=False)
     assert reports.next() == BotEnded("m")
     assert closed == [True]
@@ -148,7 +148,7 @@ def test_a_bot_that_prepares_is_stopped_and_closed_without_a_result() -> None:
             closed.append(True)
 
     reports = ReportQueue()
-    Worker(Slow, MATCH, reports.put).finish(None)
+    Worker(Slow, MATCH, reports.put).end_match(None)
     assert [reports.next(), reports.next()] == [BotPrepared("m"), BotEnded("m")]
     assert closed == [True]
 
@@ -164,7 +164,7 @@ def test_a_close_that_fails_is_reported_as_such() -> None:
     reports = ReportQueue()
     worker = Worker(Stuck, MATCH, reports.put)
     reports.next()
-    worker.finish(None)
+    worker.end_match(None)
     broke = reports.next()
     assert isinstance(broke, BotFailed)
     assert broke.reason == "close raised OSError: no"
@@ -183,9 +183,9 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
     reports = ReportQueue()
     worker = Worker(Stubborn, MATCH, reports.put)
     assert reports.next() == BotPrepared("m")
-    worker.choose(order())
+    worker.request_move(order())
     assert begun.wait(150)
-    worker.finish(ENDING)
+    worker.end_match(ENDING)
     assert worker.is_alive
     assert worker.current_method == "choose"
     worker.interrupt()

@@ -15,7 +15,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Crash, assign_match, request_move
 from arena.bots.api.engine_spec import BadSpec
-from arena.bots.engines.container import LIMIT_OPTIONS, PODMAN_OPTIONS, make_container_engine
+from arena.bots.engines.container import CONTAINER_LIMIT_OPTIONS, EXTRA_PODMAN_OPTIONS, make_container_engine
 from tests.bots.command_line import fails
 from tests.bots.engines.programs import HONEST, LONG, MATCH
 from tests.bots.engines.test_submission import zipped
@@ -100,7 +100,7 @@ def test_a_match_is_played_in_a_container_that_is_removed(tmp_path: Path, engine
     assert move_of(bot) == 8
     bot.close()
     words = json.loads((engine / "created.json").read_text())
-    assert set(LIMIT_OPTIONS) < set(words)
+    assert set(CONTAINER_LIMIT_OPTIONS) < set(words)
     assert {"--rm", "--pull=never", "--cpus=1", "--workdir=/bot", f"--entrypoint={sys.executable}"} <= set(
         words
     )
@@ -230,7 +230,7 @@ def test_podman_is_used_if_docker_does_not_run(
     assert move_of(bot) == 8
     bot.close()
     words = json.loads((engine / "created.json").read_text())
-    assert {*LIMIT_OPTIONS, *PODMAN_OPTIONS} < set(words)
+    assert {*CONTAINER_LIMIT_OPTIONS, *EXTRA_PODMAN_OPTIONS} < set(words)
     assert_nothing_is_left(engine, words)
 
 

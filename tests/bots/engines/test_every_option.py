@@ -16,7 +16,7 @@ from arena.bots.api.bot import Bot, Clock, Ending, Match, assign_match, request_
 from arena.bots.api.engine_spec import ENGINES, BadSpec, parse_spec
 from arena.bots.engines.forms import choose_form
 from arena.bots.engines.registry import make_engine
-from arena.bots.review.analysis import REFERENCE_OPTIONS, parse_reference, run_reference_search
+from arena.bots.review.analysis import REFERENCE_OPTIONS, parse_reference_spec, run_reference_search
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
@@ -188,7 +188,7 @@ def searched(text: str, threads: int = 1) -> tuple[object, int]:
     """
     root = next(each for each in positions(M2) if len(M2.moves(each)) >= 6)
     game = ThreadRecorder(root, threads)
-    result, monitor = run_reference_search(game, root, 3, parse_reference(text), tracing=False)
+    result, monitor = run_reference_search(game, root, 3, parse_reference_spec(text), tracing=False)
     return (result, monitor.nodes, monitor.max_live_nodes), len(game.threads)
 
 

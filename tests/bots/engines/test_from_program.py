@@ -61,11 +61,11 @@ def test_each_match_has_its_own_process() -> None:
     for _ in range(2):
         worker = Worker(lambda: ProgramBot(program(crash), None), MATCH, reports.put)
         assert reports.get(timeout=LONG) == BotPrepared("match-1")
-        worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(LONG), None))
+        worker.request_move(ChooseMove("match-1", 0, MATCH.game.start(), Clock(LONG), None))
         answer = reports.get(timeout=LONG)
         assert isinstance(answer, MoveChosen)
         assert answer.move == 0
-        worker.finish(None)
+        worker.end_match(None)
         assert reports.get(timeout=LONG) == BotEnded("match-1")
 
 

@@ -4,7 +4,7 @@ import sys
 from contextlib import suppress
 from threading import Barrier, Thread
 
-from arena.bots.engines.garbage_collector import COLLECT_INTERVAL_SECONDS, GarbageCollector
+from arena.bots.engines.garbage_collector import COLLECTION_INTERVAL_SECONDS, GarbageCollector
 
 
 class ManualClock:
@@ -69,9 +69,9 @@ def quick_matches_share_one_collection() -> None:
         return gc.get_freeze_count() == 0
 
     assert collects()
-    clock.now = COLLECT_INTERVAL_SECONDS - 1
+    clock.now = COLLECTION_INTERVAL_SECONDS - 1
     assert not collects()
-    clock.now = COLLECT_INTERVAL_SECONDS
+    clock.now = COLLECTION_INTERVAL_SECONDS
     assert collects()
 
 

@@ -66,8 +66,8 @@ def test_a_program_may_be_ready_before_it_is_asked() -> None:
         while not running._incoming_lines.qsize():  # until the program's first line has been read
             assert time.monotonic() < deadline
             time.sleep(0.005)
-        assert running.request({"type": "start"}, "{}", lambda: False) == {"ready": True}
-        assert running.request({"type": "turn"}, "{}", lambda: False) == {"type": "start"}
+        assert running.request_answer({"type": "start"}, "{}", lambda: False) == {"ready": True}
+        assert running.request_answer({"type": "turn"}, "{}", lambda: False) == {"type": "start"}
     finally:
         running.close(0)
 
@@ -94,8 +94,8 @@ def test_a_program_that_hangs_is_reported_and_killed(capsys: pytest.CaptureFixtu
     reports: SimpleQueue[Report] = SimpleQueue()
     worker = Worker(lambda: ProgramBot(hang, None), MATCH, reports.put)
     assert reports.get(timeout=LONG) == BotPrepared("match-1")
-    worker.choose(ChooseMove("match-1", 0, MATCH.game.start(), Clock(1.0), None))
-    worker.finish(Ending(None, None, "over", 0, None))
+    worker.request_move(ChooseMove("match-1", 0, MATCH.game.start(), Clock(1.0), None))
+    worker.end_match(Ending(None, None, "over", 0, None))
     assert isinstance(reports.get(timeout=LONG), BotFailed)
     assert reports.get(timeout=LONG) == BotEnded("match-1")
     assert "its answer to the turn at ply 0 was no longer needed" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines import submission
 from arena.bots.engines.submission import (
     MAX_FILES,
-    MAX_PATH_LENGTH,
+    MAX_PATH_CHARACTERS,
     MAX_UNPACKED_BYTES,
     MAX_ZIP_BYTES,
     unpack_submission,
@@ -106,7 +106,8 @@ def test_the_settings_must_be_at_the_top_level(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["/bot.py", "../bot.py", "a/../../bot.py", "a\\bot.py", "a\nb", ".", "x" * (MAX_PATH_LENGTH + 1)]
+    "name",
+    ["/bot.py", "../bot.py", "a/../../bot.py", "a\\bot.py", "a\nb", ".", "x" * (MAX_PATH_CHARACTERS + 1)],
 )
 def test_a_path_outside_the_zip_file_is_refused(tmp_path: Path, name: str) -> None:
     file = zipped(tmp_path / "bot.zip", None, entry(name, 0o644))
@@ -160,7 +161,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
     # Set the flag that marks an encrypted file in both headers of the only entry.
     plain = bytearray(zipped(file).read_bytes())
     for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        plain[plain.index(header) + flags] |= submission.ENCRYPTED_FLAG
+        plain[plain.index(header) + flags] |= submission.ENCRYPTED_FLAG_BIT
     file.write_bytes(plain)
     with pytest.raises(BadSpec, match="is encrypted"):
         unpack_submission(file, tmp_path / "unpacked")

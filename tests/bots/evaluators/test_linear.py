@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.bots.evaluators.catalogue import evaluator_for, get_features
+from arena.bots.evaluators.catalogue import evaluator_for, get_feature_function_and_names
 from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights, make_linear_evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
@@ -25,7 +25,7 @@ def test_an_estimate_is_never_a_win() -> None:
 
 @pytest.mark.parametrize("game", [PATH, TicTacToe()], ids=lambda game: game.name)
 def test_shipped_weights_fit_their_features(game: Any) -> None:
-    _, names = get_features(game)
+    _, names = get_feature_function_and_names(game)
     weights = load_weights(WEIGHTS_FOLDER / f"{game.name}.toml", names)
     assert set(weights) == set(names)
     assert weights[names[0]] > 0

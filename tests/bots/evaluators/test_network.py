@@ -17,13 +17,13 @@ from arena.bots.api.engine_spec import BadSpec  # noqa: E402
 from arena.bots.evaluators.catalogue import evaluator_for  # noqa: E402
 from arena.bots.evaluators.linear import BadWeights  # noqa: E402
 from arena.bots.evaluators.network import (  # noqa: E402
+    ARMY_LEVEL_COUNT,
     ARRAY_SHAPES,
     INPUT_COUNT,
-    KIND_COUNT,
-    LEVEL_COUNT,
-    OTHER_TOTALS_START,
-    OWN_TOTALS_START,
-    STEP_COUNT,
+    OTHER_TOTAL_FIRST_INPUT,
+    OWN_TOTAL_FIRST_INPUT,
+    TERRITORY_KIND_COUNT,
+    TOTAL_ARMIES_STEP_COUNT,
     encode_inputs,
     load_network,
     make_network_evaluator,
@@ -49,16 +49,22 @@ def compute_inputs(game: Riskless, seen: list[int]) -> list[float]:
     seen  armies of each territory, positive for the player to move
     """
     found, map = [0.0] * INPUT_COUNT, game.map
-    levels = [LEVEL_COUNT * n / map.territory_cap for n in seen]
-    kinds = [LEVEL_COUNT + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
+    levels = [ARMY_LEVEL_COUNT * n / map.territory_cap for n in seen]
+    kinds = [ARMY_LEVEL_COUNT + (1 if n > 0 else -1) * ceil(round(abs(n), 6)) for n in levels]
     ends = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
     for level in levels:
-        add_share(found, 0, KIND_COUNT, LEVEL_COUNT + level, 1 / map.size)
+        add_share(found, 0, TERRITORY_KIND_COUNT, ARMY_LEVEL_COUNT + level, 1 / map.size)
     for v, w in ends:
-        found[KIND_COUNT + KIND_COUNT * kinds[v] + kinds[w]] += 1 / len(ends)
-    for first, sign in ((OWN_TOTALS_START, 1), (OTHER_TOTALS_START, -1)):
+        found[TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * kinds[v] + kinds[w]] += 1 / len(ends)
+    for first, sign in ((OWN_TOTAL_FIRST_INPUT, 1), (OTHER_TOTAL_FIRST_INPUT, -1)):
         total = sum(sign * n for n in seen if sign * n > 0)
-        add_share(found, first, STEP_COUNT + 1, STEP_COUNT * min(1, total / map.armies_to_win), 1)
+        add_share(
+            found,
+            first,
+            TOTAL_ARMIES_STEP_COUNT + 1,
+            TOTAL_ARMIES_STEP_COUNT * min(1, total / map.armies_to_win),
+            1,
+        )
     return found
 
 

@@ -7,9 +7,9 @@ from arena.bots.review.analysis import (
     REFERENCE_OPTIONS,
     Analyst,
     SearchLimits,
-    line_to_path,
-    parse_engine,
-    parse_reference,
+    find_move_indices,
+    parse_analysing_engine,
+    parse_reference_spec,
     run_reference_search,
 )
 from arena.bots.review.chance import compute_winning_chance
@@ -22,7 +22,7 @@ ITALY = make_game_on_map("riskless", "italy")
 
 
 def engine(game: AnyGame, text: str, limits: SearchLimits) -> Analyst:
-    return Analyst(game, parse_engine(text), limits)
+    return Analyst(game, parse_analysing_engine(text), limits)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 5])
@@ -30,7 +30,7 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
     start = PATH4.start()
     values = {}
     for name in REFERENCE_OPTIONS:
-        result, _ = run_reference_search(PATH4, start, depth, parse_reference(name), tracing=False)
+        result, _ = run_reference_search(PATH4, start, depth, parse_reference_spec(name), tracing=False)
         values[name] = result.value
     exact = "evaluator=plain,exact=yes"
     for text in ("minimax", f"alphabeta:{exact}", f"jamboree:{exact},threads=2"):
@@ -76,9 +76,9 @@ def test_lines_begin_with_different_moves_the_best_first(game: AnyGame) -> None:
 
 def test_the_path_of_a_line_leads_along_its_moves() -> None:
     position = PATH4.start()
-    line = run_reference_search(PATH4, position, 4, parse_reference("failsoft"), tracing=False)[0].line
+    line = run_reference_search(PATH4, position, 4, parse_reference_spec("failsoft"), tracing=False)[0].line
     assert len(line) == 4
-    for index, move in zip(line_to_path(PATH4, position, line), line, strict=True):
+    for index, move in zip(find_move_indices(PATH4, position, line), line, strict=True):
         assert PATH4.moves(position)[index] == move
         position = PATH4.successor(position, move)
 
@@ -86,7 +86,7 @@ def test_the_path_of_a_line_leads_along_its_moves() -> None:
 @pytest.mark.parametrize("text", ["nobody", "greedy", "lazy", "minimax:reference", "alphabeta:truth=root"])
 def test_only_engines_that_search_are_analysts(text: str) -> None:
     with pytest.raises(BadSpec):
-        parse_engine(text)
+        parse_analysing_engine(text)
 
 
 @pytest.mark.parametrize(

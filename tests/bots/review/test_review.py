@@ -14,8 +14,8 @@ from msgspec import structs
 from arena.bots.review.analysis import (
     Analyst,
     SearchLimits,
-    parse_engine,
-    parse_reference,
+    parse_analysing_engine,
+    parse_reference_spec,
     run_reference_search,
 )
 from arena.bots.review.review import MARKS_BY_MIN_LOSS, ReviewedMove, review_moves, summarize_players
@@ -41,7 +41,7 @@ class FixedDepthAnalyst(Analyst):
 
     def __init__(self, game: AnyGame, algorithm: str) -> None:
         self._game = game
-        self._spec = parse_reference(algorithm)
+        self._spec = parse_reference_spec(algorithm)
         self._depth = DEPTH
 
     def analyse(self, position: Any) -> list[Report[Any]]:
@@ -139,7 +139,7 @@ def test_a_loss_weighs_more_where_the_chances_swing() -> None:
 
 def review_with_alphabeta(played: Replay, nodes: int) -> list[ReviewedMove]:
     """Return the reviews of a match's moves by the compiled engine `alphabeta`."""
-    with Analyst(played.game, parse_engine("alphabeta"), SearchLimits(nodes)) as analyst:
+    with Analyst(played.game, parse_analysing_engine("alphabeta"), SearchLimits(nodes)) as analyst:
         return list(review_moves(played, analyst))
 
 
@@ -167,7 +167,7 @@ def test_reviews_are_reproducible_and_marks_follow_the_loss_of_chance(name: str,
 def test_a_review_does_not_blame_the_engines_own_moves() -> None:
     game = make_game_on_map("riskless", "italy")
     position, moves = game.start(), []
-    with Analyst(game, parse_engine("alphabeta:exact=yes,depth=5"), SearchLimits()) as analyst:
+    with Analyst(game, parse_analysing_engine("alphabeta:exact=yes,depth=5"), SearchLimits()) as analyst:
         for _ in range(10):
             move = analyst.analyse(position)[-1].move
             moves.append(RecordedMove(game.move_to_data(move), 1.0))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.alphabeta import alphabeta, failsoft, holden_alphabeta
 from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, SearchMonitor
-from arena.bots.search.move_values import leaf, max_alpha, min_beta, step
+from arena.bots.search.move_values import make_leaf, make_step, max_alpha, min_beta
 from arena.bots.search.problem import Problem
 from arena.games.core import Player
 from arena.games.explicit import ExplicitGame, NodeWithoutValue
@@ -86,12 +86,12 @@ def _list_critical_paths(b: int, d: int) -> set[tuple[int, ...]]:
 
 
 def test_ties_of_bounds() -> None:
-    assert max_alpha(leaf(3), step(0, 3)) == step(0, 3)
-    assert max_alpha(step(1, 3), step(0, 3)) == step(1, 3)
-    assert max_alpha(step(1, 3), leaf(3)) == step(1, 3)
-    assert min_beta(leaf(3), step(0, 3)) == step(0, 3)
-    assert min_beta(step(1, 3), step(0, 3)) == step(1, 3)
-    assert min_beta(step(1, 3), step(0, 2)) == step(0, 2)
+    assert max_alpha(make_leaf(3), make_step(0, 3)) == make_step(0, 3)
+    assert max_alpha(make_step(1, 3), make_step(0, 3)) == make_step(1, 3)
+    assert max_alpha(make_step(1, 3), make_leaf(3)) == make_step(1, 3)
+    assert min_beta(make_leaf(3), make_step(0, 3)) == make_step(0, 3)
+    assert min_beta(make_step(1, 3), make_step(0, 3)) == make_step(1, 3)
+    assert min_beta(make_step(1, 3), make_step(0, 2)) == make_step(0, 2)
 
 
 @given(case=cases)
@@ -105,9 +105,9 @@ def test_holden_clamps_minimax_into_the_window(case: Case) -> None:
             assert entered.alpha is not None
             assert entered.beta is not None
             exact = compute_true_value(case, event.position, len(event.path), case.depth)
-            leaf = event.result.move is None and exact == event.result.value
+            make_leaf = event.result.move is None and exact == event.result.value
             expected = max(entered.alpha.value, min(entered.beta.value, exact))
-            assert leaf or event.result.value == expected
+            assert make_leaf or event.result.value == expected
 
 
 @given(case=cases)

@@ -3,7 +3,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.move_values import NO_ALPHA, NO_BETA, MoveValue, leaf, max_alpha, min_beta, step
+from arena.bots.search.move_values import (
+    NO_ALPHA,
+    NO_BETA,
+    MoveValue,
+    make_leaf,
+    make_step,
+    max_alpha,
+    min_beta,
+)
 
 EDGES = st.builds(MoveValue, st.integers(-3, 3), st.none() | st.integers(0, 2))
 
@@ -20,6 +28,8 @@ def test_the_better_bound_is_kept_and_a_step_replaces_an_equal_leaf(old: MoveVal
 @given(st.integers(-(10**9), 10**9))
 def test_every_value_replaces_the_initial_bounds(value: int) -> None:
     if NO_ALPHA.value < value < NO_BETA.value:
-        assert max_alpha(NO_ALPHA, leaf(value)) == min_beta(NO_BETA, leaf(value)) == leaf(value)
-    assert step("a", value).is_step
-    assert not leaf(value).is_step
+        assert (
+            max_alpha(NO_ALPHA, make_leaf(value)) == min_beta(NO_BETA, make_leaf(value)) == make_leaf(value)
+        )
+    assert make_step("a", value).is_step
+    assert not make_leaf(value).is_step

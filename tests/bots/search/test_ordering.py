@@ -5,7 +5,12 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.ordering import move_to_front, order_best_first, order_hint_first, split_moves
+from arena.bots.search.ordering import (
+    move_to_front,
+    order_best_first,
+    order_hint_first,
+    split_by_prune_percentage,
+)
 from tests.bots.search.problems import Case, cases
 
 
@@ -44,6 +49,6 @@ def test_a_move_goes_to_the_front_and_the_others_keep_their_order(moves: list[in
 
 @given(st.lists(st.integers(), max_size=30), st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
 def test_the_first_part_of_split_moves_is_the_floor_of_its_share(moves: list[int], share: float) -> None:
-    first, rest = split_moves(moves, share)
+    first, rest = split_by_prune_percentage(moves, share)
     assert [*first, *rest] == moves
     assert len(first) == Fraction(share) * len(moves) // 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.api.bot import Match
-from arena.bots.client.state.match_state import MAX_LAGS, MatchState
+from arena.bots.client.state.match_state import MAX_REMEMBERED_LAGS, MatchState
 from arena.games.core import IllegalMove, Player
 from arena.protocol.messages import Accepted, Move, Resign
 from tests.bots.server_messages import TICTACTOE, turn
@@ -36,16 +36,16 @@ def test_catch_up_reaches_the_position_of_the_server_from_any_earlier_one(
     before: list[Any], now: list[Any]
 ) -> None:
     known, fresh = state(), state()
-    known.catch_up(before)
-    known.catch_up(now)
-    fresh.catch_up(now)
+    known.replay_missed_moves(before)
+    known.replay_missed_moves(now)
+    fresh.replay_missed_moves(now)
     assert (known.position, known.moves) == (fresh.position, fresh.moves)
     assert known.moves == now
 
 
 def test_moves_that_the_rules_forbid_are_an_error() -> None:
     with pytest.raises(IllegalMove):
-        state().catch_up([4, 4])
+        state().replay_missed_moves([4, 4])
 
 
 @pytest.mark.parametrize(("seat", "mine", "theirs"), [(Player.MAXIE, 9.0, 8.0), (Player.MINNIE, 8.0, 9.0)])
@@ -64,4 +64,4 @@ def test_the_clock_has_the_largest_recent_lag(lags: list[float]) -> None:
         match.answer, match.answered_at = Move("m", ply, 0), 101.0
         match.record_lag(Accepted("m", ply, 1000 * (1 + lag), 0))
         match.record_lag(Accepted("m", ply + 1, 99_999.0, 0))
-    assert match.make_clock(turn([]), 200.0).lag == pytest.approx(max(lags[-MAX_LAGS:]), abs=1e-6)
+    assert match.make_clock(turn([]), 200.0).lag == pytest.approx(max(lags[-MAX_REMEMBERED_LAGS:]), abs=1e-6)

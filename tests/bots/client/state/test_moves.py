@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from arena.bots.api.bot import Match, Thinking
-from arena.bots.client.state.moves import MAX_ABSOLUTE_VALUE, BadChoice, make_move_message
+from arena.bots.client.state.moves import MAX_ABSOLUTE_SEARCH_VALUE, BadChoice, make_move_message
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
@@ -76,7 +76,7 @@ def test_any_analysis_can_be_encoded(
         clamped = (
             None
             if value is None or not math.isfinite(value)
-            else max(-MAX_ABSOLUTE_VALUE, min(value, MAX_ABSOLUTE_VALUE))
+            else max(-MAX_ABSOLUTE_SEARCH_VALUE, min(value, MAX_ABSOLUTE_SEARCH_VALUE))
         )
         assert message.thinking.value == clamped
 

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.bots.client.state.reconnection import (
-    MAX_PAUSE_SECONDS,
-    compute_max_reconnect_delay,
+    MAX_RECONNECT_PAUSE_SECONDS,
+    compute_max_reconnect_pause_seconds,
     should_reconnect,
 )
 from arena.protocol.codes import Code
@@ -16,13 +16,13 @@ GRACES = st.floats(0, 3600)
 @examples(100)
 @given(TRIES, st.booleans(), st.booleans(), GRACES)
 def test_pauses_grow_up_to_a_bound(tries: int, stopped: bool, playing: bool, grace: float) -> None:
-    now = compute_max_reconnect_delay(
+    now = compute_max_reconnect_pause_seconds(
         tries, is_server_stopping=stopped, is_playing=playing, grace_seconds=grace
     )
-    later = compute_max_reconnect_delay(
+    later = compute_max_reconnect_pause_seconds(
         tries + 1, is_server_stopping=stopped, is_playing=playing, grace_seconds=grace
     )
-    assert 0 < now <= later <= min(2 * now, MAX_PAUSE_SECONDS)
+    assert 0 < now <= later <= min(2 * now, MAX_RECONNECT_PAUSE_SECONDS)
 
 
 @examples(100)
@@ -34,13 +34,18 @@ def test_a_client_with_matches_tries_at_least_three_times_within_the_grace(
 ) -> None:
     assert (
         3
-        * compute_max_reconnect_delay(tries, is_server_stopping=stopped, is_playing=True, grace_seconds=grace)
+        * compute_max_reconnect_pause_seconds(
+            tries, is_server_stopping=stopped, is_playing=True, grace_seconds=grace
+        )
         <= grace + 1e-9
     )
 
 
 def test_without_matches_the_pause_grows_to_a_minute() -> None:
-    assert compute_max_reconnect_delay(30, is_server_stopping=True, is_playing=False, grace_seconds=30) == 60
+    assert (
+        compute_max_reconnect_pause_seconds(30, is_server_stopping=True, is_playing=False, grace_seconds=30)
+        == 60
+    )
 
 
 def test_permanent_errors_end_the_reconnection() -> None:
