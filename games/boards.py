@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from arena.games.basics import Plain, Player
 
-MAX_CELLS = 1000
+MAX_BOARD_CELLS = 1000
 """Maximum number of cells (squares or points) of a board."""
-MAX_TEXT_SIDE = 18
+MAX_TEXT_BOARD_SIDE = 18
 """Maximum number of columns, and of rows, of a `Points` board drawn as text. 18 columns make a line of 72 characters."""
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+COLUMN_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Grid:
     """True if every second square is drawn darker."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.columns <= len(LETTERS) or not self.rows >= 1 or self.cells > MAX_CELLS:
+        if not 1 <= self.columns <= len(COLUMN_LETTERS) or not self.rows >= 1 or self.cells > MAX_BOARD_CELLS:
             raise ValueError(
-                f"a grid must have 1 to 26 columns, at least 1 row and at most {MAX_CELLS} squares, not {self.columns} x {self.rows}"
+                f"a grid must have 1 to 26 columns, at least 1 row and at most {MAX_BOARD_CELLS} squares, not {self.columns} x {self.rows}"
             )
 
     @property
@@ -42,7 +42,7 @@ class Grid:
 
     def name_of(self, cell: int) -> str:
         """Return the name of a cell, such as `c4`."""
-        return f"{LETTERS[cell % self.columns]}{cell // self.columns + 1}"
+        return f"{COLUMN_LETTERS[cell % self.columns]}{cell // self.columns + 1}"
 
     def to_data(self) -> dict[str, Plain]:
         """Return the board as plain data, as it is sent to the web page."""
@@ -70,7 +70,8 @@ class Grid:
             for row in row_numbers
         ]
         header = (
-            "   " + " ".join(LETTERS[column].ljust(column_width) for column in range(self.columns)).rstrip()
+            "   "
+            + " ".join(COLUMN_LETTERS[column].ljust(column_width) for column in range(self.columns)).rstrip()
         )
         return "\n".join([*lines, header] if self.a1_below else [header, *lines])
 
@@ -79,7 +80,7 @@ class Grid:
 class Points:
     """Board of points and the lines between them, as in nine men's morris.
 
-    Raises ValueError for invalid lines or names, and for a number of points outside 1 to MAX_CELLS.
+    Raises ValueError for invalid lines or names, and for a number of points outside 1 to MAX_BOARD_CELLS.
     """
 
     places: tuple[tuple[float, float], ...]
@@ -90,8 +91,8 @@ class Points:
     """Names of the points, as a person types them; empty if the points' numbers are their names."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.cells <= MAX_CELLS:
-            raise ValueError(f"a board of points must have 1 to {MAX_CELLS} points, not {self.cells}")
+        if not 1 <= self.cells <= MAX_BOARD_CELLS:
+            raise ValueError(f"a board of points must have 1 to {MAX_BOARD_CELLS} points, not {self.cells}")
         if any(not 0 <= end < self.cells for line in self.lines for end in line):
             raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
@@ -118,10 +119,10 @@ class Points:
     def draw_text(self, marks: Sequence[str]) -> str:
         """Return the board as lines of text, with a mark or + at each point.
 
-        If the board has more than MAX_TEXT_SIDE columns or rows, list its marked points instead, one per line.
+        If the board has more than MAX_TEXT_BOARD_SIDE columns or rows, list its marked points instead, one per line.
         """
         columns, rows = (sorted({place[axis] for place in self.places}) for axis in (0, 1))
-        if len(columns) > MAX_TEXT_SIDE or len(rows) > MAX_TEXT_SIDE:
+        if len(columns) > MAX_TEXT_BOARD_SIDE or len(rows) > MAX_TEXT_BOARD_SIDE:
             occupied_cells = [f"{self.name_of(cell)}: {mark}" for cell, mark in enumerate(marks) if mark]
             return "\n".join(occupied_cells) or "all points are empty"
         canvas_points = [(4 * columns.index(x), 2 * rows.index(y)) for x, y in self.places]

@@ -29,7 +29,7 @@ from arena.games.tictactoe import TicTacToe
 
 GAMES: Mapping[str, GameClass] = {game.name: game for game in (TicTacToe, Riskless, Hexapawn)}
 """Class of each game included in the project, by the game's name."""
-TEST_MATCHES = 2
+RULE_CHECK_MATCH_COUNT = 2
 """Number of random matches that test a custom game when it is registered."""
 
 
@@ -60,7 +60,7 @@ class Catalogue:
         Raises UnknownGame for an unknown name. Raises BadGame for a file without a valid game, and for a game whose
         name another game has already.
         """
-        game = self.load(spec)
+        game = self.load_game_class(spec)
         self._check_and_digest_rules(game, spec)
         if not is_file_spec(spec):
             return spec
@@ -68,13 +68,13 @@ class Catalogue:
         self._file_games[game.name] = (game, f"{path}:{game.__name__}")
         return game.name
 
-    def load(self, spec: str) -> GameClass:
+    def load_game_class(self, spec: str) -> GameClass:
         """Return the game class that `spec` names (a game's name, `FILE.py:Class` or `FILE.py`), without registering it.
 
         Raises UnknownGame if there is no such game, and BadGame if its file cannot be used.
         """
         if not is_file_spec(spec):
-            return self.find(spec)
+            return self.find_game_class(spec)
         file, class_name = split_spec(spec)
         game = load_game_class(Path(file).absolute(), class_name)
         known_class, known_spec = self._file_games.get(game.name, (None, ""))
@@ -93,24 +93,24 @@ class Catalogue:
         if self.is_builtin(game.name) or game.name in self._default_digests:
             return
         default_game = game.from_setup({})
-        for fault in check_rules(default_game, make_fixed_choices(seed=1), TEST_MATCHES):
+        for fault in check_rules(default_game, make_fixed_choices(seed=1), RULE_CHECK_MATCH_COUNT):
             raise BadGame(
                 f"{spec}: its rules are faulty ({fault.rule}: {fault.why}); "
                 f"`arena check --game {spec}` lists all faults"
             )
         self._default_digests[game.name] = self.get_rules_digest(default_game)
 
-    def find(self, name: str) -> GameClass:
-        """Return the game called `name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
-        if name in GAMES:
-            return GAMES[name]
-        if name in self._file_games:
-            return self._file_games[name][0]
-        if name in list_installed_games():
-            return load_installed_game(name)
-        suggestion = suggest_name(name, sorted(self.list_names()))
+    def find_game_class(self, game_name: str) -> GameClass:
+        """Return the game called `game_name`. Raises UnknownGame if there is none, and BadGame if it cannot be loaded."""
+        if game_name in GAMES:
+            return GAMES[game_name]
+        if game_name in self._file_games:
+            return self._file_games[game_name][0]
+        if game_name in list_installed_games():
+            return load_installed_game(game_name)
+        suggestion = suggest_name(game_name, sorted(self.list_names()))
         raise UnknownGame(
-            f"no game is called {name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
+            f"no game is called {game_name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
         )
 
     def is_known(self, name: str) -> bool:
@@ -168,7 +168,7 @@ def make_game(name: str, setup: Mapping[str, object]) -> AnyGame:
 
     Raises UnknownGame if there is no such game, BadGame if it cannot be loaded, and BadData for an invalid setup.
     """
-    return cast("AnyGame", CATALOGUE.find(name).from_setup(setup))
+    return cast("AnyGame", CATALOGUE.find_game_class(name).from_setup(setup))
 
 
 def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str | None:

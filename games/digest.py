@@ -14,11 +14,11 @@ from typing import Any
 
 from arena.games.core import Game, Plain
 
-MAX_POSITIONS = 1000
+MAX_DIGESTED_POSITIONS = 1000
 """Maximum number of positions that enter a digest, in all matches together. For Connect Four, this takes about 0.1 s."""
-MAX_MATCHES = 24
-"""Maximum number of matches that are played for a digest. They end earlier if they reach MAX_POSITIONS."""
-DIGEST_LENGTH = 16
+MAX_DIGESTED_MATCHES = 24
+"""Maximum number of matches that are played for a digest. They end earlier if they reach MAX_DIGESTED_POSITIONS."""
+DIGEST_HEX_DIGITS = 16
 """Length of a digest, in hexadecimal characters (64 bits)."""
 
 
@@ -28,53 +28,55 @@ def compute_rules_digest(game: Game[Any, Any]) -> str:
     The digest is computed from matches that every program plays in the same way. Every second match avoids, if possible,
     moves that end the match, so that boards fill up too.
     """
-    digest = sha256(_to_bytes([game.name, game.setup()]))
-    positions_left = MAX_POSITIONS
-    for match_number in range(MAX_MATCHES):
+    digest = sha256(_encode_plain_data([game.name, game.setup()]))
+    positions_left = MAX_DIGESTED_POSITIONS
+    for match_number in range(MAX_DIGESTED_MATCHES):
         position = game.start()
-        choose = make_fixed_choices(match_number + 1)
+        choose_index = make_fixed_choices(match_number + 1)
         while positions_left > 0:
             positions_left -= 1
             outcome = game.outcome(position)
             if outcome is not None:
-                digest.update(_to_bytes([outcome.winner, outcome.word]))
+                digest.update(_encode_plain_data([outcome.winner, outcome.word]))
                 break
             moves = game.moves(position)
-            digest.update(_to_bytes([game.player(position), [game.move_to_data(move) for move in moves]]))
+            digest.update(
+                _encode_plain_data([game.player(position), [game.move_to_data(move) for move in moves]])
+            )
             avoid_end = match_number % 2 == 1
-            position = _choose_successor(game, position, moves, choose(len(moves)), avoid_end=avoid_end)
-    return digest.hexdigest()[:DIGEST_LENGTH]
+            position = _choose_successor(game, position, moves, choose_index(len(moves)), avoid_end=avoid_end)
+    return digest.hexdigest()[:DIGEST_HEX_DIGITS]
 
 
 def make_fixed_choices(seed: int) -> Callable[[int], int]:
-    """Return a function `choose`: `choose(n)` returns a pseudo-random number from 0 to n - 1.
+    """Return a function `choose_index`: `choose_index(n)` returns a pseudo-random number from 0 to n - 1.
 
     The sequence of its numbers depends only on `seed`, and is the same on every machine.
     """
     state = seed
 
-    def choose(count: int) -> int:
+    def choose_index(count: int) -> int:
         """Return the next number of a linear congruential generator, from 0 to `count` - 1."""
         nonlocal state
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (state >> 33) % count
 
-    return choose
+    return choose_index
 
 
 def _choose_successor(
-    game: Game[Any, Any], position: Any, moves: Sequence[Any], choice: int, *, avoid_end: bool
+    game: Game[Any, Any], position: Any, moves: Sequence[Any], random_choice: int, *, avoid_end: bool
 ) -> Any:
-    """Return the position after the move with the index `choice`.
+    """Return the position after the move with the index `random_choice`.
 
     If `avoid_end` is True and this move ends the match, take the next move, cyclically, that does not, if there is one.
     """
     for step in range(len(moves) if avoid_end else 1):
-        position_after = game.successor(position, moves[(choice + step) % len(moves)])
+        position_after = game.successor(position, moves[(random_choice + step) % len(moves)])
         if not avoid_end or game.outcome(position_after) is None:
             return position_after
-    return game.successor(position, moves[choice])
+    return game.successor(position, moves[random_choice])
 
 
-def _to_bytes(data: Plain) -> bytes:
+def _encode_plain_data(data: Plain) -> bytes:
     return json.dumps(data, sort_keys=True, separators=(",", ":")).encode() + b"\n"

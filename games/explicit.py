@@ -16,11 +16,11 @@ from typing import Self, cast
 
 from arena.games.core import BadData, Game, GameError, Outcome, Player, Reason, require_integer
 
-MAX_NODES = 1_000_000
+MAX_TREE_NODES = 1_000_000
 """Maximum number of nodes of a tree."""
-MAX_VALUE = 900_000
+MAX_NODE_VALUE = 900_000
 """Maximum absolute value that a tree may give to a node."""
-MAX_NAME_LENGTH = 40
+MAX_NODE_NAME_LENGTH = 40
 """Maximum length of a node's name, in characters."""
 
 
@@ -74,8 +74,8 @@ class ExplicitGame(Game[NodePosition, int]):
         while frontier:
             node_data, parent = frontier.pop()
             number = len(nodes)
-            if number >= MAX_NODES:
-                raise BadData(f"a tree must have at most {MAX_NODES:,} nodes, but this one has more")
+            if number >= MAX_TREE_NODES:
+                raise BadData(f"a tree must have at most {MAX_TREE_NODES:,} nodes, but this one has more")
             name, value, child_data = _parse_node(node_data, str(number))
             nodes.append(Node(name, value, ()))
             children.append([])
@@ -128,23 +128,23 @@ class ExplicitGame(Game[NodePosition, int]):
         return node.value
 
 
-def _parse_node(data: object, default_name: str) -> tuple[str, int | None, Sequence[object]]:
+def _parse_node(node_data: object, default_name: str) -> tuple[str, int | None, Sequence[object]]:
     """Return the name and the value of a node, and the data of its children. Raises BadData for invalid data."""
-    if not isinstance(data, Mapping):
+    if not isinstance(node_data, Mapping):
         raise BadData(
-            f'node {default_name}: must be an object, such as {{"name": "a", "value": 3}}, not {data!r:.40}'
+            f'node {default_name}: must be an object, such as {{"name": "a", "value": 3}}, not {node_data!r:.40}'
         )
-    name = data.get("name", default_name)
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
+    name = node_data.get("name", default_name)
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_NODE_NAME_LENGTH or not name.isprintable():
         raise BadData(
-            f"node {default_name}: the name must be 1 to {MAX_NAME_LENGTH} printable characters, not {name!r:.60}"
+            f"node {default_name}: the name must be 1 to {MAX_NODE_NAME_LENGTH} printable characters, not {name!r:.60}"
         )
-    children = data.get("children", ())
+    children = node_data.get("children", ())
     if isinstance(children, str) or not isinstance(children, Sequence):
         raise BadData(f"node {name}: children must be a list, not {children!r:.40}")
-    if not children and "value" not in data:
+    if not children and "value" not in node_data:
         raise BadData(f"node {name}: a leaf needs a value (null if no search should reach it)")
-    value = data.get("value")
+    value = node_data.get("value")
     if value is not None:
-        value = require_integer(value, f"the value of node {name}", -MAX_VALUE, MAX_VALUE)
+        value = require_integer(value, f"the value of node {name}", -MAX_NODE_VALUE, MAX_NODE_VALUE)
     return name, value, cast("Sequence[object]", children)

@@ -17,10 +17,10 @@ Graph = Sequence[Sequence[Vertex]]
 class VertexNotInGraph(KeyError):
     """Raised for a number that is not a vertex of the graph."""
 
-    def __init__(self, vertex: int, size: int) -> None:
+    def __init__(self, vertex: int, vertex_count: int) -> None:
         super().__init__(vertex)
         self.vertex = vertex
-        self.size = size
+        self.size = vertex_count
 
     def __str__(self) -> str:
         return f"vertex {self.vertex} is not in the graph: its vertices are 0 to {self.size - 1}"
@@ -36,16 +36,16 @@ def neighbours(graph: Graph, vertex: Vertex) -> Sequence[Vertex]:
     return graph[vertex]
 
 
-def build_graph(edges: Iterable[tuple[Vertex, Vertex]], size: int) -> tuple[tuple[Vertex, ...], ...]:
-    """Return the graph of `size` vertices with the directed edges `edges`, as (source, target), in this order.
+def build_graph(edges: Iterable[tuple[Vertex, Vertex]], vertex_count: int) -> tuple[tuple[Vertex, ...], ...]:
+    """Return the graph of `vertex_count` vertices with the directed edges `edges`, as (source, target), in this order.
 
     Raises VertexNotInGraph for an edge with an end outside the graph. Takes O(V + E) time.
     """
-    targets_by_vertex: list[list[Vertex]] = [[] for _ in range(size)]
+    targets_by_vertex: list[list[Vertex]] = [[] for _ in range(vertex_count)]
     for source, target in edges:
         for end in (source, target):
-            if not 0 <= end < size:
-                raise VertexNotInGraph(end, size)
+            if not 0 <= end < vertex_count:
+                raise VertexNotInGraph(end, vertex_count)
         targets_by_vertex[source].append(target)
     return tuple(tuple(targets) for targets in targets_by_vertex)
 
@@ -68,10 +68,10 @@ def is_undirected(graph: Graph) -> bool:
     return all((target, source) in edges for source, target in edges)
 
 
-def find_reachable(graph: Graph, vertex: Vertex) -> set[Vertex]:
-    """Return all vertices reachable from `vertex`, including itself. O(V + E)."""
-    visited = {vertex}
-    frontier = [vertex]
+def find_reachable_vertices(graph: Graph, start_vertex: Vertex) -> set[Vertex]:
+    """Return all vertices reachable from `start_vertex`, including itself. O(V + E)."""
+    visited = {start_vertex}
+    frontier = [start_vertex]
     while frontier:
         for target in neighbours(graph, frontier.pop()):
             if target not in visited:
@@ -88,4 +88,4 @@ def is_connected(graph: Graph) -> bool:
     if not graph:
         return True
     backwards = build_graph(((target, source) for source, target in list_edges(graph)), len(graph))
-    return len(find_reachable(graph, 0)) == len(find_reachable(backwards, 0)) == len(graph)
+    return len(find_reachable_vertices(graph, 0)) == len(find_reachable_vertices(backwards, 0)) == len(graph)

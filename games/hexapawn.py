@@ -20,13 +20,13 @@ from arena.games.core import BadData, Game, Outcome, Plain, Player, Reason, requ
 Move = tuple[int, int]
 """Source and target of a move, both as square numbers."""
 
-MAX_SIDE = 26
+MAX_BOARD_SIDE = 26
 """Maximum width and height of a board, in squares: a column's name is a letter from a to z."""
-EMPTY = "."
+EMPTY_CELL = "."
 """Character of an empty square in `Pawns.squares`."""
-PAWNS = {Player.MAXIE: "W", Player.MINNIE: "B"}
+PAWN_LETTERS = {Player.MAXIE: "W", Player.MINNIE: "B"}
 """Character of each player's pawns in `Pawns.squares`."""
-OWNERS = {pawn: player for player, pawn in PAWNS.items()}
+PLAYER_BY_PAWN_LETTER = {pawn: player for player, pawn in PAWN_LETTERS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Hexapawn(Game[Pawns, Move]):
     board: Grid
 
     def __init__(self, width: int = 3, height: int = 3) -> None:
-        self.width = require_integer(width, "width", 1, MAX_SIDE)
-        self.height = require_integer(height, "height", 3, MAX_SIDE)
+        self.width = require_integer(width, "width", 1, MAX_BOARD_SIDE)
+        self.height = require_integer(height, "height", 3, MAX_BOARD_SIDE)
         self.board = Grid(self.width, self.height, a1_below=True, checkered=True)
 
     @classmethod
@@ -60,15 +60,15 @@ class Hexapawn(Game[Pawns, Move]):
                 f"the setup of hexapawn can have only the keys `width` and `height`, not {list(unknown_keys)!r:.60}"
             )
         return cls(
-            require_integer(setup.get("width", 3), "width", 1, MAX_SIDE),
-            require_integer(setup.get("height", 3), "height", 3, MAX_SIDE),
+            require_integer(setup.get("width", 3), "width", 1, MAX_BOARD_SIDE),
+            require_integer(setup.get("height", 3), "height", 3, MAX_BOARD_SIDE),
         )
 
     def setup(self) -> dict[str, Plain]:
         return {"width": self.width, "height": self.height}
 
     def start(self) -> Pawns:
-        middle_rows = EMPTY * (self.width * (self.height - 2))
+        middle_rows = EMPTY_CELL * (self.width * (self.height - 2))
         return Pawns("W" * self.width + middle_rows + "B" * self.width, Player.MAXIE, 0)
 
     def player(self, position: Pawns) -> Player:
@@ -79,14 +79,14 @@ class Hexapawn(Game[Pawns, Move]):
 
     def _list_pawn_moves(self, position: Pawns) -> list[Move]:
         squares, width = position.squares, self.width
-        own, enemy = PAWNS[position.player], PAWNS[position.player.opponent]
+        own, enemy = PAWN_LETTERS[position.player], PAWN_LETTERS[position.player.opponent]
         forward = width * position.player.sign
         moves = []
         for source, pawn in enumerate(squares):
             ahead = source + forward
             if pawn != own or not 0 <= ahead < len(squares):
                 continue
-            if squares[ahead] == EMPTY:
+            if squares[ahead] == EMPTY_CELL:
                 moves.append((source, ahead))
             if source % width > 0 and squares[ahead - 1] == enemy:
                 moves.append((source, ahead - 1))
@@ -102,7 +102,7 @@ class Hexapawn(Game[Pawns, Move]):
     def successor(self, position: Pawns, move: Move) -> Pawns:
         source, target = move
         squares = list(position.squares)
-        squares[target], squares[source] = squares[source], EMPTY
+        squares[target], squares[source] = squares[source], EMPTY_CELL
         return Pawns("".join(squares), position.player.opponent, position.ply + 1)
 
     def outcome(self, position: Pawns) -> Outcome | None:
@@ -120,7 +120,7 @@ class Hexapawn(Game[Pawns, Move]):
         square_count = len(position.squares)
         if not (0 <= source < square_count and 0 <= target < square_count):
             return f"the squares are a1 to {self.board.name_of(square_count - 1)}"
-        if position.squares[source] != PAWNS[position.player]:
+        if position.squares[source] != PAWN_LETTERS[position.player]:
             return f"{position.player} has no pawn on {self.board.name_of(source)}"
         if move not in self._list_pawn_moves(position):
             return "a pawn steps forward onto an empty square or takes diagonally forward"
@@ -193,7 +193,7 @@ class Hexapawn(Game[Pawns, Move]):
         return self.position_from_data({"squares": squares, "player": words[1], "ply": int(words[2])})
 
     def marks(self, position: Pawns) -> Sequence[Player | str]:
-        return [OWNERS.get(square, "") for square in position.squares]
+        return [PLAYER_BY_PAWN_LETTER.get(square, "") for square in position.squares]
 
     def picture(self, position: Pawns) -> str:
         return self.board.draw_text(position.squares)

@@ -67,13 +67,13 @@ def load_game_class(path: Path, class_name: str) -> GameClass:
     except Exception as error:
         raise BadGame(describe_load_error(path, error)) from error
     try:
-        game: GameClass = find_class(module, Game, class_name, "game", str(path), path.name)
+        game: GameClass = find_class_in_module(module, Game, class_name, "game", str(path), path.name)
     except LookupError as error:
         raise BadGame(str(error)) from None
     return check_game_class(game, str(path))
 
 
-def find_class(
+def find_class_in_module(
     module: ModuleType, base: type, class_name: str, kind: str, location: str, file: str
 ) -> type[Any]:
     """Return the only subclass of `base` in the module of a file, or the one called `class_name`.
@@ -116,7 +116,7 @@ def _load_module_once(path: Path) -> ModuleType:
 
 @cache
 def _load_module(path: Path) -> ModuleType:
-    return run_file(path, _MODULE_PREFIX)
+    return run_file_as_module(path, _MODULE_PREFIX)
 
 
 @cache
@@ -172,13 +172,13 @@ def check_game_class(game: GameClass, location: str) -> GameClass:
     return game
 
 
-def run_file(path: Path, prefix: str) -> ModuleType:
-    """Run a file and return its module, whose name is `prefix` followed by the file's name.
+def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
+    """Run a file and return its module, whose name is `module_name_prefix` followed by the file's name.
 
     The file's folder is added to `sys.path`. Raises ImportError if the file cannot be loaded as Python. Any exception
     raised by the file propagates.
     """
-    module_name = prefix + path.stem
+    module_name = module_name_prefix + path.stem
     module_spec = importlib.util.spec_from_file_location(module_name, path.resolve())
     if module_spec is None or module_spec.loader is None:
         raise ImportError(f"{path} cannot be loaded as Python")
@@ -210,10 +210,12 @@ def _choose_sys_path_index() -> int:
 def describe_load_error(path: Path, error: BaseException) -> str:
     """Return one line about a file that could not be loaded, for its author: the file, the line, and the reason."""
     why = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{path}{_describe_line(error, path.resolve())}: {type(error).__name__}: {why}".splitlines()[0]
+    return f"{path}{_describe_error_line(error, path.resolve())}: {type(error).__name__}: {why}".splitlines()[
+        0
+    ]
 
 
-def _describe_line(error: BaseException, path: Path) -> str:
+def _describe_error_line(error: BaseException, path: Path) -> str:
     """Return `, line N` for the line of the file at `path` that led to the error; empty if none did."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return f", line {error.lineno}"

@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 from arena.games.core import MAXIE, MINNIE, BadData, Game, Outcome, Plain, Player, Reason, require_integer
 from arena.games.riskless_map import RisklessMap
 
-FIGHT_FACTOR = 4.0
+FIGHT_LENGTHENING_FACTOR = 4.0
 """Factor by which fights lengthen a match: expected plies left, divided by the plies to the goal without fights."""
 MIN_EXPECTED_PLIES = 24.0
 """Minimum of the expected plies left, so that engines keep time for a long fight. The ply limit may reduce it."""
@@ -140,13 +140,13 @@ class Riskless(Game[Armies, Move]):
         """Return the expected number of plies to the end, at most the rest of the ply limit.
 
         Without fights, a player reaches the goal by training: one army per occupied territory and ply. Fights make the
-        median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor FIGHT_FACTOR is
-        higher, so that engines keep time for long matches.
+        median match between equals two and a half times as long (italy, world, grid:5x5, ring:12). The factor
+        FIGHT_LENGTHENING_FACTOR is higher, so that engines keep time for long matches.
         """
         goal, plies = self.map.armies_to_win, float(self.map.ply_limit)
         for sign in (1, -1):
             own_armies = [sign * n for n in position.armies if sign * n > 0]
-            plies = min(plies, FIGHT_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies)))
+            plies = min(plies, FIGHT_LENGTHENING_FACTOR * (goal - sum(own_armies)) / max(1, len(own_armies)))
         return min(max(plies, MIN_EXPECTED_PLIES), self.map.ply_limit - position.ply)
 
     def broken_rule(self, position: Armies, move: Move) -> str | None:
@@ -264,8 +264,8 @@ class Riskless(Game[Armies, Move]):
         return "\n".join(lines)
 
 
-def _parse_number(word: str, name: str) -> int:
+def _parse_number(word: str, value_name: str) -> int:
     try:
         return int(word)
     except ValueError:
-        raise BadData(f"{name} must be a whole number, not {word!r:.20}") from None
+        raise BadData(f"{value_name} must be a whole number, not {word!r:.20}") from None

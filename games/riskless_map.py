@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from math import cos, pi, sin
 
 from arena.games.core import BadData, Plain, require_integer
-from arena.games.graph import find_reachable, list_edges
+from arena.games.graph import find_reachable_vertices, list_edges
 
 MAX_TERRITORIES = 1000
 """Maximum number of territories of a map."""
-MAX_CAP = 1000
+MAX_TERRITORY_CAP = 1000
 """Maximum of `RisklessMap.territory_cap`, the number of armies that fit on a territory."""
 MAX_PLY_LIMIT = 100_000
 """Maximum of `RisklessMap.ply_limit`, in plies."""
-MAX_NAME_LENGTH = 40
+MAX_TERRITORY_NAME_LENGTH = 40
 """Maximum length of a territory's name, in characters."""
 MAX_COORDINATE = 1e6
 """Maximum absolute value of a coordinate of a territory on the picture of its map."""
@@ -28,15 +28,15 @@ MAX_COORDINATE = 1e6
 class BadMap(BadData):
     """Raised when a map is invalid.
 
-    key        invalid key of the map's data, such as `neighbours`
-    why        description of the fault, as part of a sentence
+    attribute  invalid key of the map's data, such as `neighbours`
+    reason     description of the fault, as part of a sentence
     territory  number of the territory whose entry is invalid; None if the fault is not in a single entry
     """
 
-    def __init__(self, key: str, why: str, territory: int | None = None) -> None:
-        super().__init__(f"{key}: {why}")
-        self.key = key
-        self.why = why
+    def __init__(self, attribute: str, reason: str, territory: int | None = None) -> None:
+        super().__init__(f"{attribute}: {reason}")
+        self.key = attribute
+        self.why = reason
         self.territory = territory
 
 
@@ -113,7 +113,7 @@ class RisklessMap:
                     raise BadMap(
                         "neighbours", f"{road} has no road back: give it in both directions", territory
                     )
-        unreachable = set(range(territory_count)) - find_reachable(self.neighbours, 0)
+        unreachable = set(range(territory_count)) - find_reachable_vertices(self.neighbours, 0)
         if unreachable:
             territory, names = min(unreachable), self.territories
             reason = f"no roads lead from {names[0]} to {names[territory]}: the map must be connected"
@@ -125,7 +125,7 @@ class RisklessMap:
     def _check_numbers(self) -> None:
         territory_count = len(self.territories)
         for key, low, high in (
-            ("territory_cap", 1, MAX_CAP),
+            ("territory_cap", 1, MAX_TERRITORY_CAP),
             ("armies_to_win", 2, territory_count * self.territory_cap),
             ("ply_limit", 1, MAX_PLY_LIMIT),
         ):
@@ -232,17 +232,24 @@ def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
     return [(source, target) for source, target in list_edges(map.neighbours) if source < target]
 
 
-def _find_name_fault(name: str, number: int, other_names: Collection[str]) -> str:
-    """Return why `name` cannot be the name of territory `number`; empty if it can.
+def _find_name_fault(name: str, territory: int, other_names: Collection[str]) -> str:
+    """Return why `name` cannot be the name of territory `territory`; empty if it can.
 
     other_names  names of other territories, in lower case (`casefold`)
     """
-    if not name or len(name) > MAX_NAME_LENGTH or name != " ".join(name.split()) or not name.isprintable():
-        return f"{name!r:.60} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters"
+    if (
+        not name
+        or len(name) > MAX_TERRITORY_NAME_LENGTH
+        or name != " ".join(name.split())
+        or not name.isprintable()
+    ):
+        return (
+            f"{name!r:.60} is not a valid name: write 1 to {MAX_TERRITORY_NAME_LENGTH} printable characters"
+        )
     if ">" in name:
         return f"{name!r} must not contain '>', which separates source and target"
-    if name.isdecimal() and name != str(number):
-        return f"{name!r} reads like the number of a territory, but its own number is {number}"
+    if name.isdecimal() and name != str(territory):
+        return f"{name!r} reads like the number of a territory, but its own number is {territory}"
     return f"{name!r} is given twice (case is ignored)" if name.casefold() in other_names else ""
 
 
@@ -258,23 +265,23 @@ def _require_list(data: Mapping[str, object], key: str) -> list[object]:
     return list(value)
 
 
-def _require_text(value: object, key: str) -> str:
-    if not isinstance(value, str):
-        raise BadMap(key, f"must be text, not {value!r:.40}")
-    return value
+def _require_text(data: object, key: str) -> str:
+    if not isinstance(data, str):
+        raise BadMap(key, f"must be text, not {data!r:.40}")
+    return data
 
 
-def _require_number(value: object, key: str) -> int:
+def _require_number(data: object, key: str) -> int:
     try:
-        return require_integer(value, "it", -(10**6), 10**6)
+        return require_integer(data, "it", -(10**6), 10**6)
     except BadData as error:
         raise BadMap(key, str(error)) from None
 
 
-def _require_numbers(value: object, key: str) -> list[int]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise BadMap(key, f"must be a list of numbers, not {value!r:.40}")
-    return [_require_number(item, key) for item in value]
+def _require_numbers(data: object, key: str) -> list[int]:
+    if isinstance(data, str) or not isinstance(data, Sequence):
+        raise BadMap(key, f"must be a list of numbers, not {data!r:.40}")
+    return [_require_number(item, key) for item in data]
 
 
 def _parse_start_entry(entry: object) -> int:

@@ -16,14 +16,14 @@ from arena.games.basics import MAXIE, Outcome, Player
 from arena.games.core import Game
 from arena.games.digest import compute_rules_digest
 
-MAX_PLIES = 10_000
+MAX_RANDOM_MATCH_PLIES = 10_000
 """Number of plies after which a random match counts as endless."""
-MAX_EXCERPT_LENGTH = 60
+MAX_EXCERPT_CHARACTERS = 60
 """Maximum number of characters of a value that an error message quotes."""
-MAX_MARK_LENGTH = 4
+MAX_MARK_CHARACTERS = 4
 """Maximum number of characters of a mark, the text that `Game.marks` gives for a cell."""
 
-RULES = {
+RULE_TEXTS = {
     "start": "Maxie moves first, at ply 0; from_setup(setup()) returns an equal game",
     "moves": "the moves of a position are distinct, hashable, and in the same order at each call",
     "end": "moves is empty exactly if outcome is not None, and every match ends",
@@ -43,7 +43,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class BrokenRule:
-    """Rule that a game breaks: its name in RULES, the fault (`why`), and the moves from the start that lead to the fault."""
+    """Rule that a game breaks: its name in RULE_TEXTS, the fault (`why`), and the moves from the start that lead to the fault."""
 
     rule: str
     why: str
@@ -51,28 +51,28 @@ class BrokenRule:
 
 
 class _RuleViolation(Exception):
-    """Raised inside this module when a game breaks the rule that is called `rule` in RULES."""
+    """Raised inside this module when a game breaks the rule that is called `rule` in RULE_TEXTS."""
 
-    def __init__(self, rule: str, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(reason)
         self.rule = rule
 
 
 def check_rules(
     game: Game[Any, Any],
-    choose: Callable[[int], int],
+    choose_index: Callable[[int], int],
     match_count: int,
     on_match_end: Callable[[int], None] = lambda _plies: None,
 ) -> list[BrokenRule]:
     """Play random matches, and return the faults that they show in the game's rules: the first fault for each rule.
 
-    choose        function: `choose(n)` returns a random number from 0 to n - 1
+    choose_index  function: `choose(n)` returns a random number from 0 to n - 1
     match_count   number of random matches
     on_match_end  function that is called after each match with its number of plies
     """
     faults_by_rule: dict[str, BrokenRule] = {}
 
-    def record_fault(violation: _RuleViolation, moves: Sequence[str] = ()) -> None:
+    def record_broken_rule(violation: _RuleViolation, moves: Sequence[str] = ()) -> None:
         faults_by_rule.setdefault(violation.rule, BrokenRule(violation.rule, str(violation), tuple(moves)))
 
     digest_error: _RuleViolation | None = None
@@ -83,28 +83,28 @@ def check_rules(
             if check_rule is _check_digest and violation.__cause__ is not None:
                 digest_error = violation
             else:
-                record_fault(violation)
+                record_broken_rule(violation)
     known_moves: dict[Any, None] = {}
     for _ in range(match_count):
-        if not _try_match(game, choose, record_fault, known_moves, on_match_end):
+        if not _play_checked_match(game, choose_index, record_broken_rule, known_moves, on_match_end):
             break
     # A broken rule may also make the digest raise an error. Then only the rule is reported.
     if digest_error is not None and not faults_by_rule:
-        record_fault(digest_error)
+        record_broken_rule(digest_error)
     return list(faults_by_rule.values())
 
 
-def _try_match(
+def _play_checked_match(
     game: Game[Any, Any],
-    choose: Callable[[int], int],
-    record_fault: Callable[[_RuleViolation, Sequence[str]], None],
+    choose_index: Callable[[int], int],
+    record_broken_rule: Callable[[_RuleViolation, Sequence[str]], None],
     known_moves: dict[Any, None],
     on_match_end: Callable[[int], None],
 ) -> bool:
     """Play one random match, and record the game's faults that it shows.
 
-    choose        function: `choose(n)` returns a random number from 0 to n - 1
-    record_fault  called with each fault and the moves that lead to it
+    choose_index  function: `choose(n)` returns a random number from 0 to n - 1
+    record_broken_rule  called with each fault and the moves that lead to it
     known_moves   moves seen so far, which are tried as illegal moves in other positions; new ones are added
     on_match_end  called after the match with its number of plies
 
@@ -113,12 +113,12 @@ def _try_match(
     played_moves: list[str] = []
     try:
         position = _call_game("start", game.start)
-        for ply in range(MAX_PLIES):
+        for ply in range(MAX_RANDOM_MATCH_PLIES):
             for check_rule in (_check_turn, _check_estimate, _check_position, _check_board):
                 try:
                     check_rule(game, position, ply)
                 except _RuleViolation as violation:
-                    record_fault(violation, played_moves)
+                    record_broken_rule(violation, played_moves)
             moves = _check_moves(game, position)
             if not moves:
                 on_match_end(ply)
@@ -127,15 +127,15 @@ def _try_match(
                 try:
                     check_moves_rule(game, position, moves, known_moves)
                 except _RuleViolation as violation:
-                    record_fault(violation, played_moves)
-            move = moves[choose(len(moves))]
+                    record_broken_rule(violation, played_moves)
+            move = moves[choose_index(len(moves))]
             position = _check_successor(game, position, move, ply)
             played_moves.append(_format_move(game, move))
     except _RuleViolation as violation:
-        record_fault(violation, played_moves)
+        record_broken_rule(violation, played_moves)
         return False
-    why = f"a random match is not over after {MAX_PLIES:,} plies: give the game an end, as a limit of plies"
-    record_fault(_RuleViolation("end", why), played_moves)
+    why = f"a random match is not over after {MAX_RANDOM_MATCH_PLIES:,} plies: give the game an end, as a limit of plies"
+    record_broken_rule(_RuleViolation("end", why), played_moves)
     return False
 
 
@@ -231,12 +231,12 @@ def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
     invalid_marks = [
         mark
         for mark in marks
-        if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MAX_MARK_LENGTH)
+        if not isinstance(mark, str) or (not isinstance(mark, Player) and len(mark) > MAX_MARK_CHARACTERS)
     ]
     if invalid_marks:
         raise _RuleViolation(
             "board",
-            f"a mark is {_make_excerpt(invalid_marks[0])}: it must be a Player, or a text of at most {MAX_MARK_LENGTH} characters",
+            f"a mark is {_make_excerpt(invalid_marks[0])}: it must be a Player, or a text of at most {MAX_MARK_CHARACTERS} characters",
         )
 
 
@@ -276,7 +276,7 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     if (repr(position), repr(move)) != texts_before:
         raise _RuleViolation(
             "successor",
-            f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_LENGTH]} is now {_make_excerpt(position)}",
+            f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_CHARACTERS]} is now {_make_excerpt(position)}",
         )
     second_result = _call_game("successor", game.successor, position, move)
     if second_result != position_after:
@@ -419,6 +419,6 @@ def _format_move(game: Game[Any, Any], move: Any) -> str:
         return _make_excerpt(move)
 
 
-def _make_excerpt(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= MAX_EXCERPT_LENGTH else f"{text[:MAX_EXCERPT_LENGTH]}…"
+def _make_excerpt(quoted_value: Any) -> str:
+    text = repr(quoted_value)
+    return text if len(text) <= MAX_EXCERPT_CHARACTERS else f"{text[:MAX_EXCERPT_CHARACTERS]}…"

@@ -15,17 +15,17 @@ from arena.games.core import BadData, Game, Outcome, Player, Reason, require_int
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The eight lines of three cells, by cell number."""
 
-MARKS = {Player.MAXIE: "X", Player.MINNIE: "O"}
+MARK_BY_PLAYER = {Player.MAXIE: "X", Player.MINNIE: "O"}
 """Character of each player's marks in `Board.cells`."""
-OWNERS = {mark: player for player, mark in MARKS.items()}
-EMPTY = "."
+PLAYER_BY_MARK = {mark: player for player, mark in MARK_BY_PLAYER.items()}
+EMPTY_CELL = "."
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
     """A position: nine characters, row by row, each X, O, or `.` for an empty cell."""
 
-    cells: str = EMPTY * 9
+    cells: str = EMPTY_CELL * 9
 
 
 class TicTacToe(Game[Board, int]):
@@ -39,26 +39,26 @@ class TicTacToe(Game[Board, int]):
         return Board()
 
     def ply(self, position: Board) -> int:
-        return 9 - position.cells.count(EMPTY)
+        return 9 - position.cells.count(EMPTY_CELL)
 
     def expected_plies(self, position: Board) -> float:
-        return float(position.cells.count(EMPTY))
+        return float(position.cells.count(EMPTY_CELL))
 
     def moves(self, position: Board) -> Sequence[int]:
         if self.outcome(position) is not None:
             return ()
-        return tuple(cell for cell, mark in enumerate(position.cells) if mark == EMPTY)
+        return tuple(cell for cell, mark in enumerate(position.cells) if mark == EMPTY_CELL)
 
     def successor(self, position: Board, move: int) -> Board:
         cells = position.cells
-        return Board(cells[:move] + MARKS[self.player(position)] + cells[move + 1 :])
+        return Board(cells[:move] + MARK_BY_PLAYER[self.player(position)] + cells[move + 1 :])
 
     def outcome(self, position: Board) -> Outcome | None:
         cells = position.cells
         for a, b, c in LINES:
-            if cells[a] != EMPTY and cells[a] == cells[b] == cells[c]:
-                return Outcome(OWNERS[cells[a]], Reason.LINE)
-        return None if EMPTY in cells else Outcome(None, Reason.BOARD_FULL)
+            if cells[a] != EMPTY_CELL and cells[a] == cells[b] == cells[c]:
+                return Outcome(PLAYER_BY_MARK[cells[a]], Reason.LINE)
+        return None if EMPTY_CELL in cells else Outcome(None, Reason.BOARD_FULL)
 
     def estimate(self, position: Board) -> int:
         """Return the number of lines still open to Maxie minus the number still open to Minnie.
@@ -71,7 +71,7 @@ class TicTacToe(Game[Board, int]):
     def broken_rule(self, position: Board, move: int) -> str | None:
         if not 0 <= move <= 8:
             return "there is no such cell"
-        if position.cells[move] != EMPTY:
+        if position.cells[move] != EMPTY_CELL:
             return f"{self.move_to_text(move)} is taken by {position.cells[move]}"
         return None
 
@@ -106,15 +106,15 @@ class TicTacToe(Game[Board, int]):
             raise BadData(f"{cells} cannot be reached: X moves first and the players take turns")
         board = Board(cells)
         complete_lines = [
-            line for line in LINES if cells[line[0]] != EMPTY and len({cells[c] for c in line}) == 1
+            line for line in LINES if cells[line[0]] != EMPTY_CELL and len({cells[c] for c in line}) == 1
         ]
-        last_mark = MARKS[self.player(board).opponent]
+        last_mark = MARK_BY_PLAYER[self.player(board).opponent]
         if any(cells[line[0]] != last_mark for line in complete_lines):
             raise BadData(f"{cells} cannot be reached: the match was over before the last move")
         return board
 
     def marks(self, position: Board) -> Sequence[Player | str]:
-        return [OWNERS.get(cell, "") for cell in position.cells]
+        return [PLAYER_BY_MARK.get(cell, "") for cell in position.cells]
 
     def picture(self, position: Board) -> str:
         rows = [" ".join(position.cells[3 * row : 3 * row + 3]) for row in range(3)]

@@ -32,7 +32,7 @@ from arena.lab.selfplay import (
     PlayedMatch,
     compute_gap_to_median,
     compute_reply_chances,
-    get_points,
+    get_match_points,
     make_random_start,
     make_searcher,
     play_match,
@@ -50,19 +50,19 @@ DEFAULT_STRENGTHS = (500, 4_000, 32_000)
 """Numbers of nodes per move for the matches between equal searchers. The matches are played with each number in turn."""
 STRONG, WEAK = 4_000, 500
 """Nodes per move of the strong searcher and of the weak searcher in the pairs of unequal matches."""
-OPENING_PLIES = range(4, 10)
+OPENING_PLIES_RANGE = range(4, 10)
 """Numbers of random plies with which the matches begin, used in turn, from the first again after the last.
 
 The player who moves first after the random plies is ahead: at 500 nodes on italy, Maxie won 67 % of the matches with the
 first move and 32 % of the others. So both players must have the first move equally often.
 """
-TABLE_MB = 4
+TRANSPOSITION_TABLE_MB = 4
 """Size of a searcher's transposition table, in MiB."""
 OPENINGS_PER_TASK = 10
 """Number of openings per task of a process: enough that creating the searchers takes less than a tenth of the task's time."""
 
 
-MIN_LEAD_CHANCE = 0.55
+MIN_LEADER_WINNING_CHANCE = 0.55
 """Winning chance, from 0 to 1, from which on a player counts as the leader."""
 
 
@@ -71,7 +71,7 @@ class MatchStatistics:
     """Measured properties of one match.
 
     moves         number of moves after the opening
-    lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEAD_CHANCE
+    lead_changes  number of changes of the leader; a player leads with a winning chance of at least MIN_LEADER_WINNING_CHANCE
     is_comeback   True if the player who was behind after half of the moves won, False if the other player won; None if
                   nobody won, or nobody was behind
     recaptures    number of moves that take the same territory as each of the two moves before
@@ -102,7 +102,7 @@ def measure_match(
     leaders = [
         Player.MAXIE if chance > 0.5 else Player.MINNIE
         for chance in chances
-        if abs(chance - 0.5) >= MIN_LEAD_CHANCE - 0.5
+        if abs(chance - 0.5) >= MIN_LEADER_WINNING_CHANCE - 0.5
     ]
     middle_index = len(chances) // 2
     is_comeback = None
@@ -217,19 +217,19 @@ class MatchSummary:
     statistics: MatchStatistics | None
 
 
-def estimate_share(count: float, total: int, variance: float | None = None) -> EstimatedMean:
-    """Return the mean of outcomes from 0 to 1, `count` / `total`, with its error.
+def estimate_share(point_sum: float, total: int, variance: float | None = None) -> EstimatedMean:
+    """Return the mean of outcomes from 0 to 1, `point_sum` / `total`, with its error.
 
-    count     sum of the outcomes
+    point_sum  sum of the outcomes
     total     number of outcomes
     variance  variance of an outcome; by default that of outcomes which are only 0 or 1
 
     The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
     error would be 0 if all outcomes are equal.
     """
-    adjusted_share = (count + 2) / (total + 4)
+    adjusted_share = (point_sum + 2) / (total + 4)
     outcome_variance = adjusted_share * (1 - adjusted_share) if variance is None else variance
-    return EstimatedMean(count / total, Z95 * math.sqrt(outcome_variance / (total + 4)))
+    return EstimatedMean(point_sum / total, Z95 * math.sqrt(outcome_variance / (total + 4)))
 
 
 def summarize_equal_matches(nodes_per_move: int, matches: Sequence[MatchSummary]) -> EqualMatches:
@@ -266,13 +266,15 @@ def _estimate_mean(values: Sequence[float]) -> EstimatedMean:
 
 
 def _estimate_maxie_share(matches: Sequence[MatchSummary]) -> EstimatedMean:
-    points = [get_points(match.winner, Player.MAXIE) for match in matches]
+    points = [get_match_points(match.winner, Player.MAXIE) for match in matches]
     mean = sum(points) / len(matches)
     mean_square = sum(point * point for point in points) / len(matches)
     return estimate_share(sum(points), len(matches), max(mean_square - mean * mean, 1 / len(matches)))
 
 
-def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> UnequalPairs:
+def summarize_unequal_pairs(
+    strong_nodes_per_move: int, weak_nodes_per_move: int, matches: Sequence[MatchSummary]
+) -> UnequalPairs:
     """Return the combined results of pairs of matches between a strong searcher and a weak one.
 
     strong, weak  nodes per move of the strong and of the weak searcher
@@ -281,7 +283,7 @@ def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> 
     Raises ValueError if there is no pair.
     """
     counts = count_pair_scores(
-        get_points(first.winner, Player.MAXIE) + get_points(second.winner, Player.MINNIE)
+        get_match_points(first.winner, Player.MAXIE) + get_match_points(second.winner, Player.MINNIE)
         for first, second in zip(matches[0::2], matches[1::2], strict=True)
     )
     elo = estimate_elo_difference(counts)
@@ -289,9 +291,9 @@ def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> 
         raise ValueError("there is no Elo difference, because no pair was played")
     pairs = len(matches) // 2
     _, mean, variance = compute_moments(counts)
-    pairs_needed = compute_pairs_needed(counts)
+    pairs_needed = compute_pairs_to_distinguish(counts)
     return UnequalPairs(
-        nodes=(strong, weak),
+        nodes=(strong_nodes_per_move, weak_nodes_per_move),
         pairs=pairs,
         score=estimate_share(mean * pairs, pairs, max(variance, 1 / pairs)),
         elo=elo.elo,
@@ -301,17 +303,19 @@ def summarize_pairs(strong: int, weak: int, matches: Sequence[MatchSummary]) -> 
     )
 
 
-def compute_pairs_needed(counts: Sequence[float]) -> float:
+def compute_pairs_to_distinguish(pair_score_counts: Sequence[float]) -> float:
     """Return the number of pairs of matches that would show, at a confidence of 95 %, that the strong searcher is stronger.
 
-    counts  number of pairs in which the strong searcher scored 0, ½, 1, 1½ and 2 points, in this order
+    pair_score_counts  number of pairs in which the strong searcher scored 0, ½, 1, 1½ and 2 points, in this order
 
     With the returned number of pairs, the 95 % interval of the score just excludes one half. The number is infinity if
     the strong searcher is not ahead.
     """
-    if sum(1 for n in counts if n) == 1:
-        counts = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
-    _, mean, variance = compute_moments(counts)
+    if sum(1 for n in pair_score_counts if n) == 1:
+        pair_score_counts = [
+            n + (i in {0, len(pair_score_counts) - 1}) for i, n in enumerate(pair_score_counts)
+        ]
+    _, mean, variance = compute_moments(pair_score_counts)
     return (Z95 / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
 
 
@@ -384,21 +388,21 @@ def measure_maps(
         for nodes_a, nodes_b, count in strengths_and_counts
         for first in range(0, count, OPENINGS_PER_TASK)
     ]
-    with closing(map_in_processes(_play_task, tasks, process_count)) as results:
+    with closing(map_in_processes(_play_task_matches, tasks, process_count)) as results:
         for map_number, map_results in groupby(results, key=lambda result: result[0][0].map_number):
             matches_by_nodes: dict[tuple[int, int], list[MatchSummary]] = defaultdict(list)
             for (task,), task_matches in map_results:
                 matches_by_nodes[task.nodes_a, task.nodes_b] += task_matches
                 progress(len(task_matches))
             equals = [summarize_equal_matches(nodes, matches_by_nodes[nodes, nodes]) for nodes in strengths]
-            signal = summarize_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK])
+            signal = summarize_unequal_pairs(STRONG, WEAK, matches_by_nodes[STRONG, WEAK])
             map = _make_game(game, maps[map_number]).map
             yield MeasuredMap(
                 map.name, map.territory_cap, map.armies_to_win, map.ply_limit, evaluator, equals, signal
             )
 
 
-def list_strengths(games: Sequence[Riskless]) -> Sequence[int]:
+def choose_strengths(games: Sequence[Riskless]) -> Sequence[int]:
     """Return the numbers of nodes per move with which equal searchers play `games`: those in DEFAULT_STRENGTHS.
 
     If a game has no kernel, the last number is left out, because the game is searched in Python, which is slow.
@@ -416,13 +420,13 @@ def count_matches(map_count: int, match_count: int, strength_count: int) -> int:
     return map_count * (strength_count * match_count + 2 * max(1, match_count // 2))
 
 
-def _make_game(game: str, map: RisklessMap) -> Riskless:
-    return cast("type[Riskless]", CATALOGUE.load(game))(map)
+def _make_game(game_name: str, map: RisklessMap) -> Riskless:
+    return cast("type[Riskless]", CATALOGUE.load_game_class(game_name))(map)
 
 
-def _play_task(task: _MeasurementTask) -> list[MatchSummary]:
+def _play_task_matches(task: _MeasurementTask) -> list[MatchSummary]:
     game = _make_game(task.game, task.map)
-    settings = Settings(table_mb=TABLE_MB, foresee=False)
+    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, foresee=False)
     with (
         closing(make_searcher(game, task.evaluator, settings)) as searcher_a,
         closing(make_searcher(game, task.evaluator, settings)) as searcher_b,
@@ -439,7 +443,9 @@ def _play_matches(
     for number in task.openings:
         if task.fixed_openings is None:
             start = make_random_start(
-                game, random.Random(f"{task.seed}/{number}"), OPENING_PLIES[number % len(OPENING_PLIES)]
+                game,
+                random.Random(f"{task.seed}/{number}"),
+                OPENING_PLIES_RANGE[number % len(OPENING_PLIES_RANGE)],
             )
         else:
             start = find_position_after(game, task.fixed_openings[number])

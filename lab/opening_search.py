@@ -29,25 +29,25 @@ from arena.lab.processes import map_in_processes
 from arena.lab.selfplay import (
     compute_gap_to_median,
     compute_reply_chances,
-    get_points,
+    get_match_points,
     play_match,
     search_smoothed_value,
 )
 from arena.match.openings import find_position_after, make_random_opening
 from arena.protocol.values import Opening
 
-TABLE_MB = 1
+TRANSPOSITION_TABLE_MB = 1
 """Size of a searcher's transposition table, in MiB."""
 REPLY_NODES_DIVISOR = 4
 """Divisor of `OpeningCriteria.nodes`: the search of each reply to an opening gets this part of the nodes."""
-STRENGTH_QUARTERS = (3, 5)
+NODE_QUARTERS_BY_MATCH = (3, 5)
 """Nodes per move in the first and the second match at a strength, in quarters of the strength's nodes.
 
 The two numbers differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
 """Number of openings per task of a process: enough that creating the searcher takes less than a tenth of the task's time."""
-MAX_FRUITLESS_TRIES = 1_000
+MAX_CONSECUTIVE_DUPLICATES = 1_000
 """Number of random openings in a row without a new position after which the search for openings ends."""
 
 
@@ -114,7 +114,7 @@ def make_openings(
 def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator[Opening]:
     """Yield random openings that lead to different positions, alternating between `plies` and `plies + 1` moves.
 
-    The iterator ends after MAX_FRUITLESS_TRIES openings in a row without a new position.
+    The iterator ends after MAX_CONSECUTIVE_DUPLICATES openings in a row without a new position.
     """
     game = Riskless(map)
     seen_keys: set[object] = set()
@@ -123,7 +123,7 @@ def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator
         opening = make_random_opening(game, plies + number % 2, f"{seed}/{number}")
         position_key = game.repetition_key(find_position_after(game, opening))
         fruitless_tries = fruitless_tries + 1 if position_key in seen_keys else 0
-        if fruitless_tries > MAX_FRUITLESS_TRIES:
+        if fruitless_tries > MAX_CONSECUTIVE_DUPLICATES:
             return
         if not fruitless_tries:
             seen_keys.add(position_key)
@@ -133,7 +133,7 @@ def _draw_distinct_openings(map: RisklessMap, plies: int, seed: int) -> Iterator
 def _test_openings(map: RisklessMap, criteria: OpeningCriteria, openings: Sequence[Opening]) -> list[Opening]:
     """Return the openings that pass the tests of `criteria`, in the order of `openings`."""
     game = Riskless(map)
-    settings = Settings(table_mb=TABLE_MB, exact=criteria.exact, foresee=False)
+    settings = Settings(table_mb=TRANSPOSITION_TABLE_MB, exact=criteria.exact, foresee=False)
     with closing(Searcher(game, weights_for(game, criteria.evaluator), settings)) as searcher:
         return [
             opening
@@ -165,9 +165,10 @@ def _is_even_in_play(
     seats = dict.fromkeys(Player, searcher)
     for nodes in criteria.strengths:
         matches = [
-            play_match(game, position, seats, max(1, nodes * quarters // 4)) for quarters in STRENGTH_QUARTERS
+            play_match(game, position, seats, max(1, nodes * quarters // 4))
+            for quarters in NODE_QUARTERS_BY_MATCH
         ]
-        points = sum(get_points(match.winner, Player.MAXIE) for match in matches)
+        points = sum(get_match_points(match.winner, Player.MAXIE) for match in matches)
         if abs(points - len(matches) / 2) > 0.5:
             return False
     return True

@@ -26,15 +26,15 @@ from arena.games.tictactoe import TicTacToe
 from arena.match.repetition import RepetitionCounter
 from arena.protocol.adjudication import DEFAULT_RULES, REPETITION_RULE
 
-RANDOM_PLIES = (4, 40)
+RANDOM_START_PLIES_RANGE = (4, 40)
 """Minimum and maximum number of random plies before a match from which weights are learned."""
-TICTACTOE_RANDOM_PLIES = (0, 3)
+TICTACTOE_RANDOM_START_PLIES_RANGE = (0, 3)
 """Minimum and maximum number of random plies before a match of tic-tac-toe from which weights are learned."""
-LEARNING_TABLE_MB = 2
+LEARNING_TRANSPOSITION_TABLE_MB = 2
 """Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
-MAX_ATTEMPTS = 20
+MAX_ATTEMPTS_PER_LENGTH = 20
 """Number of random openings of one length that may end the match before openings of half that length are tried."""
-MAX_PLIES_REASON = "cut"
+PLY_LIMIT_REASON = "cut"
 """End reason of a match that was stopped at its maximum number of plies."""
 
 
@@ -57,7 +57,7 @@ def make_searcher(game: Game[Any, Any], evaluator: str, settings: Settings) -> D
 
 def make_weighted_searcher(game: Game[Any, Any], weights: Mapping[str, int]) -> Searcher[Any, Any]:
     """Return a compiled searcher whose evaluator has these weights, in the units of a weights file. The caller closes it."""
-    return Searcher(game, scale_weights(game, weights), Settings(table_mb=LEARNING_TABLE_MB))
+    return Searcher(game, scale_weights(game, weights), Settings(table_mb=LEARNING_TRANSPOSITION_TABLE_MB))
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class PlayedMatch:
     winner: Player | None
     """Player who won the match; None for a draw."""
     reason: str
-    """Reason for the end of the match: the game's (`Outcome.word`), REPETITION_RULE or MAX_PLIES_REASON."""
+    """Reason for the end of the match: the game's (`Outcome.word`), REPETITION_RULE or PLY_LIMIT_REASON."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
@@ -78,7 +78,7 @@ def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> A
     If random matches often end sooner, return a position after half as many plies, and so on.
     """
     while True:
-        for _ in range(MAX_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS_PER_LENGTH):
             position = game.start()
             for _ in range(plies):
                 moves = game.moves(position)
@@ -92,7 +92,7 @@ def make_random_start(game: Game[Any, Any], rng: random.Random, plies: int) -> A
 
 def draw_random_start(game: Game[Any, Any], rng: random.Random) -> Any:
     """Return an unfinished position after a random number of random plies from the game's start."""
-    plies = TICTACTOE_RANDOM_PLIES if isinstance(game, TicTacToe) else RANDOM_PLIES
+    plies = TICTACTOE_RANDOM_START_PLIES_RANGE if isinstance(game, TicTacToe) else RANDOM_START_PLIES_RANGE
     return make_random_start(game, rng, rng.randint(*plies))
 
 
@@ -129,7 +129,7 @@ def play_match(
         reports.append(report)
         position = game.successor(position, report.move)
     if outcome is None:
-        return PlayedMatch(None, MAX_PLIES_REASON, tuple(positions), tuple(reports))
+        return PlayedMatch(None, PLY_LIMIT_REASON, tuple(positions), tuple(reports))
     return PlayedMatch(outcome.winner, outcome.word, tuple(positions), tuple(reports))
 
 
@@ -148,7 +148,7 @@ def play_pair(
         play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes_per_move).winner
         for seat in (Player.MAXIE, Player.MINNIE)
     )
-    return get_points(winner_1, Player.MAXIE), get_points(winner_2, Player.MINNIE)
+    return get_match_points(winner_1, Player.MAXIE), get_match_points(winner_2, Player.MINNIE)
 
 
 def search_smoothed_value(
@@ -193,6 +193,6 @@ def compute_gap_to_median(chances: Sequence[float]) -> float:
     return chances[0] - chances[len(chances) // 2]
 
 
-def get_points(winner: Player | None, seat: Player) -> float:
+def get_match_points(winner: Player | None, seat: Player) -> float:
     """Return the points that the player in `seat` gets in a match with this winner: 1, ½ or 0."""
     return 0.5 if winner is None else float(winner is seat)

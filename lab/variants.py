@@ -17,10 +17,10 @@ from dataclasses import replace
 
 from arena.games.riskless_map import BadMap, RisklessMap
 from arena.lab.balance import StartBalancer
-from arena.maps.generators import GRID_CAP, TERRITORIES_PER_START, make_map
+from arena.maps.generators import GRID_TERRITORY_CAP, TERRITORIES_PER_START_TERRITORY, make_generated_map
 from arena.maps.loader import MapError, load_map
 
-VARIANT_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
+VARIANT_NAME_FORM = "NAME[:cap=N][,goal=N], as in ring:12:cap=40 or planar:24:7:cap=20,goal=90"
 """Form of the name of a map with another cap or goal, for error messages."""
 PLANAR_PREFIX = "planar:"
 
@@ -59,25 +59,25 @@ def load_variant(name: str) -> RisklessMap:
     if "=" not in numbers or numbers.endswith(".toml"):
         return _load_base_map(name)
     if not colon:
-        raise MapError(f"{name:.60}: no such map; the form of a variant is {VARIANT_FORM}")
+        raise MapError(f"{name:.60}: no such map; the form of a variant is {VARIANT_NAME_FORM}")
     new_values = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in new_values or not (number.isascii() and number.isdecimal()):
             raise MapError(
-                f"{name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_FORM}"
+                f"{name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_NAME_FORM}"
             )
         new_values[key] = int(number)
     try:
         return replace(
-            _replace_cap_and_goal(_load_base_map(base), new_values.get("cap"), new_values.get("goal")),
+            _with_cap_and_goal(_load_base_map(base), new_values.get("cap"), new_values.get("goal")),
             name=name,
         )
     except BadMap as error:
         raise MapError(f"{name:.60}: {error}") from None
 
 
-def _replace_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
+def _with_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
     """Return the map with another cap or goal. Raises BadMap if the map cannot have them.
 
     If `cap` is None, the map keeps its cap. If `goal` is None, the goal stays the same share of the map's capacity.
@@ -104,26 +104,26 @@ def _load_base_map(name: str) -> RisklessMap:
         raise MapError(f"{name:.60}: {error}") from None
 
 
-PLANAR_SIZES = range(5, 65)
+PLANAR_MAP_SIZES = range(5, 65)
 """Allowed numbers of territories of a random planar map."""
 WIDTH, HEIGHT = 100, 60
 """Size of the rectangle in which the territories of a random planar map lie, in units of map coordinates."""
-MAX_STARTS = 100
+MAX_START_TRIES = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 
 
-def make_planar_map(size: int, number: int) -> RisklessMap:
-    """Return the `number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
+def make_planar_map(size: int, map_number: int) -> RisklessMap:
+    """Return the `map_number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
 
     Two points are joined if the disc whose diameter is the line between them contains no third point (Gabriel and Sokal
     1969). Such a graph is planar and connected, and each territory has about 3.5 roads. Servers do not offer these maps to
     clients, since generating one takes O(size³) time. Raises ValueError for another size.
     """
-    if size not in PLANAR_SIZES:
+    if size not in PLANAR_MAP_SIZES:
         raise ValueError(
-            f"a random planar map must have {PLANAR_SIZES[0]} to {PLANAR_SIZES[-1]} territories, not {size}"
+            f"a random planar map must have {PLANAR_MAP_SIZES[0]} to {PLANAR_MAP_SIZES[-1]} territories, not {size}"
         )
-    rng = random.Random(f"planar {size} {number}")
+    rng = random.Random(f"planar {size} {map_number}")
     places = [(round(rng.uniform(0, WIDTH), 2), round(rng.uniform(0, HEIGHT), 2)) for _ in range(size)]
     neighbours = tuple(
         tuple(
@@ -133,14 +133,14 @@ def make_planar_map(size: int, number: int) -> RisklessMap:
         )
         for territory in range(size)
     )
-    maxie, minnie = _choose_fair_start(neighbours, max(1, round(size / TERRITORIES_PER_START)), rng)
-    return make_map(
-        f"planar:{size}:{number}",
+    maxie, minnie = _choose_fair_start(neighbours, max(1, round(size / TERRITORIES_PER_START_TERRITORY)), rng)
+    return make_generated_map(
+        f"planar:{size}:{map_number}",
         territories=tuple(map(str, range(size))),
         neighbours=neighbours,
-        cap=GRID_CAP,
-        minnie=minnie,
-        maxie=maxie,
+        territory_cap=GRID_TERRITORY_CAP,
+        minnie_territories=minnie,
+        maxie_territories=maxie,
         places=tuple(places),
     )
 
@@ -158,13 +158,13 @@ def _is_gabriel_edge(places: Sequence[tuple[float, float]], first: int, second: 
 def _choose_fair_start(
     neighbours: Sequence[Sequence[int]], territories_per_side: int, rng: random.Random
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the fairest of MAX_STARTS random starts: Maxie's and Minnie's territories.
+    """Return the fairest of MAX_START_TRIES random starts: Maxie's and Minnie's territories.
 
     Each side has at most `territories_per_side` territories, and no two territories of the start are adjacent.
     """
     balancer = StartBalancer(neighbours)
     starts = []
-    for _ in range(MAX_STARTS):
+    for _ in range(MAX_START_TRIES):
         chosen: list[int] = []
         for territory in rng.sample(range(len(neighbours)), len(neighbours)):
             if len(chosen) < 2 * territories_per_side and not set(neighbours[territory]) & set(chosen):

@@ -24,7 +24,7 @@ from arena.processes.child import BotProgram
 from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 
-GRACE_MS = 2_000
+RECONNECT_GRACE_MS = 2_000
 """Milliseconds within which a disconnected bot must reconnect. On one machine, a lost connection usually means a crash."""
 
 

@@ -38,7 +38,7 @@ from arena.rating.schedule import Schedule
 if TYPE_CHECKING:
     from distributed import Client
 
-WORKER_CHECK_SECONDS = 2.0
+WORKER_CHECK_INTERVAL_SECONDS = 2.0
 """Seconds between counts of the cluster's workers while no pair ends."""
 
 MAX_SECONDS_WITHOUT_WORKER = 60
@@ -56,22 +56,22 @@ class ClusterUnavailable(Exception):
 
 
 @asynccontextmanager
-async def open_cluster(address: str, seconds: float) -> AsyncIterator[Client]:
-    """Connect to the Dask scheduler at `address` for the duration of the block.
+async def open_cluster(scheduler_address: str, timeout_seconds: float) -> AsyncIterator[Client]:
+    """Connect to the Dask scheduler at `scheduler_address` for the duration of the block.
 
-    seconds  maximum number of seconds to wait for the scheduler's answer
+    timeout_seconds  maximum number of seconds to wait for the scheduler's answer
 
     Raises ClusterUnavailable if no scheduler answers.
     """
     from distributed import Client  # noqa: PLC0415  an extra, and slow to import
 
-    client = Client(address, asynchronous=True, set_as_default=False, timeout=seconds)
+    client = Client(scheduler_address, asynchronous=True, set_as_default=False, timeout=timeout_seconds)
     try:
         try:
             await client
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
-            raise ClusterUnavailable(f"no Dask scheduler answers at {address}: {reason}") from None
+            raise ClusterUnavailable(f"no Dask scheduler answers at {scheduler_address}: {reason}") from None
         yield client
     finally:
         with anyio.move_on_after(5, shield=True):
@@ -154,7 +154,7 @@ class ClusterRunner:
                         break
                     self._running_pair_count += 1
                     tasks.start_soon(self._play_pair, schedule, pairings)
-                with anyio.move_on_after(min(max(seconds, 0) or math.inf, WORKER_CHECK_SECONDS)):
+                with anyio.move_on_after(min(max(seconds, 0) or math.inf, WORKER_CHECK_INTERVAL_SECONDS)):
                     await self._changed.wait()
                 self._changed = anyio.Event()
 
@@ -181,7 +181,7 @@ class ClusterRunner:
         max_seconds = MAX_WORKERS_PER_PAIR * (
             self._restart_policy.settle_seconds
             + sum(map(compute_max_match_seconds, terms_by_match_id.values()))
-            + event_terms.EXTRA_MATCH_SECONDS
+            + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
         )
         pair_result, reason = PairResult(), f"no worker completed the pair within {max_seconds:.0f} s"
         with anyio.move_on_after(max_seconds):
@@ -196,7 +196,7 @@ class ClusterRunner:
             record = make_void_record(match_terms, reason)
             if match in record_lines:
                 try:
-                    record = check_record(record_lines[match], match_terms)
+                    record = parse_worker_record(record_lines[match], match_terms)
                 except BadRecord as error:
                     record = make_void_record(match_terms, f"the worker's record is invalid: {error}")
             await self._host.store_record(match_terms, record)
@@ -257,9 +257,9 @@ def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
     return pairs
 
 
-def check_record(line: str, terms: Terms) -> Record:
+def parse_worker_record(record_line: str, terms: Terms) -> Record:
     """Return the record in a worker's answer. Raises BadRecord if it belongs to another match or breaks the rules."""
-    record = from_line(line)
+    record = from_line(record_line)
     expected = {
         "match": terms.match,
         "event": terms.event,

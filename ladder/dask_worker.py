@@ -18,7 +18,7 @@ from arena.games.catalogue import CATALOGUE, find_rules_mismatch_reason
 from arena.games.core import GameError
 from arena.games.loading import split_spec
 from arena.ladder.bot_pool import BotPool, BotRefused
-from arena.ladder.bot_processes import GRACE_MS, open_bot_processes
+from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.plan import BotPlan
 from arena.ladder.runner import (
     MatchHost,
@@ -33,7 +33,7 @@ from arena.protocol.record import Record, to_line
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
-_OPENING_LOCK = Lock()
+_OPENINGS_LOCK = Lock()
 """Lock held while a server is opened, because the migration library handles one store at a time per process."""
 
 
@@ -94,9 +94,9 @@ async def _play_job(
     pair_result = PairResult()
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
-        with _OPENING_LOCK:
+        with _OPENINGS_LOCK:
             host = await stack.enter_async_context(
-                open_host(make_private_host_settings(grace_seconds=GRACE_MS / 1000))
+                open_host(make_private_host_settings(grace_seconds=RECONNECT_GRACE_MS / 1000))
             )
         processes = await stack.enter_async_context(
             open_bot_processes(

@@ -14,12 +14,12 @@ from arena.games.core import AnyGame
 from arena.maps.openings_file import find_shipped_openings_file, read_openings
 from arena.match.openings import make_random_opening
 from arena.protocol.values import Opening
-from arena.rating.pairing import shuffle
+from arena.rating.pairing import shuffle_by_salt
 
 SHIPPED_OPENINGS: Final = "shipped"
 """Value of `--openings`, and of `openings` in a ladder file, that selects the openings shipped with each map."""
 
-MAX_OPENING_DRAWS = 64
+MAX_OPENING_ATTEMPTS = 64
 """Number of random openings tried to find a new one for a start position.
 
 After each search without success, the number is halved for this position, because small games have few openings.
@@ -35,7 +35,7 @@ class RandomOpenings:
         self._seed = seed
         self._openings: list[list[Opening]] = [[] for _ in games]
         self._texts: list[set[str]] = [set() for _ in games]
-        self._max_attempts = [MAX_OPENING_DRAWS for _ in games]
+        self._max_attempts = [MAX_OPENING_ATTEMPTS for _ in games]
 
     def get_opening(self, round: int, start: int) -> Opening:
         """Return the opening of a round (from 0) on the start position with the index `start`.
@@ -95,4 +95,4 @@ def _load_built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Ope
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.
     [openings] = read_openings(path, [game])
-    return [openings[place] for place in shuffle(range(len(openings)), str(seed))]
+    return [openings[place] for place in shuffle_by_salt(range(len(openings)), str(seed))]

@@ -16,7 +16,7 @@ from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 
-EXTRA_MATCH_SECONDS = 60.0
+MATCH_TIME_LIMIT_MARGIN_SECONDS = 60.0
 """Seconds by which a match may exceed the time that its clocks allow. After that, the match is stopped and void."""
 ASSUMED_MAX_PLIES = 1000
 """Number of plies assumed in the time limit of a match that has no ply limit."""
@@ -39,20 +39,20 @@ class EventTerms:
 
     def make_match_terms(
         self,
-        match: str,
+        match_id: str,
         pairing: Pairing,
         thread_limits: ThreadLimits,
         players: Players | None = None,
     ) -> Terms:
         """Return the terms of one match.
 
-        match          id of the match
+        match_id       id of the match
         pairing        bots, seats and start position of the match
         thread_limits  maximum number of search threads of each bot
         players        names under which the two bots are connected; None for their names in the plan
         """
         return Terms(
-            match=match,
+            match=match_id,
             event=self.event,
             game=self.starts[pairing.pair.start],
             players=players or Players(pairing.maxie, pairing.minnie),

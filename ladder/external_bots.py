@@ -22,13 +22,13 @@ COMPOSE_NEW_EVENT_HINT = "with Docker Compose, EVENT=NAME docker compose up begi
 
 MISSING_BOTS_NOTICE_SECONDS = 30
 """Seconds without a new bot after which a ladder that waits for bots reports which ones are missing."""
-MIN_BOTS = 2
+MIN_EXTERNAL_BOTS = 2
 """Minimum number of bots with which a ladder begins after the waiting time."""
-SETTLE_SECONDS = 5
+MIN_SECONDS_SINCE_LAST_BOT = 5
 """Number of seconds without a new bot after which a ladder begins, once enough bots are connected."""
-MAX_AWAY_SECONDS = 30
+MAX_DISCONNECTED_SECONDS = 30
 """Maximum number of seconds for which a bot can be away. After that it is lost: it plays no more matches."""
-MAX_SILENT_MATCHES = 2
+MAX_MATCHES_WITHOUT_MOVE = 2
 """Number of consecutive matches without a move by a bot after which it is lost: it plays no more matches."""
 
 
@@ -67,7 +67,7 @@ class ExternalBot:
     def record_match(self, *, made_move: bool) -> None:
         """Record whether the bot made a move in its last match."""
         self._silent_matches = 0 if made_move else self._silent_matches + 1
-        self.is_lost = self.is_lost or self._silent_matches >= MAX_SILENT_MATCHES
+        self.is_lost = self.is_lost or self._silent_matches >= MAX_MATCHES_WITHOUT_MOVE
 
     def record_presence(self, now: float, *, is_present: bool) -> None:
         """Record whether the bot is present, that is not away, at time `now` (monotonic, in seconds)."""
@@ -76,7 +76,7 @@ class ExternalBot:
         elif self._away_since is None:
             self._away_since = now
         else:
-            self.is_lost = self.is_lost or now - self._away_since > MAX_AWAY_SECONDS
+            self.is_lost = self.is_lost or now - self._away_since > MAX_DISCONNECTED_SECONDS
 
 
 @dataclass
@@ -149,7 +149,7 @@ class ExternalBots:
             for name, bot in self._bots.items():
                 bot.record_presence(now, is_present=name in connected)
             self._notify_changed()
-            # Look once a second even without a change: a bot that stays away is lost after MAX_AWAY_SECONDS.
+            # Look once a second even without a change: a bot that stays away is lost after MAX_DISCONNECTED_SECONDS.
             with anyio.move_on_after(1):
                 await self._host.wait_for_change()
 
@@ -158,72 +158,74 @@ async def gather_bots(
     host: Host,
     game: str,
     settings: ExternalBotSettings,
-    names: Sequence[str] = (),
+    expected_names: Sequence[str] = (),
     on_notice: Callable[[str], None] = lambda _text: None,
     clock: TimeSource = MONOTONIC,
 ) -> ExternalBots:
-    """Wait for bots that play `game`, and return them. Given `names`, wait only for these bots.
+    """Wait for bots that play `game`, and return them. Given `expected_names`, wait only for these bots.
 
-    If some bots are missing after the waiting time, go on without them. Missing bots of `names` are returned as away.
-    Raises TooFewBots if fewer than two connected.
+    If some bots are missing after the waiting time, go on without them. Missing bots of `expected_names` are returned
+    as away. Raises TooFewBots if fewer than two connected.
 
     on_notice: function that is called during the wait with a message that says which bots are missing
     """
     connected: set[str] = set()
     start_time = clock.now()
     with anyio.move_on_after(settings.wait_seconds):
-        while not _are_enough_bots_connected(connected, settings, names):
+        while not _are_enough_bots_connected(connected, settings, expected_names):
             with anyio.move_on_after(MISSING_BOTS_NOTICE_SECONDS) as notice_timeout:
                 connected = await _wait_for_other_bots(host, game, connected)
             waited_seconds = round(clock.now() - start_time)
             if notice_timeout.cancelled_caught and waited_seconds < settings.wait_seconds:
-                missing_text = _describe_missing_bots(connected, settings, names, waited_seconds)
+                missing_text = _describe_missing_bots(connected, settings, expected_names, waited_seconds)
                 on_notice(f"{missing_text}; waiting up to {settings.wait_seconds:g} s")
     with anyio.move_on_after(settings.wait_seconds):
         while (
-            not names
-            and _are_enough_bots_connected(connected, settings, names)
+            not expected_names
+            and _are_enough_bots_connected(connected, settings, expected_names)
             and (new_bots := await _wait_for_new_bots(host, game, connected))
         ):
             connected |= new_bots
     connected |= host.list_available_bots(game)
-    if names:
-        connected &= set(names)
+    if expected_names:
+        connected &= set(expected_names)
     missing_text = (
         ""
-        if _are_enough_bots_connected(connected, settings, names)
-        else _describe_missing_bots(connected, settings, names, settings.wait_seconds)
+        if _are_enough_bots_connected(connected, settings, expected_names)
+        else _describe_missing_bots(connected, settings, expected_names, settings.wait_seconds)
     )
-    if len(connected) < MIN_BOTS:
+    if len(connected) < MIN_EXTERNAL_BOTS:
         advice = (
-            f"; connect them, or name another event with --event; {COMPOSE_NEW_EVENT_HINT}" if names else ""
+            f"; connect them, or name another event with --event; {COMPOSE_NEW_EVENT_HINT}"
+            if expected_names
+            else ""
         )
         raise TooFewBots(f"{missing_text}{advice}")
-    bots = {name: ExternalBot() for name in names or connected}
+    bots = {name: ExternalBot() for name in expected_names or connected}
     for name, bot in bots.items():
         bot.record_presence(clock.now(), is_present=name in connected)
     return ExternalBots(host, game, bots, _clock=clock, missing_bots_text=missing_text)
 
 
 def _are_enough_bots_connected(
-    connected: set[str], settings: ExternalBotSettings, names: Sequence[str]
+    connected: set[str], settings: ExternalBotSettings, expected_names: Sequence[str]
 ) -> bool:
-    """Return True if all bots of `names` are connected, or without names, as many bots as the settings require."""
-    return connected >= set(names) if names else len(connected) >= settings.min_bots
+    """Return True if all bots of `expected_names` are connected, or without names, as many bots as the settings require."""
+    return connected >= set(expected_names) if expected_names else len(connected) >= settings.min_bots
 
 
 def _describe_missing_bots(
-    connected: set[str], settings: ExternalBotSettings, names: Sequence[str], seconds: float
+    connected: set[str], settings: ExternalBotSettings, expected_names: Sequence[str], waited_seconds: float
 ) -> str:
-    """Return a message that says which bots did not connect within `seconds`. Called if too few bots connected.
+    """Return a message that says which bots did not connect within `waited_seconds`. Called if too few bots connected.
 
-    Without `names`, the names of the missing bots are unknown. The text then lists the connected bots.
+    Without `expected_names`, the names of the missing bots are unknown. The text then lists the connected bots.
     """
-    if names:
-        missing_text = ", ".join(sorted(set(names) - connected))
-        return f"these bots of the event did not connect within {seconds:g} s: {missing_text}"
+    if expected_names:
+        missing_text = ", ".join(sorted(set(expected_names) - connected))
+        return f"these bots of the event did not connect within {waited_seconds:g} s: {missing_text}"
     connected_text = ", ".join(sorted(connected)) or "none"
-    return f"{len(connected)} of {settings.min_bots} bots connected within {seconds:g} s: {connected_text}"
+    return f"{len(connected)} of {settings.min_bots} bots connected within {waited_seconds:g} s: {connected_text}"
 
 
 async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
@@ -243,8 +245,8 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
 
 
 async def _wait_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
-    """Wait for bots that are not in `known_bots`, and return those that connect within SETTLE_SECONDS."""
-    with anyio.move_on_after(SETTLE_SECONDS):
+    """Wait for bots that are not in `known_bots`, and return those that connect within MIN_SECONDS_SINCE_LAST_BOT."""
+    with anyio.move_on_after(MIN_SECONDS_SINCE_LAST_BOT):
         while not (new_bots := host.list_available_bots(game) - known_bots):
             await host.wait_for_change()
         return new_bots

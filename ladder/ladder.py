@@ -73,11 +73,11 @@ class Ladder:
 
     def __post_init__(self) -> None:
         if self.plan.bots:
-            self.begin(uuid.uuid4())
+            self.begin_event(uuid.uuid4())
 
-    def set_event(self, event: str) -> None:
+    def set_event_name(self, event_name: str) -> None:
         """Set the name of the event."""
-        self.plan = replace(self.plan, event=event)
+        self.plan = replace(self.plan, event=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:
         """Return the file `record_file`. If `record_file` is None, first set it to a file named after the start of the event.
@@ -96,20 +96,22 @@ class Ladder:
     def set_other_line_count(self, count: int) -> None:
         self.other_line_count = count
 
-    def set_bots(self, names: Sequence[str]) -> None:
+    def set_external_bots(self, bot_names: Sequence[str]) -> None:
         """Set the bots of a ladder whose plan names none. Must be called before the first match."""
-        self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in names))
+        self.plan = replace(self.plan, bots=tuple(BotPlan(name) for name in bot_names))
 
-    def begin(self, event: UUID, finished: Mapping[str, Record] | None = None) -> list[Record]:
-        """Create the schedule of the matches that are not in `finished`. Return the void matches, which are played again.
+    def begin_event(
+        self, event_uid: UUID, finished_records: Mapping[str, Record] | None = None
+    ) -> list[Record]:
+        """Create the schedule of the matches that are not in `finished_records`. Return the void matches, which are played again.
 
-        event     id of the event
-        finished  finished matches by id, in the order in which they finished
+        event_uid  id of the event
+        finished_records  finished matches by id, in the order in which they finished
         """
         plan = self.plan
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
-        self.schedule = Schedule(event.hex, format)
-        counted_matches, void_records = self.schedule.resume(finished or {})
+        self.schedule = Schedule(event_uid.hex, format)
+        counted_matches, void_records = self.schedule.resume(finished_records or {})
         self.played = [
             (pairing, replace_connection_names(pairing, record)) for pairing, record in counted_matches
         ]
@@ -119,7 +121,7 @@ class Ladder:
     def add_match(self, pairing: Pairing, record: Record) -> None:
         self.played.append((pairing, record))
 
-    def stop(self) -> None:
+    def record_early_stop(self) -> None:
         """Record that the ladder was stopped before its end."""
         self.is_stopped = True
 
@@ -131,7 +133,7 @@ class Ladder:
     def records(self) -> list[Record]:
         return [record for _, record in self.played]
 
-    def make_rows(self) -> list[StandingsRow]:
+    def make_standings_rows(self) -> list[StandingsRow]:
         """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
         rows = make_standings(self.bots, self.records)
         if self.schedule is not None and self.plan.format in FORMATS_WITHOUT_ELO:

@@ -20,7 +20,7 @@ from anyio.abc import TaskStatus
 from arena.clock import MONOTONIC
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotPool
-from arena.ladder.bot_processes import GRACE_MS, open_bot_processes
+from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.dask_runner import ClusterRunner, open_cluster
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_without_playing
@@ -43,10 +43,10 @@ from arena.server.store.ladder_lock import CannotResume
 from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, store_bots
 from arena.server.web.event_progress import EventProgress
 
-EXTERNAL_GRACE_MS = 10_000
+EXTERNAL_RECONNECT_GRACE_MS = 10_000
 """Milliseconds within which a disconnected external bot must reconnect."""
 
-READY_MS = 120_000
+READY_TIMEOUT_MS = 120_000
 """Milliseconds within which a bot must get ready for a match. On a busy machine, loading a compiled search takes long."""
 
 SCHEDULER_TIMEOUT_SECONDS = 10
@@ -70,17 +70,17 @@ async def run_ladder(
     ladder: Ladder,
     observer: ProgressObserver,
     *,
-    database: str | None = None,
+    database_url: str | None = None,
     external: ExternalBotSettings | None = None,
-    cluster: str | None = None,
+    scheduler_address: str | None = None,
     port: int = 0,
 ) -> None:
     """Play a ladder to its end, until its test is decided, or until a signal. Afterwards `ladder` holds the results.
 
     observer  receiver of the address, of finished matches and of problems
-    database  URL of a store, in which an interrupted event is resumed; None for a temporary store
+    database_url  URL of a store, in which an interrupted event is resumed; None for a temporary store
     external  settings for bots that connect by themselves; None to start the bots of the plan
-    cluster   address of a Dask scheduler whose workers play the matches; None to play on this machine
+    scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
     port      port of the web page on this machine, if `external` is None; 0 for any free port
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
@@ -88,17 +88,17 @@ async def run_ladder(
     Raises bot_pool.BotRefused if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
     dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
     server.store.errors.StoreError if the store cannot be used, server.store.ladder_lock.CannotResume if the event
-    cannot be resumed, ModuleNotFoundError without the extra `cluster`, and OSError if the record file cannot be
+    cannot be resumed, ModuleNotFoundError without the extra `scheduler_address`, and OSError if the record file cannot be
     written.
     """
     async with open_background_tasks() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
-        async with _open_server(ladder, external, database, port) as host:
+        async with _open_server(ladder, external, database_url, port) as host:
             try:
-                async with _claim_event(ladder, host, can_resume=database is not None) as stored_ladder:
+                async with _claim_event(ladder, host, can_resume=database_url is not None) as stored_ladder:
                     with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
                         run = _LadderRun(ladder, observer, host, stored_ladder, file)
-                        await run.play(external, cluster)
+                        await run.play_event(external, scheduler_address)
             except CannotResume:
                 if external is not None:
                     observer.show_notice(
@@ -111,25 +111,25 @@ async def run_ladder(
 def _open_server(
     ladder: Ladder,
     external: ExternalBotSettings | None,
-    database: str | None,
+    database_url: str | None,
     port: int,
 ) -> AbstractAsyncContextManager[Host]:
     # The name is unique, because many events and a server may share a store.
     name = f"{ladder.kind} {uuid.uuid4().hex[:12]}"
 
-    def find_progress(event: str) -> EventProgress | None:
-        return make_ladder_progress(ladder) if event == ladder.plan.event else None
+    def find_event_progress(event_name: str) -> EventProgress | None:
+        return make_ladder_progress(ladder) if event_name == ladder.plan.event else None
 
     settings = make_private_host_settings(
         host=LOOPBACK if external is None else external.host,
         port=port if external is None else external.port,
         anyone=external is not None,
-        database=database,
+        database=database_url,
         name=name,
-        grace_seconds=(GRACE_MS if external is None else EXTERNAL_GRACE_MS) / 1000,
+        grace_seconds=(RECONNECT_GRACE_MS if external is None else EXTERNAL_RECONNECT_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
-    return open_host(settings, will_restart=False, find_progress=find_progress)
+    return open_host(settings, will_restart=False, find_progress=find_event_progress)
 
 
 @asynccontextmanager
@@ -143,7 +143,7 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Async
     async with claim_ladder(
         host.engine, ladder.kind, name, default_name, ladder.make_identity(with_files=can_resume)
     ) as stored_ladder:
-        ladder.set_event(stored_ladder.event)
+        ladder.set_event_name(stored_ladder.event)
         yield stored_ladder
 
 
@@ -153,7 +153,7 @@ async def _stop_on_signal(
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         task_status.started()
         async for _ in signals:
-            ladder.stop()
+            ladder.record_early_stop()
             scope.cancel()
 
 
@@ -176,19 +176,19 @@ class _LadderRun:
         self._write_error: OSError | None = None
         """Error that a match's task met when it wrote the record; the run raises it. None if all records are written."""
 
-    async def play(self, external: ExternalBotSettings | None, cluster: str | None) -> None:
+    async def play_event(self, external: ExternalBotSettings | None, scheduler_address: str | None) -> None:
         """Play the ladder to its end.
 
         external  settings for bots that connect by themselves; None to start the bots of the plan
-        cluster   address of a Dask scheduler whose workers play the matches; None to play on this machine
+        scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
         """
         if external is not None:
             await self._play_external(external)
         else:
             schedule = self._resume_schedule()
             if not self._is_finished(schedule):
-                if cluster is not None:
-                    await self._play_on_cluster(schedule, cluster)
+                if scheduler_address is not None:
+                    await self._play_on_cluster(schedule, scheduler_address)
                 else:
                     await self._play_on_this_machine(schedule)
         # Interrupted matches are removed from the store, so the host must not write to it any more.
@@ -229,7 +229,7 @@ class _LadderRun:
         except TooFewBots:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
-        self._ladder.set_bots(bots.names)
+        self._ladder.set_external_bots(bots.names)
         host.set_event(stored_ladder.event, bots.names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
@@ -240,15 +240,15 @@ class _LadderRun:
             await self._play_schedule(schedule, bots, replace(self._ladder.thread_allocation, is_local=False))
         host.send_ranks(
             stored_ladder.event,
-            [EventPlace(row.bot, row.rank, row.points) for row in self._ladder.make_rows()],
+            [EventPlace(row.bot, row.rank, row.points) for row in self._ladder.make_standings_rows()],
         )
 
-    async def _play_on_cluster(self, schedule: Schedule, address: str) -> None:
+    async def _play_on_cluster(self, schedule: Schedule, scheduler_address: str) -> None:
         """Let the workers of a cluster start the bots and play the schedule.
 
-        address  address of the cluster's scheduler
+        scheduler_address  address of the cluster's scheduler
         """
-        async with open_cluster(address, SCHEDULER_TIMEOUT_SECONDS) as client:
+        async with open_cluster(scheduler_address, SCHEDULER_TIMEOUT_SECONDS) as client:
             self._observer.show_address(self._ladder, self._host.url)
             runner = ClusterRunner(
                 client,
@@ -269,11 +269,11 @@ class _LadderRun:
         Matches that are in the store but not in the record file are appended to this file.
         """
         ladder, stored_ladder = self._ladder, self._stored_ladder
-        voids = ladder.begin(stored_ladder.uid, stored_ladder.records)
+        voids = ladder.begin_event(stored_ladder.uid, stored_ladder.records)
         if ladder.schedule is None:
             raise ValueError("the ladder has begun, but has no schedule")
         # The process may have been killed between writing the store and the file.
-        ladder.set_other_line_count(self._file.append_missing([*voids, *ladder.records]))
+        ladder.set_other_line_count(self._file.append_missing_records([*voids, *ladder.records]))
         if ladder.resumed_count:
             total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
@@ -321,7 +321,7 @@ class _LadderRun:
             time_control=ladder.plan.time_control,
             odds=list_own_time_controls(ladder.plan.bots),
             margin_ms=ladder.plan.margin_ms,
-            ready_ms=READY_MS,
+            ready_ms=READY_TIMEOUT_MS,
             openings=ladder.openings,
             adjudication=ladder.plan.adjudication,
         )

@@ -25,12 +25,12 @@ from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import FORMATS
 
-MAX_NAME_LENGTH = 56
+MAX_BOT_NAME_LENGTH = 56
 """Maximum length of a bot's name: the protocol's maximum of 64, less the suffix of a further process, such as `#2`."""
 
 MAX_EVENT_NAME_LENGTH = 100
 
-MAX_THREADS = 1024
+MAX_SEARCH_THREADS = 1024
 """Maximum number of search threads of a bot."""
 
 DEFAULT_TIME_CONTROL = "0.01/move"
@@ -147,15 +147,15 @@ def plan_engine_bot(engine: str) -> BotPlan:
     return BotPlan(make_valid_name(name), engine, threads=_parse_threads(options))
 
 
-def plan_command_bot(line: str) -> BotPlan:
-    """Return a bot with the command line `line`, whose program connects to the server by itself.
+def plan_command_bot(command_line: str) -> BotPlan:
+    """Return a bot with the command line `command_line`, whose program connects to the server by itself.
 
     Raises BadLadder for an invalid command line.
     """
     try:
-        words = shlex.split(line)
+        words = shlex.split(command_line)
     except ValueError as error:
-        raise BadLadder(f"{line!r:.100} is not a valid command line: {error}") from None
+        raise BadLadder(f"{command_line!r:.100} is not a valid command line: {error}") from None
     if not words:
         raise BadLadder(
             f"{COMMAND_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_PREFIX}node my_bot.js"
@@ -166,7 +166,7 @@ def plan_command_bot(line: str) -> BotPlan:
 def make_valid_name(name: str) -> str:
     """Return `name`, changed as little as necessary to be valid for a bot in a ladder."""
     printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
-    return printable_name[:MAX_NAME_LENGTH].strip() or "?"
+    return printable_name[:MAX_BOT_NAME_LENGTH].strip() or "?"
 
 
 def _make_program_name(command: Sequence[str]) -> str:
@@ -176,11 +176,13 @@ def _make_program_name(command: Sequence[str]) -> str:
     return Path(next((word for word in command[1:] if Path(word).suffix), command[0])).stem
 
 
-def _parse_threads(options: str) -> int:
+def _parse_threads(engine_options: str) -> int:
     """Return the option `threads` of an engine; 0 if it is missing, or if it is invalid (the engine itself reports that)."""
-    values = dict(option.partition("=")[::2] for option in options.split(","))
+    values = dict(option.partition("=")[::2] for option in engine_options.split(","))
     threads_text = values.get("threads", "")
-    return int(threads_text) if threads_text.isdecimal() and 1 <= int(threads_text) <= MAX_THREADS else 0
+    return (
+        int(threads_text) if threads_text.isdecimal() and 1 <= int(threads_text) <= MAX_SEARCH_THREADS else 0
+    )
 
 
 def check_event_name(text: str) -> str:
@@ -204,8 +206,8 @@ def parse_openings(text: str, folder: Path | None = None) -> int | Path | Litera
     return int(text)
 
 
-def check_format(name: str) -> str:
-    """Return `name` if it is the name of a tournament format. Raises ValueError for any other name."""
-    if name not in FORMATS:
-        raise ValueError(f"must be one of {', '.join(FORMATS)}, not {name!r:.40}")
-    return name
+def check_format(format_name: str) -> str:
+    """Return `format_name` if it is the name of a tournament format. Raises ValueError for any other name."""
+    if format_name not in FORMATS:
+        raise ValueError(f"must be one of {', '.join(FORMATS)}, not {format_name!r:.40}")
+    return format_name

@@ -15,8 +15,8 @@ from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.plan import (
     DEFAULT_ROUNDS,
     DEFAULT_TIME_CONTROL,
-    MAX_NAME_LENGTH,
-    MAX_THREADS,
+    MAX_BOT_NAME_LENGTH,
+    MAX_SEARCH_THREADS,
     BadLadder,
     BotPlan,
     LadderPlan,
@@ -46,7 +46,7 @@ class BotTable(Struct, frozen=True, kw_only=True):
     submit: Text | None = None
     """Zip file with the bot. If it is given, `image` names the image of the container in which the bot runs."""
     time_control: str | None = None
-    threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 0
+    threads: Annotated[int, Meta(ge=1, le=MAX_SEARCH_THREADS)] = 0
 
 
 class LadderTable(Struct, frozen=True, kw_only=True):
@@ -144,7 +144,7 @@ def _plan_bot(file: TomlFile, table: BotTable, index: int) -> BotPlan:
         )
     if table.name is not None and table.name != make_valid_name(table.name):
         raise file.locate_error(
-            ["bots", index, "name"], f"must be 1 to {MAX_NAME_LENGTH} printable characters without #"
+            ["bots", index, "name"], f"must be 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
         )
     if table.command:
         plan = BotPlan(make_valid_name(Path(table.command[0]).name), None, table.command)

@@ -8,7 +8,7 @@ from arena.rating.pentanomial import PairCounts
 from arena.rating.sprt import Sprt
 from arena.server.web.event_progress import DueMatch, EventProgress, SprtProgress
 
-MAX_DUE_MATCHES = 30
+MAX_LISTED_DUE_MATCHES = 30
 """Maximum number of upcoming matches that the web page lists."""
 
 
@@ -20,7 +20,9 @@ def make_ladder_progress(ladder: Ladder) -> EventProgress:
     plan = ladder.plan
     maps = list(plan.maps) if has_maps(plan.game) else []
     next_pairings = (
-        ladder.schedule.list_startable_pairings()[:MAX_DUE_MATCHES] if ladder.schedule is not None else []
+        ladder.schedule.list_startable_pairings()[:MAX_LISTED_DUE_MATCHES]
+        if ladder.schedule is not None
+        else []
     )
     return EventProgress(
         event=plan.event,
@@ -52,8 +54,8 @@ def _make_sprt_progress(test: Sprt, pairs: PairCounts) -> SprtProgress:
         elo1=test.elo1,
         model=test.model,
         llr=test.compute_llr(pairs),
-        lower=test.lower,
-        upper=test.upper,
+        lower=test.lower_llr_bound,
+        upper=test.upper_llr_bound,
         verdict=test.decide(pairs).value,
         pairs=sum(pairs),
     )

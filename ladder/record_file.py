@@ -10,7 +10,7 @@ from pathlib import Path
 from arena.atomic_file import append_line
 from arena.protocol.record import BadRecord, Record, from_line, to_line
 
-RECORD_START = b'{"format":"arena-record/'
+RECORD_LINE_PREFIX = b'{"format":"arena-record/'
 """Beginning of each line of a record file."""
 
 
@@ -34,11 +34,11 @@ class RecordFile:
             self._file.close()
             raise
 
-    def write(self, record: Record) -> None:
+    def append_record(self, record: Record) -> None:
         """Append the record of a match. If it cannot be written, the file stays as it was."""
         append_line(self._file, to_line(record))
 
-    def append_missing(self, records: Iterable[Record]) -> int:
+    def append_missing_records(self, records: Iterable[Record]) -> int:
         """Append the `records` that are not in the file.
 
         Return the number of lines in the file that belong to none of `records`.
@@ -52,7 +52,7 @@ class RecordFile:
             missing_records.pop(match, None)
             other_line_count += match not in known_records
         for record in missing_records.values():
-            self.write(record)
+            self.append_record(record)
         return other_line_count
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class RecordFile:
         if first_line.endswith(b"\n"):
             is_record = _find_match_id(first_line) != ""
         else:  # an incomplete record, or an empty file
-            is_record = RECORD_START.startswith(first_line[: len(RECORD_START)])
+            is_record = RECORD_LINE_PREFIX.startswith(first_line[: len(RECORD_LINE_PREFIX)])
         if not is_record:
             raise FileExistsError(
                 errno.EEXIST,

@@ -38,7 +38,7 @@ from arena.protocol.values import Players, Seat
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 
-MAX_OVERTAKING = 8
+MAX_OVERTAKING_MATCHES = 8
 """Maximum number of later matches that may start while the earliest match of the schedule waits for free threads."""
 
 GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
@@ -126,14 +126,14 @@ class MatchRunner:
         for pairing in schedule.list_startable_pairings():
             # A lost bot forfeits, and its opponent must be connected to win.
             bots = [bot for bot in (pairing.maxie, pairing.minnie) if not self._bots.is_lost(bot)]
-            match_load = self._threads.compute_weight(pairing.maxie, pairing.minnie)
+            match_load = self._threads.compute_match_load(pairing.maxie, pairing.minnie)
             if (
                 len(bots) == 2
                 and self._running_match_count
                 and self._load + match_load > self._threads.capacity
             ):
                 self._delayed_pairing = self._delayed_pairing or pairing
-                if self._overtaking_count >= MAX_OVERTAKING:
+                if self._overtaking_count >= MAX_OVERTAKING_MATCHES:
                     break
                 continue
             names = reserve_connections(self._bots, bots)
@@ -162,7 +162,7 @@ class MatchRunner:
     def _record_overtaking(self, pairing: Pairing) -> None:
         """Count a match that starts ahead of `_delayed_pairing`, or end the count if the delayed match itself starts.
 
-        After MAX_OVERTAKING matches, no further one starts ahead of the delayed match.
+        After MAX_OVERTAKING_MATCHES matches, no further one starts ahead of the delayed match.
         """
         if pairing == self._delayed_pairing:
             self._delayed_pairing, self._overtaking_count = None, 0
@@ -211,7 +211,7 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
 
 async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
     """Play a match, and return its record. A match that exceeds its time limit is stopped, and is void."""
-    max_seconds = compute_max_match_seconds(terms) + event_terms.EXTRA_MATCH_SECONDS
+    max_seconds = compute_max_match_seconds(terms) + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
     void_record = make_void_record(terms, f"the match was not over after {max_seconds:.0f} s")
     with anyio.move_on_after(max_seconds):
         return await host.play(terms)

@@ -32,7 +32,7 @@ class ThreadAllocation:
 
     @property
     def capacity(self) -> int:
-        """Maximum total weight (`compute_weight`) of parallel matches: as set by the user, or else the number of cores."""
+        """Maximum total weight (`compute_match_load`) of parallel matches: as set by the user, or else the number of cores."""
         return self.fixed_concurrency or self.core_count
 
     @property
@@ -77,7 +77,7 @@ class ThreadAllocation:
             even_share if self.fixed_concurrency else max(1, min(even_share, self.capacity // min_processes))
         )
 
-    def compute_weight(self, maxie: str, minnie: str) -> int:
+    def compute_match_load(self, maxie: str, minnie: str) -> int:
         """Return the share of `capacity` that a match takes: its threads, or 1 if `fixed_concurrency` is set."""
         return (
             1
@@ -94,7 +94,7 @@ class ThreadAllocation:
         else:
             # If no bot reports its number of threads, spare cores go to bots that can use them.
             spare = max(1, self.core_count // self.concurrency) if self.max_threads_per_match == 1 else 1
-            share = max(spare, self.compute_weight(maxie, minnie))
+            share = max(spare, self.compute_match_load(maxie, minnie))
         return ThreadLimits(*(self._count_planned_threads(name) or share for name in (maxie, minnie)))
 
     @property

@@ -11,18 +11,18 @@ from collections.abc import Mapping
 
 STEEPNESS: Mapping[str, float] = {"italy": 14.5, "m2": 2.3, "poland": 10.8, "usa": 21.9, "world": 23.8}
 """Steepness k of the curve of winning chances for each built-in map."""
-DEFAULT_STEEPNESS = 16.7
+DEFAULT_LOGISTIC_STEEPNESS = 16.7
 """Steepness k of the curve of winning chances for maps that are not built in."""
 
 
-def compute_winning_chance(lead: float, map: str, goal: int) -> float:
+def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) -> float:
     """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half.
 
-    lead  Maxie's armies less Minnie's
-    map   name of the map
-    goal  number of armies that wins
+    army_lead  Maxie's armies less Minnie's
+    map_name  name of the map
+    armies_to_win  number of armies that wins
     """
-    return logistic(STEEPNESS.get(map, DEFAULT_STEEPNESS) * lead / goal)
+    return logistic(STEEPNESS.get(map_name, DEFAULT_LOGISTIC_STEEPNESS) * army_lead / armies_to_win)
 
 
 def logistic(exponent: float) -> float:

@@ -17,26 +17,26 @@ DECISIVE_MAPS = (DEFAULT_MAP, "poland", "world", "usa")
 """Built-in maps on which at most about a tenth of the matches of equally strong players are drawn, shortest matches first."""
 
 
-def make_game_on_map(game: str = Riskless.name, map: str = DEFAULT_MAP) -> AnyGame:
-    """Return the game called `game`, on `map` if it is Riskless or a subclass.
+def make_game_on_map(game_spec: str = Riskless.name, map_name: str = DEFAULT_MAP) -> AnyGame:
+    """Return the game called `game_spec`, on `map_name` if it is Riskless or a subclass.
 
-    Other games ignore `map`. Riskless games on cached maps are cached too. Raises UnknownGame if there is no such game,
+    Other games ignore `map_name`. Riskless games on cached maps are cached too. Raises UnknownGame if there is no such game,
     BadGame if it cannot be loaded, and MapError if there is no such map or its file is invalid.
     """
-    game_class = CATALOGUE.find(game)
+    game_class = CATALOGUE.find_game_class(game_spec)
     if not issubclass(game_class, Riskless):
         return cast("AnyGame", game_class.from_setup({}))
-    riskless_map = load_map(map)
-    is_cached = game_class is Riskless and not map.endswith(".toml")
+    riskless_map = load_map(map_name)
+    is_cached = game_class is Riskless and not map_name.endswith(".toml")
     return cast("AnyGame", _make_cached_game(riskless_map.name) if is_cached else game_class(riskless_map))
 
 
-def has_maps(game: str) -> bool:
-    """Return True if the game called `game` is Riskless or a subclass.
+def has_maps(game_name: str) -> bool:
+    """Return True if the game called `game_name` is Riskless or a subclass.
 
     Raises UnknownGame if there is no such game, and BadGame if it cannot be loaded.
     """
-    return issubclass(CATALOGUE.find(game), Riskless)
+    return issubclass(CATALOGUE.find_game_class(game_name), Riskless)
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)

@@ -6,7 +6,7 @@ The limits and the start of such a map follow these rules:
 - A match is a draw after 10 plies per territory, or after 1,000 if that is more.
 - About two fifths of the territories are held at the start, half of them by each side, with 2 armies each.
 - Minnie, who moves second, has extra armies: on a grid, one on her first territory; on a ring, one on every second of
-  her territories, at least on the first and at most on half of them. EXTRA_ARMIES lists exceptions.
+  her territories, at least on the first and at most on half of them. MINNIE_EXTRA_ARMIES_BY_MAP lists exceptions.
 
 The rules were chosen with `arena maps measure`, so that most matches between equals are decided and neither seat has an
 advantage. The built-in maps `m1` and `m2`, a ring and a grid, have other numbers: those of their source.
@@ -19,20 +19,20 @@ from math import cos, pi, prod, sin
 
 from arena.games.riskless_map import MAX_TERRITORIES, RisklessMap
 
-RING_CAP = 100
+RING_TERRITORY_CAP = 100
 """Maximum number of armies on a territory of a ring.
 
 It is higher than on a grid: rings offer few attacks, and with the cap of grids their matches would be too short.
 """
-GRID_CAP = 50
+GRID_TERRITORY_CAP = 50
 """Maximum number of armies on a territory of a grid."""
-MIN_PLIES = 1000
+MIN_PLY_LIMIT = 1000
 """Minimum ply limit of a map; a map of more than 100 territories has a higher one."""
-ARMIES_PER_START = 2
+ARMIES_PER_START_TERRITORY = 2
 """Number of armies on each territory held at the start."""
-TERRITORIES_PER_START = 5
+TERRITORIES_PER_START_TERRITORY = 5
 """Number of territories on the map for each territory that a player holds at the start."""
-EXTRA_ARMIES = {
+MINNIE_EXTRA_ARMIES_BY_MAP = {
     "ring:12": (3,),
     "ring:24": (1, 0, 1, 0, 1),
     "grid:4x4": (4,),
@@ -43,7 +43,7 @@ EXTRA_ARMIES = {
     "grid:8x8": (1, 0, 1),
 }
 """Extra armies on each of Minnie's first territories, for maps on which the usual number would favour Maxie."""
-MINNIE_COLOURS = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
+MINNIE_COLOUR_BY_GRID_SIZE = {(5, 5): 3, (6, 5): 2, (7, 6): 1, (7, 7): 2, (8, 6): 4}
 """Colour, as a number from 0, of the cells that Minnie holds at the start, by width and height of the grid.
 
 On these grids the colour chosen by default would favour one seat.
@@ -56,18 +56,18 @@ def make_ring_map(size: int) -> RisklessMap:
     The roads of a territory lead to the next one and then to the previous one. The territories held at the start are
     spread evenly. Minnie holds territory 0, and the players alternate.
     """
-    start_count = 2 * max(1, round(size / TERRITORIES_PER_START))
+    start_count = 2 * max(1, round(size / TERRITORIES_PER_START_TERRITORY))
     start_territories = [number * size // start_count for number in range(start_count)]
     minnie_territories = start_territories[0::2]
     angles = [2 * pi * territory / size for territory in range(size)]
     radius = 4 * size
-    return make_map(
+    return make_generated_map(
         f"ring:{size}",
         territories=tuple(map(str, range(size))),
         neighbours=tuple(((territory + 1) % size, (territory - 1) % size) for territory in range(size)),
-        cap=RING_CAP,
-        minnie=minnie_territories,
-        maxie=start_territories[1::2],
+        territory_cap=RING_TERRITORY_CAP,
+        minnie_territories=minnie_territories,
+        maxie_territories=start_territories[1::2],
         extra_armies=(1, 0) * max(1, len(minnie_territories) // 2),
         places=tuple((round(radius * sin(angle), 2), round(-radius * cos(angle), 2)) for angle in angles),
     )
@@ -77,19 +77,22 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     """Return a grid of `width` × `height` territories, 2 to 1,000, row by row. Roads lead up, left, right and down.
 
     Territories are named as in a spreadsheet, by the letters of the column and the number of the row: a1 is the top
-    left. The cells are coloured with TERRITORIES_PER_START colours, so that cells of one colour are a knight's move
-    apart. Minnie starts on the cells of one colour. Maxie starts on the cells that these become if the grid is turned
-    by 180°, so that both sides are equal.
+    left. The cells are coloured with TERRITORIES_PER_START_TERRITORY colours, so that cells of one colour are a
+    knight's move apart. Minnie starts on the cells of one colour. Maxie starts on the cells that these become if the
+    grid is turned by 180°, so that both sides are equal.
     """
     cells = [(x, y) for y in range(height) for x in range(width)]
     directions = ((0, -1), (-1, 0), (1, 0), (0, 1))
-    colours = [(x + 2 * y) % TERRITORIES_PER_START for x, y in cells]
+    colours = [(x + 2 * y) % TERRITORIES_PER_START_TERRITORY for x, y in cells]
     turned_colours = [
-        (colours[-1] - colour) % TERRITORIES_PER_START for colour in range(TERRITORIES_PER_START)
+        (colours[-1] - colour) % TERRITORIES_PER_START_TERRITORY
+        for colour in range(TERRITORIES_PER_START_TERRITORY)
     ]
-    first_colour = next(colour for colour in range(TERRITORIES_PER_START) if turned_colours[colour] != colour)
-    minnie_colour = MINNIE_COLOURS.get((width, height), first_colour)
-    return make_map(
+    first_colour = next(
+        colour for colour in range(TERRITORIES_PER_START_TERRITORY) if turned_colours[colour] != colour
+    )
+    minnie_colour = MINNIE_COLOUR_BY_GRID_SIZE.get((width, height), first_colour)
+    return make_generated_map(
         f"grid:{width}x{height}",
         territories=tuple(f"{make_column_letters(x)}{y + 1}" for x, y in cells),
         neighbours=tuple(
@@ -100,9 +103,9 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
             )
             for x, y in cells
         ),
-        cap=GRID_CAP,
-        minnie=[territory for territory, colour in enumerate(colours) if colour == minnie_colour],
-        maxie=[
+        territory_cap=GRID_TERRITORY_CAP,
+        minnie_territories=[territory for territory, colour in enumerate(colours) if colour == minnie_colour],
+        maxie_territories=[
             territory for territory, colour in enumerate(colours) if colour == turned_colours[minnie_colour]
         ],
         places=tuple((20.0 * x, 12.0 * y) for x, y in cells),
@@ -119,18 +122,18 @@ def make_column_letters(number: int) -> str:
     return letters
 
 
-def generate_map(spec: str) -> RisklessMap:
+def generate_map(name: str) -> RisklessMap:
     """Return the map for `ring:N` or `grid:WxH`. Raises ValueError for any other text; the message shows valid forms."""
-    kind, numbers = parse_generated_name(spec)
+    kind, numbers = parse_generated_name(name)
     return make_ring_map(*numbers) if kind == "ring" else make_grid_map(*numbers)
 
 
-def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
+def parse_generated_name(name: str) -> tuple[str, tuple[int, ...]]:
     """Return the kind and the numbers of `ring:N` or `grid:WxH`. The product of the numbers is the number of territories.
 
     No map is created. Raises ValueError for any other text; the message shows valid forms.
     """
-    kind, _, size = spec.partition(":")
+    kind, _, size = name.partition(":")
     number_texts = size.lower().split("x", 2)
     if all(text.isascii() and text.isdecimal() and len(text) <= 4 for text in number_texts):
         numbers = tuple(map(int, number_texts))
@@ -145,39 +148,41 @@ def parse_generated_name(spec: str) -> tuple[str, tuple[int, ...]]:
     raise ValueError("a generated map must be ring:N or grid:WxH, e.g. ring:12 or grid:6x7")
 
 
-def make_map(
+def make_generated_map(
     name: str,
     territories: tuple[str, ...],
     neighbours: tuple[tuple[int, ...], ...],
-    cap: int,
-    minnie: Sequence[int],
-    maxie: Sequence[int],
+    territory_cap: int,
+    minnie_territories: Sequence[int],
+    maxie_territories: Sequence[int],
     places: tuple[tuple[float, float], ...],
     extra_armies: Sequence[int] = (1,),
 ) -> RisklessMap:
     """Return a map with the armies and limits that the docstring of this module describes.
 
-    cap           maximum number of armies on a territory
-    minnie        territories that Minnie holds at the start, with ARMIES_PER_START on each
-    maxie         territories that Maxie holds at the start, with ARMIES_PER_START on each
+    territory_cap  maximum number of armies on a territory
+    minnie_territories  territories that Minnie holds at the start, with ARMIES_PER_START_TERRITORY on each
+    maxie_territories  territories that Maxie holds at the start, with ARMIES_PER_START_TERRITORY on each
     places        point of each territory on the picture
-    extra_armies  numbers of extra armies on the first of Minnie's territories, except on the maps in EXTRA_ARMIES
+    extra_armies  numbers of extra armies on the first of Minnie's territories, except on the maps in MINNIE_EXTRA_ARMIES_BY_MAP
     """
     size = len(territories)
     start = [0] * size
-    for territory in maxie:
-        start[territory] = ARMIES_PER_START
-    for territory in minnie:
-        start[territory] = -ARMIES_PER_START
-    for territory, armies in zip(minnie, EXTRA_ARMIES.get(name, extra_armies), strict=False):
+    for territory in maxie_territories:
+        start[territory] = ARMIES_PER_START_TERRITORY
+    for territory in minnie_territories:
+        start[territory] = -ARMIES_PER_START_TERRITORY
+    for territory, armies in zip(
+        minnie_territories, MINNIE_EXTRA_ARMIES_BY_MAP.get(name, extra_armies), strict=False
+    ):
         start[territory] -= armies
     return RisklessMap(
         name=name,
         territories=territories,
         neighbours=neighbours,
-        territory_cap=cap,
-        armies_to_win=cap * size // 4,
-        ply_limit=max(MIN_PLIES, 10 * size),
+        territory_cap=territory_cap,
+        armies_to_win=territory_cap * size // 4,
+        ply_limit=max(MIN_PLY_LIMIT, 10 * size),
         start=tuple(start),
         places=places,
     )

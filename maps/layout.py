@@ -12,7 +12,7 @@ from arena.maps.map_file import MapFile
 Point = tuple[float, float]
 Line = tuple[Point, Point]
 
-OVERHANG_SHARE = 0.05
+WRAP_AROUND_OVERHANG_SHARE = 0.05
 """Distance between the end of a wrap-around road and the outermost territory, as a fraction of the width."""
 
 
@@ -37,7 +37,7 @@ class Extent:
 def compute_map_extent(file: MapFile) -> Extent:
     """Return the smallest rectangle that holds all territories and the ends of wrap-around roads."""
     xs, ys = zip(*file.map.places, strict=True)
-    overhang = OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
+    overhang = WRAP_AROUND_OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))
 
 

@@ -19,7 +19,7 @@ __all__ = [
     "MapError",
     "MapFile",
     "UnknownMap",
-    "get_generated_size",
+    "count_generated_territories",
     "list_map_names",
     "load_map",
     "load_map_file",
@@ -37,7 +37,7 @@ def _list_built_in_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in MAPS_FOLDER.glob("*.toml")))
 
 
-def get_generated_size(name: str) -> int | None:
+def count_generated_territories(name: str) -> int | None:
     """Return the number of territories of a generated map from its name, or None for other names.
 
     Raises MapError if the name is malformed.

@@ -44,7 +44,7 @@ class MapTable(Struct, frozen=True, kw_only=True):
     territory: tuple[TerritoryTable, ...]
 
 
-FILE_KEYS = {"territories": "name", "neighbours": "roads", "start": "start"}
+TERRITORY_KEY_BY_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
 """Key of a [[territory]] table in the file, for each attribute of a territory that `BadMap.key` can name."""
 
 
@@ -110,14 +110,14 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
             armies_to_win=table.armies_to_win,
             ply_limit=table.ply_limit,
             start=tuple(
-                file.parse(["territory", number, "start"], _parse_start, territory.start)
+                file.parse(["territory", number, "start"], _parse_start_armies, territory.start)
                 for number, territory in territories
             ),
             places=tuple(territory.place for territory in table.territory),
         )
     except BadMap as error:
         if error.territory is not None:
-            keys: KeyPath = ["territory", error.territory, FILE_KEYS[error.key]]
+            keys: KeyPath = ["territory", error.territory, TERRITORY_KEY_BY_ATTRIBUTE[error.key]]
         else:
             keys = ["territory" if error.key == "territories" else error.key]
         raise file.locate_error(keys, error.why) from None
@@ -175,7 +175,7 @@ def _find_neighbours(
     return tuple(territory_numbers[road.casefold()] if isinstance(road, str) else road for road in roads)
 
 
-def _parse_start(start: tuple[str, int] | None) -> int:
+def _parse_start_armies(start: tuple[str, int] | None) -> int:
     """Return the number of armies in `start`, a player and a number; negative for Minnie, and 0 for None.
 
     Raises ValueError for an unknown player.

@@ -20,7 +20,7 @@ from arena.protocol.values import Data, Opening
 
 OPENINGS_FOLDER = MAPS_FOLDER / "openings"
 
-FINGERPRINT_KEY = "fingerprint:"
+FINGERPRINT_LINE_PREFIX = "fingerprint:"
 """First word of the line that holds the map's fingerprint."""
 
 
@@ -33,14 +33,14 @@ def compute_map_fingerprint(map: RisklessMap) -> str:
     return hashlib.sha256(json.dumps(rule_values).encode()).hexdigest()[:16]
 
 
-def find_shipped_openings_file(name: str, game: str = Riskless.name) -> Path | None:
+def find_shipped_openings_file(map_name: str, game: str = Riskless.name) -> Path | None:
     """Return the openings file of a built-in map; None for other maps, and for a built-in map without such a file.
 
     game  name of the game to play. If it is not Riskless, return None, even for a variant of Riskless, in which the moves
           of these openings may be illegal
     """
-    path = OPENINGS_FOLDER / f"{name}.txt"
-    return path if game == Riskless.name and name in list_map_names() and path.is_file() else None
+    path = OPENINGS_FOLDER / f"{map_name}.txt"
+    return path if game == Riskless.name and map_name in list_map_names() and path.is_file() else None
 
 
 class BadOpenings(ValueError):
@@ -60,8 +60,8 @@ def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
         raise BadOpenings(f"{path}: not UTF-8 text: {error.reason}") from None
     numbered_lines = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
     opening_lines = [(number, line) for number, line in numbered_lines if line]
-    if opening_lines and opening_lines[0][1].startswith(FINGERPRINT_KEY):
-        _check_fingerprint(path, opening_lines.pop(0)[1].removeprefix(FINGERPRINT_KEY).strip(), games)
+    if opening_lines and opening_lines[0][1].startswith(FINGERPRINT_LINE_PREFIX):
+        _check_fingerprint(path, opening_lines.pop(0)[1].removeprefix(FINGERPRINT_LINE_PREFIX).strip(), games)
     if not opening_lines:
         raise BadOpenings(f"{path}: must contain at least one opening: write one line of moves for each")
     return [[_parse_opening(path, number, line, game) for number, line in opening_lines] for game in games]
@@ -79,7 +79,7 @@ def _check_fingerprint(path: Path, fingerprint: str, games: Sequence[Game[Any, A
             )
 
 
-def _parse_opening(path: Path, number: int, line: str, game: AnyGame) -> Opening:
+def _parse_opening(path: Path, line_number: int, line: str, game: AnyGame) -> Opening:
     position = game.start()
     moves: list[Data] = []
     for text in line.split(","):
@@ -87,9 +87,9 @@ def _parse_opening(path: Path, number: int, line: str, game: AnyGame) -> Opening
             move = game.move_from_text(text.strip())
             position = game.play(position, move)
         except GameError as error:
-            raise BadOpenings(f"{path}, line {number}: {error}") from None
+            raise BadOpenings(f"{path}, line {line_number}: {error}") from None
         moves.append(game.move_to_data(move))
     outcome = game.outcome(position)
     if outcome is not None:
-        raise BadOpenings(f"{path}, line {number}: the game is over after these moves: {outcome}")
+        raise BadOpenings(f"{path}, line {line_number}: the game is over after these moves: {outcome}")
     return tuple(moves)

@@ -1,7 +1,7 @@
 """SVG picture of a map with land, roads and armies, for the web page, link previews, films, files and notebooks.
 
 The layout equals `layOut` in `page/js/boards/geometry.js`. Colours come from CSS classes: on the page from the styles
-of its boards, elsewhere from `STYLE`.
+of its boards, elsewhere from `PICTURE_STYLE`.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
 
 # Lengths in pixels, the same as in `page/js/boards/geometry.js` and `page/js/boards/land.js`.
-MIN_DISTANCE = 62.0
-"""Distance between the two closest territories, in pixels; smaller if the map would be wider than MAX_WIDTH."""
-MAX_WIDTH = 1500.0
+CLOSEST_TERRITORIES_PX = 62.0
+"""Distance between the two closest territories, in pixels; smaller if the map would be wider than MAX_MAP_WIDTH_PX."""
+MAX_MAP_WIDTH_PX = 1500.0
 """Maximum width of the map without its margins, in pixels."""
-MIN_WIDTH = 300.0
+MIN_PICTURE_WIDTH_PX = 300.0
 """Minimum width of the picture, in pixels."""
-MARGIN = 40.0
+MARGIN_WITHOUT_LAND_PX = 40.0
 """Width of the margin of a picture without land, in pixels."""
-SHORE = 16.0
+MARGIN_AROUND_LAND_PX = 16.0
 """Width of the margin around the land, in pixels."""
-MARK_RADIUS = 13.0
+MARK_RADIUS_PX = 13.0
 """Radius of a territory's mark, in pixels."""
-MIN_BORDER = 20.0
+MIN_BORDER_WITHOUT_ROAD_PX = 20.0
 """Minimum length of a common border, in pixels, for which no road is drawn between the two territories."""
 
-EMPTY_MARK_SIZE = 0.3
-"""Radius of the mark of a territory without armies, relative to MARK_RADIUS."""
+EMPTY_MARK_RADIUS_SHARE = 0.3
+"""Radius of the mark of a territory without armies, relative to MARK_RADIUS_PX."""
 MAXIE, MINNIE = "#1d47c2", "#f59b38"
 """Colours of the players' marks."""
-STYLE = f"""<style>
+PICTURE_STYLE = f"""<style>
 .sea {{ fill: #c6dcea }} .coast {{ fill: #ece3cd; stroke: #6f91a8; stroke-width: 4; stroke-linejoin: round }}
 .area-of {{ fill: #ece3cd; stroke: #ffffff; stroke-width: 1.4 }} .area-of[data-owner="maxie"] {{ fill: #3a5dc4 }}
 .area-of[data-owner="minnie"] {{ fill: url(#hatch) }} .hatch-ground {{ fill: #f4a54d }} .hatch-line {{ stroke: #cf6f0c; stroke-width: 1.6 }}
@@ -110,9 +110,12 @@ class MapPicture:
         ]
         xs, ys = zip(*corners, strict=True)
         map_width, map_height = max(xs) - min(xs), max(ys) - min(ys)
-        scale = min(MIN_DISTANCE / find_smallest_distance(self.file.map), MAX_WIDTH / (map_width or 1.0))
-        margin = MARGIN if self.land is None else SHORE
-        width = max(MIN_WIDTH, map_width * scale + 2 * margin)
+        scale = min(
+            CLOSEST_TERRITORIES_PX / find_smallest_distance(self.file.map),
+            MAX_MAP_WIDTH_PX / (map_width or 1.0),
+        )
+        margin = MARGIN_WITHOUT_LAND_PX if self.land is None else MARGIN_AROUND_LAND_PX
+        width = max(MIN_PICTURE_WIDTH_PX, map_width * scale + 2 * margin)
         left = (width - map_width * scale) / 2 - min(xs) * scale
         return _Layout(scale, width, map_height * scale + 2 * margin, left, margin - min(ys) * scale)
 
@@ -125,12 +128,12 @@ class MapPicture:
         return layout.left + place[0] * layout.scale, layout.top + place[1] * layout.scale
 
     @property
-    def size(self) -> tuple[float, float]:
+    def size_px(self) -> tuple[float, float]:
         """Return the width and the height of the picture, in pixels."""
         return self._layout.width, self._layout.height
 
     @cached_property
-    def places(self) -> list[Point]:
+    def places_px(self) -> list[Point]:
         """Return the centre of the mark of each territory, in pixels."""
         centres = self.file.map.places if self.land is None else self.land.marks
         return [self._to_pixels(centre) for centre in centres]
@@ -141,14 +144,14 @@ class MapPicture:
         armies  armies of each territory: positive for Maxie, negative for Minnie, 0 for none
         label   text for screen readers
         """
-        width, height = self.size
+        width, height = self.size_px
         attributes = f'viewBox="0 0 {width:.1f} {height:.1f}" role="img" aria-label="{escape(label)}"'
         return f'<svg class="map" {attributes}>{self._ground}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}{self.render_marks(armies)}</svg>'
 
     @cached_property
     def ground_svg(self) -> str:
         """Return the sea with its ferries, and the land without the colours of its owners, as SVG."""
-        width, height = self.size
+        width, height = self.size_px
         return f'<rect class="sea" width="{width:.1f}" height="{height:.1f}"/>{self._ground}'
 
     def render_areas(self, armies: Sequence[int], scale: float = 1.0) -> str:
@@ -165,19 +168,21 @@ class MapPicture:
         armies  armies of each territory, as in `render_svg`
         scale   size of the marks, relative to those on the web page
         """
-        return "".join(_render_mark(centre, n, scale) for centre, n in zip(self.places, armies, strict=True))
+        return "".join(
+            _render_mark(centre, n, scale) for centre, n in zip(self.places_px, armies, strict=True)
+        )
 
     def render_arrow(self, source: int, target: int, scale: float) -> str:
         """Return an arrow from the mark of `source` to that of `target`, as SVG; empty if their road wraps around the map.
 
         scale  size of the marks, relative to those on the web page
         """
-        (x1, y1), (x2, y2) = self.places[source], self.places[target]
+        (x1, y1), (x2, y2) = self.places_px[source], self.places_px[target]
         length = math.hypot(x2 - x1, y2 - y1) or 1.0
-        if self.file.wraps and length > self.size[0] / 2:
+        if self.file.wraps and length > self.size_px[0] / 2:
             return ""
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
-        radius = MARK_RADIUS * scale
+        radius = MARK_RADIUS_PX * scale
         tip = x2 - ux * (radius + 6), y2 - uy * (radius + 6)
         sides = [(tip[0] - 12 * ux - s * 8 * uy, tip[1] - 12 * uy + s * 8 * ux) for s in (1, -1)]
         corners = [(x1 + ux * radius, y1 + uy * radius), tip, sides[0], tip, sides[1]]
@@ -196,7 +201,7 @@ class MapPicture:
 
     def _render_area_paths(self, armies: Sequence[int]) -> str:
         return "".join(
-            f'<path class="area-of" data-owner="{_get_owner(n)}" d="{d}"/>'
+            f'<path class="area-of" data-owner="{_get_owner_class(n)}" d="{d}"/>'
             for n, d in zip(armies, self._outlines, strict=bool(self._outlines))
         )
 
@@ -219,7 +224,7 @@ class MapPicture:
 
     @cached_property
     def drawn_roads(self) -> list[tuple[int, int]]:
-        """Return the roads between territories whose common border is shorter than MIN_BORDER, or that share none.
+        """Return the roads between territories whose common border is shorter than MIN_BORDER_WITHOUT_ROAD_PX, or that share none.
 
         A longer border shows by itself that two territories are neighbours.
         """
@@ -227,7 +232,7 @@ class MapPicture:
         return [road for road in list_roads(self.file.map) if road not in bordering_pairs]
 
     def _find_bordering_pairs(self) -> set[tuple[int, int]]:
-        """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER."""
+        """Return the pairs of territories, the lower number first, that share a border of at least MIN_BORDER_WITHOUT_ROAD_PX."""
         territories_by_edge: defaultdict[frozenset[Point], list[int]] = defaultdict(list)
         for territory, rings in enumerate(self._areas):
             for ring in rings:
@@ -238,12 +243,12 @@ class MapPicture:
             if len(territories) > 1:
                 first, second = territories
                 lengths[first, second] += math.dist(*edge) * self._layout.scale
-        return {pair for pair, length in lengths.items() if length >= MIN_BORDER}
+        return {pair for pair, length in lengths.items() if length >= MIN_BORDER_WITHOUT_ROAD_PX}
 
     def compute_road_lines(self, source: int, target: int) -> list[Line]:
         """Return the road between two territories as one line, or as two if it wraps around the map."""
-        a, b = sorted((self.places[source], self.places[target]))
-        width = self.size[0]
+        a, b = sorted((self.places_px[source], self.places_px[target]))
+        width = self.size_px[0]
         if not self.file.wraps or b[0] - a[0] <= width / 2:
             return [(a, b)]
         edge_y = (a[1] + b[1]) / 2
@@ -257,7 +262,7 @@ def _render_hatch(scale: float) -> str:
     )
 
 
-def _get_owner(armies: int) -> str:
+def _get_owner_class(armies: int) -> str:
     return "maxie" if armies > 0 else "minnie" if armies < 0 else "nobody"
 
 
@@ -269,10 +274,10 @@ def _render_road(line: Line, *, is_ferry: bool) -> str:
 
 def _render_mark(centre: Point, armies: int, scale: float) -> str:
     scale_text = "" if scale == 1 else f" scale({scale:.2f})"
-    group_start = f'<g class="spot" data-owner="{_get_owner(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
+    group_start = f'<g class="spot" data-owner="{_get_owner_class(armies)}" transform="translate({centre[0]:.1f} {centre[1]:.1f}){scale_text}">'
     if not armies:
-        return f'{group_start}<circle class="empty" r="{EMPTY_MARK_SIZE * MARK_RADIUS:.1f}"/></g>'
-    side = 1.8 * MARK_RADIUS
+        return f'{group_start}<circle class="empty" r="{EMPTY_MARK_RADIUS_SHARE * MARK_RADIUS_PX:.1f}"/></g>'
+    side = 1.8 * MARK_RADIUS_PX
     square = f'<rect class="minnie" x="{-side / 2:.1f}" y="{-side / 2:.1f}" width="{side:.1f}" height="{side:.1f}" rx="3"/>'
-    mark = f'<circle class="maxie" r="{MARK_RADIUS:.0f}"/>' if armies > 0 else square
+    mark = f'<circle class="maxie" r="{MARK_RADIUS_PX:.0f}"/>' if armies > 0 else square
     return f'{group_start}{mark}<text class="armies" y="4.4">{abs(armies)}</text></g>'

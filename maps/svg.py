@@ -8,14 +8,14 @@ from itertools import product
 
 from arena.maps.layout import Extent, Line, Point
 from arena.maps.map_file import MapFile
-from arena.maps.picture import MARK_RADIUS, STYLE, MapPicture, make_map_picture
+from arena.maps.picture import MARK_RADIUS_PX, PICTURE_STYLE, MapPicture, make_map_picture
 
-NAMES_MARGIN = 40.0
+NAMES_MARGIN_PX = 40.0
 """Width of the margin around the picture into which names may reach, in pixels."""
-MIN_CLEARANCE = 5.0
+MIN_NAME_CLEARANCE_PX = 5.0
 """Minimum distance of a name from the marks of other territories, in pixels."""
-FONT_SIZE = 11.0
-LETTER_WIDTH = 0.56 * FONT_SIZE
+NAME_FONT_PX = 11.0
+NAME_LETTER_WIDTH_PX = 0.56 * NAME_FONT_PX
 """Assumed width of a letter, in pixels, for placing names."""
 NAMES_STYLE = """<style>
 .name, .armies { font-family: system-ui, "DejaVu Sans", sans-serif }
@@ -23,22 +23,22 @@ NAMES_STYLE = """<style>
 </style>"""
 
 
-def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
+def render_map_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
     """Return the map as an SVG document.
 
     armies  armies of each territory: positive for Maxie, negative for Minnie; by default those at the start
     """
     armies = file.map.start if armies is None else armies
     picture = make_map_picture(file)
-    width, height = (length + 2 * NAMES_MARGIN for length in picture.size)
+    width, height = (length + 2 * NAMES_MARGIN_PX for length in picture.size_px)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" role="img">',
         f"<title>{escape(file.map.name)}</title>",
         f"<desc>{escape(file.description)}</desc>",
-        STYLE,
+        PICTURE_STYLE,
         NAMES_STYLE,
         '<rect class="sea" width="100%" height="100%"/>',
-        f'<g transform="translate({NAMES_MARGIN:.0f} {NAMES_MARGIN:.0f})">',
+        f'<g transform="translate({NAMES_MARGIN_PX:.0f} {NAMES_MARGIN_PX:.0f})">',
         picture.ground_svg,
         picture.render_areas(armies),
         picture.render_marks(armies),
@@ -51,9 +51,9 @@ def draw_svg(file: MapFile, armies: Sequence[int] | None = None) -> str:
 
 def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     """Yield the SVG of each territory's name, placed where the name hides least, with the continent as its tooltip."""
-    clearance = MARK_RADIUS + MIN_CLEARANCE
+    clearance = MARK_RADIUS_PX + MIN_NAME_CLEARANCE_PX
     mark_boxes = [
-        Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places
+        Extent(x - clearance, y - clearance, x + clearance, y + clearance) for x, y in picture.places_px
     ]
     lines = [
         line
@@ -65,29 +65,31 @@ def _render_name_labels(picture: MapPicture) -> Iterator[str]:
     }
     name_boxes: list[Extent] = []
     for territory, name in enumerate(picture.file.map.territories):
-        boxes = _list_candidate_boxes(picture.places[territory], len(name) * LETTER_WIDTH)
+        boxes = _list_label_boxes(picture.places_px[territory], len(name) * NAME_LETTER_WIDTH_PX)
         enclosing_box = _find_enclosing_box(boxes)
         nearby_boxes = [
             other
             for other in (*mark_boxes[:territory], *mark_boxes[territory + 1 :], *name_boxes)
-            if _measure_overlap(enclosing_box, other)
+            if _measure_overlap_area(enclosing_box, other)
         ]
         nearby_lines = [line for line in lines if _crosses_box(line, enclosing_box)]
-        box = min(boxes, key=lambda box: _compute_box_cost(box, nearby_boxes, nearby_lines, picture.size[0]))
+        box = min(
+            boxes, key=lambda box: _compute_label_cost(box, nearby_boxes, nearby_lines, picture.size_px[0])
+        )
         name_boxes.append(box)
         title = (
             f"<title>{escape(continent_by_territory[territory])}</title>"
             if territory in continent_by_territory
             else ""
         )
-        x, y = (box.left + box.right) / 2, box.bottom - 0.2 * FONT_SIZE
+        x, y = (box.left + box.right) / 2, box.bottom - 0.2 * NAME_FONT_PX
         yield f'<text class="name" x="{x:.1f}" y="{y:.1f}">{escape(name)}{title}</text>'
 
 
-def _list_candidate_boxes(place: Point, width: float) -> list[Extent]:
+def _list_label_boxes(place: Point, width: float) -> list[Extent]:
     """Return the possible places for a name of `width` pixels: below, above, right and left of the mark, and diagonally."""
     x, y = place
-    gap, height = MARK_RADIUS + 3, 1.15 * FONT_SIZE
+    gap, height = MARK_RADIUS_PX + 3, 1.15 * NAME_FONT_PX
     centres = [(x, y + gap + height / 2), (x, y - gap - height / 2)]
     centres += [(x + gap + width / 2, y), (x - gap - width / 2, y)]
     centres += [
@@ -97,15 +99,17 @@ def _list_candidate_boxes(place: Point, width: float) -> list[Extent]:
     return [Extent(a - width / 2, b - height / 2, a + width / 2, b + height / 2) for a, b in centres]
 
 
-def _compute_box_cost(box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float) -> float:
+def _compute_label_cost(
+    box: Extent, occupied: Sequence[Extent], lines: Sequence[Line], width: float
+) -> float:
     """Return the cost of the place `box` for a name; the cheapest place is the best.
 
     occupied  boxes of marks and other names; overlaps with them count most within the picture
     lines     roads, which a name may cross at a low cost
     width     width of the picture; a name that leaves its margin costs more than any overlap
     """
-    is_outside = box.left < 2 - NAMES_MARGIN or box.right > width + NAMES_MARGIN - 2
-    covered_area = sum(_measure_overlap(box, other) for other in occupied)
+    is_outside = box.left < 2 - NAMES_MARGIN_PX or box.right > width + NAMES_MARGIN_PX - 2
+    covered_area = sum(_measure_overlap_area(box, other) for other in occupied)
     crossing_count = sum(_crosses_box(line, box) for line in lines)
     return 1000.0 * is_outside + 20 * covered_area + crossing_count
 
@@ -119,7 +123,7 @@ def _find_enclosing_box(boxes: Sequence[Extent]) -> Extent:
     )
 
 
-def _measure_overlap(a: Extent, b: Extent) -> float:
+def _measure_overlap_area(a: Extent, b: Extent) -> float:
     """Return 0 if two rectangles are disjoint, otherwise 1 plus the share of `a` that `b` covers."""
     overlap_width = min(a.right, b.right) - max(a.left, b.left)
     overlap_height = min(a.bottom, b.bottom) - max(a.top, b.top)

@@ -10,31 +10,31 @@ from arena.games.core import Game
 from arena.games.riskless import Armies, Riskless
 from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map
-from arena.maps.text_map import draw_map
+from arena.maps.text_map import draw_text_map
 
-FREE_LINES = 6
+FREE_TERMINAL_LINES = 6
 """Number of terminal lines that stay free for the text around the map."""
 
 
-def print_position(game: Game[Any, Any], position: Any, out: Console) -> None:
-    """Print a position on `out`: as a map if the terminal is large enough, otherwise in the game's own form."""
-    if isinstance(game, Riskless) and out.is_terminal and _print_map(game, position, out):
+def print_position(game: Game[Any, Any], position: Any, console: Console) -> None:
+    """Print a position on `console`: as a map if the terminal is large enough, otherwise in the game's own form."""
+    if isinstance(game, Riskless) and console.is_terminal and _print_map(game, position, console):
         return
-    out.print(game.picture(position))
+    console.print(game.picture(position))
 
 
-def _print_map(game: Riskless, position: Armies, out: Console) -> bool:
+def _print_map(game: Riskless, position: Armies, console: Console) -> bool:
     """Draw the map and return True, or return False without drawing if it does not fit the terminal with all names."""
-    use_dots = out.encoding.startswith("utf")
+    use_dots = console.encoding.startswith("utf")
     file = find_built_in_map(game.map) or MapFile(game.map)
-    picture, has_names = draw_map(file, position.armies, out.width, use_dots=use_dots)
-    if not has_names or picture.plain.count("\n") + 1 + FREE_LINES > out.height:
+    picture, has_names = draw_text_map(file, position.armies, console.width, use_braille_dots=use_dots)
+    if not has_names or picture.plain.count("\n") + 1 + FREE_TERMINAL_LINES > console.height:
         return False
     army_counts = [sum(max(0, sign * n) for n in position.armies) for sign in (1, -1)]
-    out.print(
+    console.print(
         f"ply {position.ply}, {position.player} to move; armies: maxie {army_counts[0]}, minnie {army_counts[1]}, "
         f"{game.map.armies_to_win} win",
         highlight=False,
     )
-    out.print(picture, crop=False, soft_wrap=True)
+    console.print(picture, crop=False, soft_wrap=True)
     return True

@@ -20,13 +20,13 @@ from arena.maps.layout import (
 )
 from arena.maps.map_file import MapFile
 
-MAX_ROWS = 44
+MAX_MAP_ROWS = 44
 """Maximum height of a map, in rows of the terminal. A higher map is scaled down."""
-MAX_NEAREST_DOTS = 34
+MAX_CLOSEST_TERRITORIES_DOTS = 34
 """Maximum distance between the two closest territories, in Braille dots, so that small maps are not drawn too large."""
 EMPTY_BRAILLE_CODE = 0x2800
 """Code point of the Braille character without dots."""
-DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+BRAILLE_DOT_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each dot in a Braille character, row by row."""
 
 MAXIE, MINNIE, ROAD = "bold dodger_blue2", "bold dark_orange", "bright_black"
@@ -46,13 +46,17 @@ class _Box:
     height: int
 
 
-def draw_map(
-    file: MapFile, armies: Sequence[int] | None = None, width: int = 100, *, use_dots: bool = True
+def draw_text_map(
+    file: MapFile,
+    armies: Sequence[int] | None = None,
+    column_count: int = 100,
+    *,
+    use_braille_dots: bool = True,
 ) -> tuple[Text, bool]:
-    """Return the drawing, at most `width` columns wide, and True if the names of the territories fit into it.
+    """Return the drawing, at most `column_count` columns wide, and True if the names of the territories fit into it.
 
     armies    armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
-    use_dots  False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
+    use_braille_dots  False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
 
     If the names do not fit, the caller should list them.
     """
@@ -65,11 +69,15 @@ def draw_map(
     )
     for make_label in label_makers:
         labels = [make_label(map, territory, drawn_armies[territory]) for territory in range(map.size)]
-        canvas = _Canvas(file, labels, width)
+        canvas = _Canvas(file, labels, column_count)
         if not canvas.is_crowded():
-            return canvas.draw_text(drawn_armies, use_dots=use_dots), make_label is not _make_number_label
+            return canvas.draw_text(
+                drawn_armies, use_braille_dots=use_braille_dots
+            ), make_label is not _make_number_label
     marks = [("+" if n > 0 else "-" if n < 0 else "o",) for n in drawn_armies]
-    return _Canvas(file, marks, width).draw_text(drawn_armies, use_dots=use_dots), False
+    return _Canvas(file, marks, column_count).draw_text(
+        drawn_armies, use_braille_dots=use_braille_dots
+    ), False
 
 
 def _make_inline_label(map: RisklessMap, territory: int, armies: int) -> Label:
@@ -97,9 +105,9 @@ class _Canvas:
         extent = compute_map_extent(file)
         self.extent = extent
         # The unit here is a dot: two per column, four per row.
-        max_dot_columns, max_dot_rows = 2 * max(width - label_width - 1, 2), 4 * (MAX_ROWS - label_height)
+        max_dot_columns, max_dot_rows = 2 * max(width - label_width - 1, 2), 4 * (MAX_MAP_ROWS - label_height)
         self.scale = min(
-            MAX_NEAREST_DOTS / find_smallest_distance(file.map),
+            MAX_CLOSEST_TERRITORIES_DOTS / find_smallest_distance(file.map),
             max_dot_columns / extent.width if extent.width else max_dot_columns,
             max_dot_rows / extent.height if extent.height else max_dot_rows,
         )
@@ -130,12 +138,12 @@ class _Canvas:
                 occupied |= cells
         return False
 
-    def draw_text(self, armies: Sequence[int], *, use_dots: bool) -> Text:
+    def draw_text(self, armies: Sequence[int], *, use_braille_dots: bool) -> Text:
         """Return the drawing, with each label in the colour of the player whose `armies` are on the territory.
 
-        If `use_dots` is False, roads are drawn with full stops instead of Braille dots.
+        If `use_braille_dots` is False, roads are drawn with full stops instead of Braille dots.
         """
-        rows = self._draw_road_rows(use_dots=use_dots)
+        rows = self._draw_road_rows(use_braille_dots=use_braille_dots)
         styles: dict[tuple[int, int], str] = {}
         for label, box, n in zip(self.labels, self.boxes, armies, strict=True):
             style = MAXIE if n > 0 else MINNIE if n < 0 else ""
@@ -154,20 +162,20 @@ class _Canvas:
         text.rstrip()
         return text
 
-    def _draw_road_rows(self, *, use_dots: bool) -> list[list[str]]:
+    def _draw_road_rows(self, *, use_braille_dots: bool) -> list[list[str]]:
         """Return the characters of the canvas with only the roads, row by row."""
         bits = [[0] * self.columns for _ in range(self.rows)]
         for source, target in list_roads(self.file.map):
             for a, b in compute_road_lines(self.file, source, target):
-                for x, y in _list_line_dots(self._to_dot(a), self._to_dot(b)):
-                    bits[y // 4][x // 2] |= DOT_BITS[y % 4][x % 2]
+                for x, y in _list_dots_on_line(self._to_dot(a), self._to_dot(b)):
+                    bits[y // 4][x // 2] |= BRAILLE_DOT_BITS[y % 4][x % 2]
         return [
-            [(chr(EMPTY_BRAILLE_CODE + cell) if use_dots else ".") if cell else " " for cell in row]
+            [(chr(EMPTY_BRAILLE_CODE + cell) if use_braille_dots else ".") if cell else " " for cell in row]
             for row in bits
         ]
 
 
-def _list_line_dots(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
+def _list_dots_on_line(a: tuple[int, int], b: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the dots (column, row) of a straight line from `a` to `b`, both included."""
     step_count = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
     return [

@@ -22,9 +22,9 @@ from arena.protocol.record import Record
 from arena.rating.elo import HeadToHead, compute_expected_score
 from arena.rating.standings import is_void, is_walkover, list_losers
 
-MAX_CHANCE = 0.01
+SIGNIFICANCE_LEVEL = 0.01
 """Significance level: a case is reported if chance alone would produce it in less than this share of audits."""
-MIN_DIRECT_MATCHES = 6
+MIN_MATCHES_BETWEEN_BOTS = 6
 """Minimum number of matches between two bots for a check of their results."""
 MIN_COMPARED_PLIES = 20
 """Minimum number of moves after the opening for comparing two matches. Shorter ones can be identical by chance."""
@@ -115,7 +115,7 @@ class Audit:
             *self._find_unlikely_results(),
             *self._find_unlikely_resignations(),
             *self._find_identical_play(have_same_owner),
-            *self._find_same_address(),
+            *self._find_shared_addresses(),
         ]
         return sorted(
             all_findings,
@@ -131,7 +131,7 @@ class Audit:
             for game, pairs in sorted(self._tallies.items())
         }
         tested_pair_count = sum(
-            tally.games >= MIN_DIRECT_MATCHES for pairs in tallies.values() for tally in pairs.values()
+            tally.games >= MIN_MATCHES_BETWEEN_BOTS for pairs in tallies.values() for tally in pairs.values()
         )
         for game, pairs in tallies.items():
             bots = sorted({bot for pair in pairs for bot in pair})
@@ -142,8 +142,9 @@ class Audit:
                 # `ratings` are fitted also to the results of these two bots, so they make these results look likelier
                 # than ratings from all other results do. If the results are likely even so, no second fit is needed.
                 if (
-                    n < MIN_DIRECT_MATCHES
-                    or 2 * _compute_score_tail(n, points, difference, 0.0) * tested_pair_count >= MAX_CHANCE
+                    n < MIN_MATCHES_BETWEEN_BOTS
+                    or 2 * _compute_score_tail_probability(n, points, difference, 0.0) * tested_pair_count
+                    >= SIGNIFICANCE_LEVEL
                 ):
                     continue
                 other_ratings = fit_elo_ratings(
@@ -151,8 +152,10 @@ class Audit:
                 )
                 difference = other_ratings[bot].elo - other_ratings[opponent].elo
                 error = (other_ratings[bot].error ** 2 + other_ratings[opponent].error ** 2) ** 0.5
-                chance = min(1.0, 2 * _compute_score_tail(n, points, difference, error) * tested_pair_count)
-                if chance < MAX_CHANCE:
+                chance = min(
+                    1.0, 2 * _compute_score_tail_probability(n, points, difference, error) * tested_pair_count
+                )
+                if chance < SIGNIFICANCE_LEVEL:
                     detail = (
                         f"{points:g} of {n} points, {n * compute_expected_score(difference):.1f} expected"
                     )
@@ -169,8 +172,10 @@ class Audit:
                 resignations_by_bot[pair[0]] += resignations[pair]
             for (bot, opponent), n in sorted(losses.items()):
                 total, marked, k = losses_by_bot[bot], resignations_by_bot[bot], resignations[bot, opponent]
-                chance = min(1.0, compute_hypergeometric_tail(total, marked, n, k) * tested_pair_count)
-                if chance < MAX_CHANCE:
+                chance = min(
+                    1.0, compute_hypergeometric_tail_probability(total, marked, n, k) * tested_pair_count
+                )
+                if chance < SIGNIFICANCE_LEVEL:
                     others_text = f"{marked - k} of {total - n} to all others"
                     detail = f"{k} of {n} losses by resignation, {others_text}"
                     yield AuditFinding("resignation", game, bot, opponent, n, detail, chance)
@@ -199,7 +204,7 @@ class Audit:
                         "identical", game, bot, opponent, min(matches[bot], matches[opponent]), detail, None
                     )
 
-    def _find_same_address(self) -> Iterator[AuditFinding]:
+    def _find_shared_addresses(self) -> Iterator[AuditFinding]:
         """Yield the recorded pairs of bots with the same address, if both bots played in the examined matches."""
         all_matches = [match for logs in self._audited_matches.values() for match in logs]
         bots = {name for match in all_matches for name in (match.maxie, match.minnie)}
@@ -218,7 +223,7 @@ class Audit:
                 yield AuditFinding("address", "", bot, opponent, match_counts[bot, opponent], detail, None)
 
 
-def _compute_score_tail(n: int, points: float, difference: float, error: float) -> float:
+def _compute_score_tail_probability(n: int, points: float, difference: float, error: float) -> float:
     """Return the probability of a score at least as far from the expected score as `points`, on the same side of it.
 
     n           number of matches
@@ -235,26 +240,26 @@ def _compute_score_tail(n: int, points: float, difference: float, error: float) 
     if is_above_expected == (points <= n * p):
         return 1.0
     return (
-        compute_binomial_tail(n, p, floor(points))
+        compute_binomial_tail_probability(n, p, floor(points))
         if is_above_expected
-        else compute_binomial_tail(n, 1 - p, floor(n - points))
+        else compute_binomial_tail_probability(n, 1 - p, floor(n - points))
     )
 
 
-def compute_binomial_tail(n: int, p: float, k: int) -> float:
+def compute_binomial_tail_probability(n: int, p: float, k: int) -> float:
     """Return the probability of at least `k` successes in `n` independent trials that each succeed with probability `p`."""
     if k <= 0:
         return 1.0
     if not 0 < p < 1:
         return float(p >= 1)
 
-    def term(i: int) -> float:
+    def compute_term(i: int) -> float:
         return exp(lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) + i * log(p) + (n - i) * log(1 - p))
 
-    return min(1.0, sum(term(i) for i in range(k, n + 1)))
+    return min(1.0, sum(compute_term(i) for i in range(k, n + 1)))
 
 
-def compute_hypergeometric_tail(total: int, marked: int, drawn: int, k: int) -> float:
+def compute_hypergeometric_tail_probability(total: int, marked: int, drawn: int, k: int) -> float:
     """Return the probability that at least `k` of `drawn` items are marked (Fisher's exact test).
 
     The items are drawn at random from `total`, of which `marked` are marked.

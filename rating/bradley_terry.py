@@ -5,8 +5,8 @@ a loss, so the likelihood depends only on the scores. The variance of a player's
 matches, where E is the expected score of a match, minus a quarter for each draw. So errors are smaller if many matches
 are drawn.
 
-A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR_DRAWS` matches against a player of the
-average rating. It matters only for a player who won, or lost, nearly everything.
+A weak prior keeps every rating finite: each player is assumed to have drawn `PRIOR_DRAWS_PER_PLAYER` matches against
+a player of the average rating. It matters only for a player who won, or lost, nearly everything.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from arena.rating.elo import ELO_SCALE, Z95, EloRating, HeadToHead
 
-PRIOR_DRAWS = 0.5
+PRIOR_DRAWS_PER_PLAYER = 0.5
 """Number of drawn matches against an average player that the prior assumes for each player."""
 
-_MAX_STEPS = 100
+_MAX_NEWTON_STEPS = 100
 """Maximum number of steps of Newton's method; far more than it needs, because the likelihood is concave."""
-_STEP_TOLERANCE = 1e-9
+_NEWTON_STEP_TOLERANCE = 1e-9
 """Size of a step, in log-odds, below which Newton's method has converged."""
 
 FloatArray = NDArray[np.float64]
@@ -77,20 +77,20 @@ def _fit_ratings(n: int, graph: _ResultGraph) -> FloatArray:
     """Return the log-odds ratings of `n` players by maximum likelihood, with Newton's method and halved steps."""
     theta = np.zeros(n)
     likelihood = _compute_log_likelihood(theta, graph)
-    for _ in range(_MAX_STEPS):
+    for _ in range(_MAX_NEWTON_STEPS):
         surplus = graph.score - graph.games * _logistic(theta[graph.a] - theta[graph.b])
-        gradient = PRIOR_DRAWS * (0.5 - _logistic(theta))
+        gradient = PRIOR_DRAWS_PER_PLAYER * (0.5 - _logistic(theta))
         gradient += np.bincount(graph.a, surplus, n) - np.bincount(graph.b, surplus, n)
         newton_step = np.linalg.solve(_compute_information_matrix(theta, graph), gradient)
         step_size = 1.0
         while True:
             next_theta = theta + step_size * newton_step
             next_likelihood = _compute_log_likelihood(next_theta, graph)
-            if next_likelihood >= likelihood or step_size < _STEP_TOLERANCE:
+            if next_likelihood >= likelihood or step_size < _NEWTON_STEP_TOLERANCE:
                 break
             step_size /= 2
         theta, likelihood = next_theta, next_likelihood
-        if np.abs(newton_step).max() * step_size < _STEP_TOLERANCE:
+        if np.abs(newton_step).max() * step_size < _NEWTON_STEP_TOLERANCE:
             break
     return theta
 
@@ -100,12 +100,14 @@ def _compute_log_likelihood(theta: FloatArray, graph: _ResultGraph) -> float:
     match_terms = graph.score * _log_logistic(differences) + (graph.games - graph.score) * _log_logistic(
         -differences
     )
-    return float(match_terms.sum() + PRIOR_DRAWS / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum())
+    return float(
+        match_terms.sum() + PRIOR_DRAWS_PER_PLAYER / 2 * (_log_logistic(theta) + _log_logistic(-theta)).sum()
+    )
 
 
 def _compute_information_matrix(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return minus the second derivatives of the log-likelihood at the log-odds ratings `theta`, a players × players matrix."""
-    matrix = np.diag(PRIOR_DRAWS * _compute_decisive_variance(theta))
+    matrix = np.diag(PRIOR_DRAWS_PER_PLAYER * _compute_decisive_variance(theta))
     weight = graph.games * _compute_decisive_variance(theta[graph.a] - theta[graph.b])
     for row, column, sign in (
         (graph.a, graph.a, 1),
@@ -125,7 +127,7 @@ def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArr
     inverse = np.linalg.inv(_compute_information_matrix(theta, graph))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
-    variances = np.square(centred) @ (PRIOR_DRAWS * _compute_decisive_variance(theta))
+    variances = np.square(centred) @ (PRIOR_DRAWS_PER_PLAYER * _compute_decisive_variance(theta))
     # B is a sum over pairs of players who met, so multiplying a row by it costs one step per pair instead of n².
     variances += np.square(centred[:, graph.a] - centred[:, graph.b]) @ _compute_variances(theta, graph)
     errors: FloatArray = np.sqrt(variances)

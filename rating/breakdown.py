@@ -75,11 +75,11 @@ def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]
     """
     records = [record for _, record in results if not is_void(record) and not is_double_forfeit(record)]
     return Breakdown(
-        by_seat=_count_groups(
+        by_seat=_count_group_scores(
             bots, records, lambda record, bot: "maxie" if record.players.maxie == bot else "minnie"
         ),
-        by_map=_count_groups(bots, records, lambda record, _: get_map_or_game_name(record)),
-        by_opponent=_count_groups(bots, records, _get_opponent),
+        by_map=_count_group_scores(bots, records, lambda record, _: get_map_or_game_name(record)),
+        by_opponent=_count_group_scores(bots, records, _get_opponent),
         duels=_count_duels(bots, results),
         first_move=_measure_first_move_advantage(records),
     )
@@ -94,14 +94,14 @@ def _get_opponent(record: Record, bot: str) -> str:
     return record.players.minnie if record.players.maxie == bot else record.players.maxie
 
 
-def _count_groups(
-    bots: Sequence[str], records: Iterable[Record], group_of: Callable[[Record, str], str]
+def _count_group_scores(
+    bots: Sequence[str], records: Iterable[Record], get_group: Callable[[Record, str], str]
 ) -> list[GroupScore]:
     counts: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for record in records:
         losing_bots = list_losers(record)
         for bot in (record.players.maxie, record.players.minnie):
-            counts[bot, group_of(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
+            counts[bot, get_group(record, bot)][2 if bot in losing_bots else 0 if losing_bots else 1] += 1
     bot_indexes = {bot: index for index, bot in enumerate(bots)}
     sorted_bot_groups = sorted(
         counts, key=lambda key: (bot_indexes[key[0]], bot_indexes.get(key[1], 0), key[1])

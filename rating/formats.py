@@ -17,27 +17,27 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle
-from arena.rating.standings import StandingsRow, rank_rows
-from arena.rating.swiss import pair_round
+from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle_by_salt
+from arena.rating.standings import StandingsRow, rank_standings
+from arena.rating.swiss import pair_swiss_round
 
-MAX_TIE_BREAKS = 4
+MAX_TIE_BREAK_PAIRS = 4
 """Maximum number of extra pairs of matches after a tie in a knockout. If all are drawn, the better seed advances."""
 
-MAX_ABSENCES = 2
+MAX_CONSECUTIVE_ABSENCES = 2
 """Number of encounters with an opponent, missed in a row, after which a bot is withdrawn until it joins again."""
 
-CHAMPION = "champion"
+CHAMPION_ROUND = "champion"
 """Value of `FormatRank.reached` for the winner of a knockout."""
 
-KNOCKOUT = "knockout"
-FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT)
-"""Names of the formats of a ladder (local tournament). An event of a server can also have the format ARENA."""
+KNOCKOUT_FORMAT = "knockout"
+FORMATS = ("round-robin", "gauntlet", "swiss", KNOCKOUT_FORMAT)
+"""Names of the formats of a ladder (local tournament). An event of a server can also have the format ARENA_FORMAT."""
 
-FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT)
+FORMATS_WITHOUT_ELO = ("swiss", KNOCKOUT_FORMAT)
 """Formats in which a ladder (local tournament) ranks bots by points or rounds. In the others, it ranks them by Elo."""
 
-ARENA = "arena"
+ARENA_FORMAT = "arena"
 """Name of the event format in which the server pairs bots as soon as they are free."""
 
 
@@ -82,7 +82,7 @@ def sort_by_format(rows: Sequence[StandingsRow], format: Format) -> list[Standin
             reached=rank.reached,
         )
 
-    return rank_rows(map(add_format_columns, rows), lambda row: ranks[row.bot].order)
+    return rank_standings(map(add_format_columns, rows), lambda row: ranks[row.bot].order)
 
 
 class Encounter(Struct, frozen=True):
@@ -109,9 +109,11 @@ class Absences:
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Return the bots that have missed `MAX_ABSENCES` encounters in a row."""
+        """Return the bots that have missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row."""
         return frozenset(
-            bot for bot, encounters in self._missed_encounters.items() if len(encounters) >= MAX_ABSENCES
+            bot
+            for bot, encounters in self._missed_encounters.items()
+            if len(encounters) >= MAX_CONSECUTIVE_ABSENCES
         )
 
     def record_pair(self, pair: Pair, absent: Collection[str]) -> None:
@@ -123,11 +125,11 @@ class Absences:
             encounter = pair.round, opponent
             if bot not in absent:
                 self._latest_encounters[bot] = encounter
-                self.forget(bot)
+                self.forget_absences(bot)
             elif self._latest_encounters.get(bot) != encounter:
                 self._missed_encounters[bot].add(encounter)
 
-    def forget(self, bot: str) -> None:
+    def forget_absences(self, bot: str) -> None:
         """Reset the count of encounters that a bot has missed in a row, so that it is no longer withdrawn."""
         self._missed_encounters.pop(bot, None)
 
@@ -140,7 +142,7 @@ class Format(Protocol):
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """Return the bots that are withdrawn after missing `MAX_ABSENCES` encounters in a row; always empty for a knockout."""
+        """Return the bots that are withdrawn after missing `MAX_CONSECUTIVE_ABSENCES` encounters in a row; always empty for a knockout."""
 
     @property
     def total_matches(self) -> int | None:
@@ -211,7 +213,7 @@ class RoundRobinFormat:
         champion, *opponents = self.bots
         pairs: list[Pair] = []
         for start in range(self.start_count):
-            for opponent in shuffle(opponents, f"{self.seed}/{round}/{start}"):
+            for opponent in shuffle_by_salt(opponents, f"{self.seed}/{round}/{start}"):
                 pairs.append(Pair(first_number + len(pairs), round, start, champion, opponent))
         return pairs
 
@@ -238,7 +240,7 @@ class SwissFormat:
     """Swiss system: in each round bots with equal points meet, if possible for the first time (`rating.swiss`).
 
     The order of the bots is the seeding. A bot with a bye scores as if it had won all matches of the round. A bot that
-    missed `MAX_ABSENCES` encounters in a row is no longer paired until it joins again.
+    missed `MAX_CONSECUTIVE_ABSENCES` encounters in a row is no longer paired until it joins again.
     """
 
     bots: list[str]
@@ -286,7 +288,7 @@ class SwissFormat:
         if len(active_bots) < 2:
             return []
         self.rounds_started += 1
-        swiss_round = pair_round(
+        swiss_round = pair_swiss_round(
             active_bots, self._points, lambda a, b: self._opponents[a].count(b), self._idle_rounds
         )
         if swiss_round.bye is not None:
@@ -309,7 +311,7 @@ class SwissFormat:
         """Apply the withdrawals and the roster changes of a round, and return the bots to be paired in it."""
         self._absent_bots |= self.withdrawn
         for bot, joins in self._changes.pop(round, ()):
-            self._absences.forget(bot)
+            self._absences.forget_absences(bot)
             (self._absent_bots.discard if joins else self._absent_bots.add)(bot)
         return [bot for bot in self.bots if bot not in self._absent_bots]
 
@@ -383,9 +385,9 @@ class _EncounterNode:
 class KnockoutFormat:
     """Knockout: the loser of an encounter is eliminated.
 
-    In an encounter, two bots play `rounds` pairs of matches on each start position, and up to `MAX_TIE_BREAKS` more pairs
-    to break a tie. `bots` are in order of seeding, the first seed first; the bracket lets the first two meet only in
-    the final. An encounter starts as soon as its two bots are known.
+    In an encounter, two bots play `rounds` pairs of matches on each start position, and up to `MAX_TIE_BREAK_PAIRS`
+    more pairs to break a tie. `bots` are in order of seeding, the first seed first; the bracket lets the first two
+    meet only in the final. An encounter starts as soon as its two bots are known.
     """
 
     bots: Sequence[str]
@@ -433,7 +435,7 @@ class KnockoutFormat:
     @property
     def _pair_numbers_per_encounter(self) -> int:
         """Number of pair numbers reserved for each encounter: for its scheduled pairs and all possible tie-breaks."""
-        return self.rounds * self.start_count + MAX_TIE_BREAKS
+        return self.rounds * self.start_count + MAX_TIE_BREAK_PAIRS
 
     def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[Pair] = []
@@ -495,7 +497,7 @@ class KnockoutFormat:
 
     def get_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points decide only encounters
         if bot == self.winner:
-            return FormatRank((0.0,), reached=CHAMPION)
+            return FormatRank((0.0,), reached=CHAMPION_ROUND)
         lost_depth = self._lost_depths.get(bot)
         if lost_depth is not None:
             return FormatRank((lost_depth + 1.0,), reached=_format_round_name(lost_depth))
@@ -545,7 +547,7 @@ def make_format(
     seed: int,
     changes: Iterable[RosterChange] = (),
 ) -> Format:
-    """Return the format called `name`: one of `FORMATS`, or ARENA. Raises ValueError for any other name.
+    """Return the format called `name`: one of `FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
 
     bots         names of the bots in order of seeding; in a gauntlet, the first one plays all others
     rounds       number of rounds; None for an endless event
@@ -557,7 +559,7 @@ def make_format(
         "round-robin": lambda: RoundRobinFormat(bots, rounds, start_count, seed),
         "gauntlet": lambda: RoundRobinFormat(bots, rounds, start_count, seed, is_gauntlet=True),
         "swiss": lambda: SwissFormat([*bots], rounds, start_count),
-        ARENA: ArenaFormat,
+        ARENA_FORMAT: ArenaFormat,
         "knockout": lambda: KnockoutFormat(bots, rounds or 1, start_count),
     }
     if name not in makers:

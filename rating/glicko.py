@@ -70,7 +70,11 @@ def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float
         return player.after_inactivity(periods)
     mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
     terms = [
-        (_g(other.deviation / GLICKO_SCALE), (other.rating - 1500) / GLICKO_SCALE, score)
+        (
+            _compute_opponent_weight(other.deviation / GLICKO_SCALE),
+            (other.rating - 1500) / GLICKO_SCALE,
+            score,
+        )
         for other, score in games
     ]
     # E is the logistic function of g (μ - μⱼ), and 1 - E that of g (μⱼ - μ)
@@ -87,7 +91,7 @@ def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float
     return Rating(1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma)
 
 
-def _g(phi: float) -> float:
+def _compute_opponent_weight(phi: float) -> float:
     """Return the weight g(φ) of a result against an opponent with the deviation `phi` (step 3 of Glicko-2)."""
     return 1 / math.sqrt(1 + 3 * phi * phi / math.pi**2)
 

@@ -64,7 +64,7 @@ def make_round_robin_round(
     pairings = [
         (start, first, second)
         for start in range(start_count)
-        for first, second in _list_circle_pairs(shuffle(bots, f"{seed}/{round}/{start}"))
+        for first, second in _list_circle_pairs(shuffle_by_salt(bots, f"{seed}/{round}/{start}"))
     ]
     return [
         Pair(number, round, start, first, second)
@@ -72,7 +72,7 @@ def make_round_robin_round(
     ]
 
 
-def shuffle(items: Iterable[T], salt: str) -> list[T]:
+def shuffle_by_salt(items: Iterable[T], salt: str) -> list[T]:
     """Return names or numbers in an order that depends only on `salt` and on the items."""
     # A digest instead of `random` gives the same order in every version of Python, and stays pure.
     return sorted(items, key=lambda item: hashlib.sha256(f"{salt}/{item}".encode()).digest())

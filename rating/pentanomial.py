@@ -33,15 +33,15 @@ def count_pair_scores(scores: Iterable[float]) -> PairCounts:
     return tuple(counts)
 
 
-def compute_moments(counts: Sequence[float]) -> tuple[float, float, float]:
+def compute_moments(pair_score_counts: Sequence[float]) -> tuple[float, float, float]:
     """Return the number of scores, and their mean and variance on a scale from 0 to 1.
 
-    counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
+    pair_score_counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
     """
-    count_sum = sum(counts)
-    max_index = len(counts) - 1
-    mean = sum(n * i / max_index for i, n in enumerate(counts)) / count_sum
-    variance = sum(n * (i / max_index - mean) ** 2 for i, n in enumerate(counts)) / count_sum
+    count_sum = sum(pair_score_counts)
+    max_index = len(pair_score_counts) - 1
+    mean = sum(n * i / max_index for i, n in enumerate(pair_score_counts)) / count_sum
+    variance = sum(n * (i / max_index - mean) ** 2 for i, n in enumerate(pair_score_counts)) / count_sum
     return count_sum, mean, variance
 
 
@@ -73,10 +73,10 @@ def _format_bound(elo: float) -> str:
     return f"{elo:+z.1f}" if math.isfinite(elo) else "∞" if elo > 0 else "-∞"
 
 
-def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
+def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference | None:
     """Return the Elo difference between two players, or None if there are no counts.
 
-    counts  number of occurrences of each score of the first player, as for `compute_moments`
+    pair_score_counts  number of occurrences of each score of the first player, as for `compute_moments`
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
     likelihood of superiority is above 97.5 %. If all scores are equal (all won, all drawn), their variance is 0.
@@ -84,13 +84,15 @@ def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
     realistically wide. If all points were won, `elo` is computed as if half of the smallest possible number of points
     had been lost, so that `elo` is finite, and higher than for any other score. The same holds if all were lost.
     """
-    if not sum(counts):
+    if not sum(pair_score_counts):
         return None
-    min_score = 0.5 / (sum(counts) * (len(counts) - 1))
-    score = min(max(compute_moments(counts)[1], min_score), 1 - min_score)
-    adjusted_counts: Sequence[int] = counts
-    if sum(1 for n in counts if n) == 1:
-        adjusted_counts = [n + (i in {0, len(counts) - 1}) for i, n in enumerate(counts)]
+    min_score = 0.5 / (sum(pair_score_counts) * (len(pair_score_counts) - 1))
+    score = min(max(compute_moments(pair_score_counts)[1], min_score), 1 - min_score)
+    adjusted_counts: Sequence[int] = pair_score_counts
+    if sum(1 for n in pair_score_counts if n) == 1:
+        adjusted_counts = [
+            n + (i in {0, len(pair_score_counts) - 1}) for i, n in enumerate(pair_score_counts)
+        ]
     total, mean, variance = compute_moments(adjusted_counts)
     error = math.sqrt(variance / total)
     low, high = mean - Z95 * error, mean + Z95 * error
@@ -100,7 +102,9 @@ def estimate_elo_difference(counts: Sequence[int]) -> EloDifference | None:
         # The interval exceeds the scale, so use the slope of the Elo curve at the mean.
         elo_error = Z95 * error * ELO_SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
-    normalised_unit = 2 * ELO_SCALE / math.sqrt(variance * (2 if len(counts) == PAIR_SCORE_COUNT else 1))
+    normalised_unit = (
+        2 * ELO_SCALE / math.sqrt(variance * (2 if len(pair_score_counts) == PAIR_SCORE_COUNT else 1))
+    )
     return EloDifference(
         score_to_elo(score),
         elo_error,

@@ -20,7 +20,7 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
 from arena.rating.glicko import Rating, update_rating
 
-PERIOD_SECONDS = 24 * 3600
+RATING_PERIOD_SECONDS = 24 * 3600
 """Length of a rating period. At a new bot's volatility, a deviation of 50 grows to 110 in three months without matches."""
 
 
@@ -182,18 +182,25 @@ class Rater:
         end_time: str,
         category: RatingCategory,
         seat: Seat,
-        bot_rating: tuple[Rating, float],
-        opponent_rating: tuple[Rating, float],
+        bot_rating_and_idle_periods: tuple[Rating, float],
+        opponent_rating_and_idle_periods: tuple[Rating, float],
     ) -> RatingStep:
         outcome, forfeit = get_rated_outcome(record.result, seat)
-        rating, idle_periods = bot_rating
+        rating, idle_periods = bot_rating_and_idle_periods
         if outcome is RatedOutcome.NONE:
             # Time without a result still increases the deviation.
             rating = rating.after_inactivity(idle_periods)
         else:
             rating = update_rating(
                 rating,
-                [(opponent_rating[0].after_inactivity(opponent_rating[1]), OUTCOME_SCORES[outcome])],
+                [
+                    (
+                        opponent_rating_and_idle_periods[0].after_inactivity(
+                            opponent_rating_and_idle_periods[1]
+                        ),
+                        OUTCOME_SCORES[outcome],
+                    )
+                ],
                 periods=idle_periods,
             )
         bot = record.players.get_bot_name(seat)
@@ -221,4 +228,4 @@ class Rater:
 def compute_periods_between(earlier: str, later: str) -> float:
     """Return the number of rating periods between two ISO 8601 times; 0 if `later` is before `earlier`."""
     elapsed = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
-    return max(0.0, elapsed.total_seconds() / PERIOD_SECONDS)
+    return max(0.0, elapsed.total_seconds() / RATING_PERIOD_SECONDS)

@@ -21,7 +21,7 @@ from arena.rating.standings import is_void
 
 R = TypeVar("R", bound=AnyFinishedMatch)
 
-MAX_ATTEMPTS = 3
+MAX_ATTEMPTS_PER_MATCH = 3
 """Maximum number of times that a match is played. A void match, which a fault of the server ended, is played again."""
 
 
@@ -111,7 +111,7 @@ class Schedule:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
         if is_void(record):
             attempts = self._attempts.get(pairing, 0) + 1
-            if attempts < MAX_ATTEMPTS:
+            if attempts < MAX_ATTEMPTS_PER_MATCH:
                 self._attempts[pairing] = attempts
                 self._find_queue(pairing).appendleft(pairing)
                 self._queued_count += 1

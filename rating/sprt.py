@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from arena.rating.elo import ELO_SCALE, compute_expected_score
 
-_MIN_COUNT = 1e-3
+_ASSUMED_MIN_COUNT = 1e-3
 """Number of occurrences assumed for a score that did not occur, because 0 has no logarithm."""
 
 _NUMERIC_PARAMETERS = ("elo0", "elo1", "alpha", "beta")
@@ -27,7 +27,7 @@ LOGISTIC, NORMALIZED = "logistic", "normalized"
 ELO_MODELS = (LOGISTIC, NORMALIZED)
 """Values of the parameter `model`: the scale on which `elo0` and `elo1` are given."""
 
-_MAX_ITERATIONS = 50
+_MAX_DISTRIBUTION_ITERATIONS = 50
 """Maximum number of iterations of `_find_likeliest_normalised_distribution`; a few are enough."""
 
 
@@ -92,20 +92,20 @@ class Sprt:
         return cls(**values, model=model)
 
     @property
-    def lower(self) -> float:
+    def lower_llr_bound(self) -> float:
         """Log-likelihood ratio at or below which H0 is accepted."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
-    def upper(self) -> float:
+    def upper_llr_bound(self) -> float:
         """Log-likelihood ratio at or above which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
-    def compute_llr(self, counts: Sequence[int]) -> float:
-        """Return the log-likelihood ratio of H1 to H0; 0 without results. `counts`: as for `decide`."""
-        if not sum(counts):
+    def compute_llr(self, pair_score_counts: Sequence[int]) -> float:
+        """Return the log-likelihood ratio of H1 to H0; 0 without results. `pair_score_counts`: as for `decide`."""
+        if not sum(pair_score_counts):
             return 0.0
-        smoothed = [n or _MIN_COUNT for n in counts]
+        smoothed = [n or _ASSUMED_MIN_COUNT for n in pair_score_counts]
         pair_count = sum(smoothed)
         shares = [n / pair_count for n in smoothed]
         under0, under1 = (
@@ -124,15 +124,15 @@ class Sprt:
             shares, math.sqrt(matches_per_result) * elo / (2 * ELO_SCALE)
         )
 
-    def decide(self, counts: Sequence[int]) -> Verdict:
-        """Return the state of the test. `counts`: number of pairs of matches with each score, from 0 to 2 points.
+    def decide(self, pair_score_counts: Sequence[int]) -> Verdict:
+        """Return the state of the test. `pair_score_counts`: number of pairs of matches with each score, from 0 to 2 points.
 
         Call this after each pair: the test ends once the state is not OPEN.
         """
-        llr = self.compute_llr(counts)
-        if llr >= self.upper:
+        llr = self.compute_llr(pair_score_counts)
+        if llr >= self.upper_llr_bound:
             return Verdict.H1
-        return Verdict.H0 if llr <= self.lower else Verdict.OPEN
+        return Verdict.H0 if llr <= self.lower_llr_bound else Verdict.OPEN
 
 
 def _find_likeliest_distribution(shares: Sequence[float], mean: float) -> list[float]:
@@ -145,8 +145,8 @@ def _find_likeliest_distribution(shares: Sequence[float], mean: float) -> list[f
     return _tilt_distribution(shares, [i / max_index - mean for i in range(len(shares))])
 
 
-def _find_likeliest_normalised_distribution(shares: Sequence[float], t: float) -> list[float]:
-    """Return the most likely distribution whose mean is `t` standard deviations above ½, for observed `shares`.
+def _find_likeliest_normalised_distribution(shares: Sequence[float], normalised_mean: float) -> list[float]:
+    """Return the most likely distribution whose mean is `normalised_mean` standard deviations above ½, for observed `shares`.
 
     The condition on the mean is not linear in the distribution. So each iteration solves the condition linearised at the
     previous solution, beginning with the uniform distribution, until nothing changes.
@@ -154,10 +154,12 @@ def _find_likeliest_normalised_distribution(shares: Sequence[float], t: float) -
     max_index = len(shares) - 1
     scores = [i / max_index for i in range(len(shares))]
     distribution = [1 / len(shares)] * len(shares)
-    for _ in range(_MAX_ITERATIONS):
+    for _ in range(_MAX_DISTRIBUTION_ITERATIONS):
         mean = sum(p * a for p, a in zip(distribution, scores, strict=True))
         deviation = math.sqrt(sum(p * (a - mean) ** 2 for p, a in zip(distribution, scores, strict=True)))
-        offsets = [a - 0.5 - t * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores]
+        offsets = [
+            a - 0.5 - normalised_mean * deviation / 2 * (1 + ((a - mean) / deviation) ** 2) for a in scores
+        ]
         earlier_distribution, distribution = distribution, _tilt_distribution(shares, offsets)
         if max(abs(p - q) for p, q in zip(distribution, earlier_distribution, strict=True)) < 1e-9:
             break

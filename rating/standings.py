@@ -68,7 +68,7 @@ class StandingsRow(Struct, frozen=True, rename=COLUMN_NAMES):
 
 _WIN, _DRAW, _LOSS = "win", "draw", "loss"
 
-_FORFEIT_COLUMNS = {
+_FORFEIT_FIELD_BY_REASON = {
     EndReason.CRASH: "crashes",
     EndReason.TIMEOUT: "time_forfeits",
     EndReason.ILLEGAL_MOVE: "illegal_moves",
@@ -76,7 +76,7 @@ _FORFEIT_COLUMNS = {
     EndReason.PROTOCOL_ERROR: "other_forfeits",
     EndReason.NO_SHOW: "other_forfeits",
 }
-FORFEIT_FIELDS = tuple(dict.fromkeys(_FORFEIT_COLUMNS.values()))
+FORFEIT_FIELDS = tuple(dict.fromkeys(_FORFEIT_FIELD_BY_REASON.values()))
 """Names of the fields of StandingsRow that count forfeited matches, one for each kind of forfeit."""
 
 
@@ -126,8 +126,8 @@ def make_standings_from_counts(
         for bot in (record.players.maxie, record.players.minnie):
             counts[bot][_LOSS if bot in losing_bots else _WIN if losing_bots else _DRAW] += match_count
         for bot in losing_bots:
-            if record.result.reason in _FORFEIT_COLUMNS:
-                counts[bot][_FORFEIT_COLUMNS[record.result.reason]] += match_count
+            if record.result.reason in _FORFEIT_FIELD_BY_REASON:
+                counts[bot][_FORFEIT_FIELD_BY_REASON[record.result.reason]] += match_count
         if not is_walkover(record):
             first, second = sorted((record.players.maxie, record.players.minnie))
             pair_counts[first, second][
@@ -142,28 +142,29 @@ def make_standings_from_counts(
             for pair, count in sorted(pair_counts.items())
         },
     )
-    return rank_rows(
-        (_make_row(bot, counts[bot], ratings[bot].elo, ratings[bot].error) for bot in bots), _make_elo_key
+    return rank_standings(
+        (_make_standings_row(bot, counts[bot], ratings[bot].elo, ratings[bot].error) for bot in bots),
+        _make_elo_sort_key,
     )
 
 
-def rank_rows(
-    rows: Iterable[StandingsRow], make_key: Callable[[StandingsRow], tuple[float, ...]]
+def rank_standings(
+    rows: Iterable[StandingsRow], make_sort_key: Callable[[StandingsRow], tuple[float, ...]]
 ) -> list[StandingsRow]:
-    """Return the rows sorted by `make_key`, with their ranks: the smallest key is rank 1, and equal keys share a rank."""
+    """Return the rows sorted by `make_sort_key`, with their ranks: the smallest key is rank 1, and equal keys share a rank."""
     ranks: dict[tuple[float, ...], int] = {}
     return [
-        replace(row, rank=ranks.setdefault(make_key(row), number))
-        for number, row in enumerate(sorted(rows, key=make_key), 1)
+        replace(row, rank=ranks.setdefault(make_sort_key(row), number))
+        for number, row in enumerate(sorted(rows, key=make_sort_key), 1)
     ]
 
 
-def _make_elo_key(row: StandingsRow) -> tuple[float, ...]:
+def _make_elo_sort_key(row: StandingsRow) -> tuple[float, ...]:
     return -round(row.elo), -row.points
 
 
-def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> StandingsRow:
-    wins, draws, losses = count[_WIN], count[_DRAW], count[_LOSS]
+def _make_standings_row(bot: str, counts_by_field: Counter[str], elo: float, error: float) -> StandingsRow:
+    wins, draws, losses = counts_by_field[_WIN], counts_by_field[_DRAW], counts_by_field[_LOSS]
     return StandingsRow(
         bot=bot,
         games=wins + draws + losses,
@@ -173,15 +174,17 @@ def _make_row(bot: str, count: Counter[str], elo: float, error: float) -> Standi
         losses=losses,
         elo=elo,
         elo_error=error,
-        crashes=count["crashes"],
-        time_forfeits=count["time_forfeits"],
-        illegal_moves=count["illegal_moves"],
-        disconnects=count["disconnects"],
-        other_forfeits=count["other_forfeits"],
+        crashes=counts_by_field["crashes"],
+        time_forfeits=counts_by_field["time_forfeits"],
+        illegal_moves=counts_by_field["illegal_moves"],
+        disconnects=counts_by_field["disconnects"],
+        other_forfeits=counts_by_field["other_forfeits"],
     )
 
 
-def to_csv(rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str, str]] | None = None) -> str:
+def format_standings_csv(
+    rows: Iterable[StandingsRow], extra_columns: Mapping[str, Mapping[str, str]] | None = None
+) -> str:
     """Return a table as CSV: a line with the names of the columns, then one line per bot.
 
     extra_columns   texts of further columns, by the column's name and the bot; a bot without a text has an empty cell
@@ -209,10 +212,12 @@ def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> 
     return [sum(scores) for _, scores in sorted(points.items()) if len(scores) == 2]
 
 
-def replace_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | None) -> list[StandingsRow]:
+def replace_elo(
+    rows: Sequence[StandingsRow], first_bot: str, elo: EloDifference | None
+) -> list[StandingsRow]:
     """Return the rows of two bots with their Elo ratings replaced by ones that differ by `elo` and average 0.
 
-    first  bot that is stronger if `elo` is positive
+    first_bot  bot that is stronger if `elo` is positive
     elo    Elo difference from the bots' pairs of matches; None to return the rows unchanged
 
     The ratings in `rows` treat the two matches of a pair as independent, and so differ by another number.
@@ -221,7 +226,7 @@ def replace_elo(rows: Sequence[StandingsRow], first: str, elo: EloDifference | N
         return list(rows)
     half_difference, error = elo.elo / 2, elo.error / 2
     new_rows = [
-        replace(row, elo=half_difference if row.bot == first else -half_difference, elo_error=error)
+        replace(row, elo=half_difference if row.bot == first_bot else -half_difference, elo_error=error)
         for row in rows
     ]
-    return rank_rows(new_rows, _make_elo_key)
+    return rank_standings(new_rows, _make_elo_sort_key)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from arena.rating.matching import find_maximum_matching
 
-MAX_FLOATER_CHOICES = 500
+MAX_FLOATER_COMBINATIONS = 500
 """Maximum number of sets of bots tried for moving to the next group. If none fits, the whole group moves there."""
 
 
@@ -28,7 +28,7 @@ class SwissRound(NamedTuple):
     """Bot that has a bye in this round; None for an even number of bots."""
 
 
-def pair_round(
+def pair_swiss_round(
     bots: Sequence[str],
     points: Mapping[str, float],
     count_meetings: Callable[[str, str], int],
@@ -106,7 +106,7 @@ class _RoundPairing:
         attempts = 0
         for count in range(self._count_min_unpaired(group), len(group), 2):
             options: list[tuple[int, list[str]]] = []
-            for floaters in islice(combinations(reversed(group), count), MAX_FLOATER_CHOICES - attempts):
+            for floaters in islice(combinations(reversed(group), count), MAX_FLOATER_COMBINATIONS - attempts):
                 attempts += 1
                 ordered_floaters = list(reversed(floaters))
                 if self.can_pair_all(

@@ -46,31 +46,31 @@ class Boards:
         return len(self.neighbours)
 
     @property
-    def base(self) -> int:
+    def board_number_base(self) -> int:
         """Return the base of the numbers of boards: a digit has 2 × cap + 1 values, for the numbers of armies from -cap to cap."""
         return 2 * self.cap + 1
 
     @property
     def count(self) -> int:
         """Return the number of boards, including finished ones and the empty one."""
-        return int(self.base**self.territories)
+        return int(self.board_number_base**self.territories)
 
     @cached_property
-    def powers(self) -> tuple[int, ...]:
+    def territory_powers(self) -> tuple[int, ...]:
         """Return the place value of each territory's digit in the number of a board."""
-        return tuple(self.base**territory for territory in reversed(range(self.territories)))
+        return tuple(self.board_number_base**territory for territory in reversed(range(self.territories)))
 
     @cached_property
     def symmetries(self) -> tuple[Permutation, ...]:
         """Return the symmetries of the map (automorphisms) by which representatives are chosen, the identity first.
 
-        These are all automorphisms of the map, or a subgroup of them if there are more than `MAX_SYMMETRIES`.
+        These are all automorphisms of the map, or a subgroup of them if there are more than `MAX_BOARD_SYMMETRIES`.
         """
         return find_automorphisms(self.neighbours)
 
     def decode(self, number: int) -> tuple[int, ...]:
         """Return the board with this number: armies of the player to move are positive, the opponent's negative."""
-        return tuple(number // power % self.base - self.cap for power in self.powers)
+        return tuple(number // power % self.board_number_base - self.cap for power in self.territory_powers)
 
     def find_representative(self, board: Sequence[int]) -> int:
         """Return the number of a board's representative: the lowest number among those of the board and its symmetric images.
@@ -85,7 +85,9 @@ class Boards:
     @cached_property
     def _images(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each symmetry, the place value of each territory's digit in the number of the symmetric board."""
-        return tuple(tuple(self.powers[place] for place in symmetry) for symmetry in self.symmetries)
+        return tuple(
+            tuple(self.territory_powers[place] for place in symmetry) for symmetry in self.symmetries
+        )
 
 
 def make_board_for_mover(position: Armies) -> tuple[int, ...]:
@@ -102,12 +104,12 @@ def get_boards(game: object) -> Boards | None:
 Permutation = tuple[int, ...]
 """Permutation that moves territory v to the place of territory `permutation[v]`."""
 
-MAX_SYMMETRIES = 5040
+MAX_BOARD_SYMMETRIES = 5040
 """Maximum number of automorphisms that are used. A star of 20 territories has 19!, too many to apply them all."""
 
 
 def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation, ...]:
-    """Return a group of at most MAX_SYMMETRIES automorphisms (symmetries) of a graph, in ascending order, identity first.
+    """Return a group of at most MAX_BOARD_SYMMETRIES automorphisms (symmetries) of a graph, in ascending order, identity first.
 
     If there are more automorphisms, return the subgroup that keeps the first k territories in place, for the lowest
     possible k. With V territories, the search takes O(V!) time at worst. On maps it takes about O(V) time per
@@ -117,8 +119,10 @@ def find_automorphisms(neighbours: Sequence[Sequence[int]]) -> tuple[Permutation
     """
     neighbour_sets = [frozenset(near) for near in neighbours]
     for fixed_count in range(len(neighbours) + 1):
-        permutations = tuple(islice(_list_extensions(neighbour_sets, (), fixed_count), MAX_SYMMETRIES + 1))
-        if len(permutations) <= MAX_SYMMETRIES:
+        permutations = tuple(
+            islice(_list_extensions(neighbour_sets, (), fixed_count), MAX_BOARD_SYMMETRIES + 1)
+        )
+        if len(permutations) <= MAX_BOARD_SYMMETRIES:
             return permutations
     raise AssertionError("the identity must be the only automorphism that keeps every territory in place")
 

@@ -23,25 +23,25 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta, Struct
 
-from arena.games.riskless_map import MAX_CAP
+from arena.games.riskless_map import MAX_TERRITORY_CAP
 from arena.solved.board_numbers import Boards
 
-MAGIC = b"\x89ARENA\r\n"
+FILE_SIGNATURE = b"\x89ARENA\r\n"
 """First bytes of a file. No text file begins with them, and a transfer that converts line ends would change them."""
-FORMAT = "arena-solved/1"
+TABLE_FORMAT = "arena-solved/1"
 RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
-MAX_TERRITORIES = 40
+MAX_SOLVED_TERRITORIES = 40
 """Maximum number of territories of a solved map: with 40, the owners of the territories alone give 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
 """Default number of boards in a block."""
 MAX_HEADER_BYTES = 1 << 16
 """Maximum size of the JSON header, in bytes. A longer header is taken as damage."""
-MAX_BLOCKS = 1 << 24
+MAX_TABLE_BLOCKS = 1 << 24
 """Maximum number of blocks. A greater number is taken as damage."""
-LENGTH_BYTES = 4
+LENGTH_FIELD_BYTES = 4
 """Size of each length and each CRC-32 in the file, in bytes."""
-CHECKSUM_BYTES = 32
+SHA256_BYTES = 32
 """Size of the SHA-256 checksum, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
@@ -67,16 +67,19 @@ class Totals(Struct, frozen=True):
 class Header(Struct, frozen=True, kw_only=True):
     """Header of a solved table: the map, the version of the rules, and counts of boards."""
 
-    format: str = FORMAT
+    format: str = TABLE_FORMAT
     rules: int = RULES_VERSION
     neighbours: Annotated[
         list[
-            Annotated[list[Annotated[int, Meta(ge=0, lt=MAX_TERRITORIES)]], Meta(max_length=MAX_TERRITORIES)]
+            Annotated[
+                list[Annotated[int, Meta(ge=0, lt=MAX_SOLVED_TERRITORIES)]],
+                Meta(max_length=MAX_SOLVED_TERRITORIES),
+            ]
         ],
-        Meta(min_length=2, max_length=MAX_TERRITORIES),
+        Meta(min_length=2, max_length=MAX_SOLVED_TERRITORIES),
     ]
-    territory_cap: Annotated[int, Meta(ge=1, le=MAX_CAP)]
-    armies_to_win: Annotated[int, Meta(ge=2, le=MAX_CAP * MAX_TERRITORIES)]
+    territory_cap: Annotated[int, Meta(ge=1, le=MAX_TERRITORY_CAP)]
+    armies_to_win: Annotated[int, Meta(ge=2, le=MAX_TERRITORY_CAP * MAX_SOLVED_TERRITORIES)]
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
     """Size of the code (encoded value) of each board, in bytes."""
@@ -108,14 +111,15 @@ def encode_header(header: Header, blocks: Iterable[bytes]) -> bytes:
     """
     data = msgspec.json.encode(header)
     index = b"".join(
-        len(block).to_bytes(LENGTH_BYTES, "little") + crc32(block).to_bytes(LENGTH_BYTES, "little")
+        len(block).to_bytes(LENGTH_FIELD_BYTES, "little")
+        + crc32(block).to_bytes(LENGTH_FIELD_BYTES, "little")
         for block in blocks
     )
-    header_bytes = MAGIC + len(data).to_bytes(LENGTH_BYTES, "little") + data + index
+    header_bytes = FILE_SIGNATURE + len(data).to_bytes(LENGTH_FIELD_BYTES, "little") + data + index
     return header_bytes + hashlib.sha256(header_bytes).digest()
 
 
-class Index(NamedTuple):
+class BlockIndex(NamedTuple):
     """Index of the compressed blocks in the file of a table."""
 
     offsets: list[int]
@@ -124,54 +128,54 @@ class Index(NamedTuple):
     """CRC-32 of each block."""
 
 
-def decode_header(data: memoryview, name: str) -> tuple[Header, Index]:
-    """Return the header and the index in `data`, the bytes of the file `name`. Raises BadTable for a damaged file."""
-    start = len(MAGIC) + LENGTH_BYTES
-    if bytes(data[: len(MAGIC)]) != MAGIC:
-        raise BadTable(f"{name} is not a solved table: create one with `arena solve MAP`")
-    header_length = int.from_bytes(data[len(MAGIC) : start], "little")
+def decode_header(data: memoryview, file_name: str) -> tuple[Header, BlockIndex]:
+    """Return the header and the index in `data`, the bytes of the file `file_name`. Raises BadTable for a damaged file."""
+    start = len(FILE_SIGNATURE) + LENGTH_FIELD_BYTES
+    if bytes(data[: len(FILE_SIGNATURE)]) != FILE_SIGNATURE:
+        raise BadTable(f"{file_name} is not a solved table: create one with `arena solve MAP`")
+    header_length = int.from_bytes(data[len(FILE_SIGNATURE) : start], "little")
     if header_length > MAX_HEADER_BYTES:
         raise BadTable(
-            f"{name} is damaged: it gives an impossible header length, {header_length:,} bytes; solve the map again"
+            f"{file_name} is damaged: it gives an impossible header length, {header_length:,} bytes; solve the map again"
         )
-    header = _parse_header(bytes(data[start : start + header_length]), name)
+    header = _parse_header(bytes(data[start : start + header_length]), file_name)
     index_start = start + header_length
-    index_end = index_start + 2 * LENGTH_BYTES * header.block_count
-    if bytes(data[index_end : index_end + CHECKSUM_BYTES]) != hashlib.sha256(data[:index_end]).digest():
-        raise BadTable(f"{name} is damaged: the checksum of its header is wrong; solve the map again")
-    offsets = [index_end + CHECKSUM_BYTES]
+    index_end = index_start + 2 * LENGTH_FIELD_BYTES * header.block_count
+    if bytes(data[index_end : index_end + SHA256_BYTES]) != hashlib.sha256(data[:index_end]).digest():
+        raise BadTable(f"{file_name} is damaged: the checksum of its header is wrong; solve the map again")
+    offsets = [index_end + SHA256_BYTES]
     checksums = []
-    for entry in range(index_start, index_end, 2 * LENGTH_BYTES):
-        checksum = entry + LENGTH_BYTES
+    for entry in range(index_start, index_end, 2 * LENGTH_FIELD_BYTES):
+        checksum = entry + LENGTH_FIELD_BYTES
         offsets.append(offsets[-1] + int.from_bytes(data[entry:checksum], "little"))
-        checksums.append(int.from_bytes(data[checksum : checksum + LENGTH_BYTES], "little"))
+        checksums.append(int.from_bytes(data[checksum : checksum + LENGTH_FIELD_BYTES], "little"))
     if len(data) != offsets[-1]:
         raise BadTable(
-            f"{name} is damaged: it has {len(data):,} bytes instead of {offsets[-1]:,}; solve the map again"
+            f"{file_name} is damaged: it has {len(data):,} bytes instead of {offsets[-1]:,}; solve the map again"
         )
-    return header, Index(offsets, checksums)
+    return header, BlockIndex(offsets, checksums)
 
 
 # Created before there are threads: msgspec 0.22 crashes if two threads are the first to decode a type.
 _decode = msgspec.json.Decoder(Header).decode
 
 
-def _parse_header(data: bytes, name: str) -> Header:
+def _parse_header(data: bytes, file_name: str) -> Header:
     try:
         header = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadTable(
-            f"{name} is damaged: its header cannot be read ({error}); solve the map again"
+            f"{file_name} is damaged: its header cannot be read ({error}); solve the map again"
         ) from None
-    if header.format != FORMAT or header.rules != RULES_VERSION:
+    if header.format != TABLE_FORMAT or header.rules != RULES_VERSION:
         raise BadTable(
-            f"{name} has the format {header.format:.40} and version {header.rules} of the rules, but this program "
-            f"reads {FORMAT} with version {RULES_VERSION}; solve the map again"
+            f"{file_name} has the format {header.format:.40} and version {header.rules} of the rules, but this program "
+            f"reads {TABLE_FORMAT} with version {RULES_VERSION}; solve the map again"
         )
     territory_count = len(header.neighbours)
     if (
         any(w >= territory_count for near in header.neighbours for w in near)
-        or header.block_count > MAX_BLOCKS
+        or header.block_count > MAX_TABLE_BLOCKS
     ):
-        raise BadTable(f"{name} is damaged: its header describes an impossible map; solve the map again")
+        raise BadTable(f"{file_name} is damaged: its header describes an impossible map; solve the map again")
     return header

@@ -33,7 +33,7 @@ class Solution:
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )
-        return self.table.probe(make_board_for_mover(position)).with_ply_limit(
+        return self.table.probe_board(make_board_for_mover(position)).with_ply_limit(
             self.game.map.ply_limit - position.ply
         )
 

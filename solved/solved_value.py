@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 DRAWN_CODE = 0
 """Code of a drawn board."""
-FIRST_CODE = 2
+FINISHED_CODE = 2
 """Code of a finished board, which is lost for the player to move. It is the lowest code except DRAWN_CODE."""
 
 
@@ -74,4 +74,4 @@ def decode_value(code: int) -> SolvedValue:
     """Return the value for a code in a table: 0 is a draw, otherwise 2 × plies + 2, plus 1 for a win."""
     if code == DRAWN_CODE:
         return DRAW
-    return SolvedValue(SolvedResult.WIN if code & 1 else SolvedResult.LOSS, (code - FIRST_CODE) // 2)
+    return SolvedValue(SolvedResult.WIN if code & 1 else SolvedResult.LOSS, (code - FINISHED_CODE) // 2)

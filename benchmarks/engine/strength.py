@@ -25,7 +25,7 @@ from pathlib import Path
 
 from arena.games.riskless_map import RisklessMap
 from arena.lab.variants import HELD_OUT_MAPS, load_variant
-from arena.ladder.reports.standings import FORFEIT_COLUMNS
+from arena.ladder.reports.standings import FORFEIT_FIELD_BY_COLUMN
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import find_shipped_openings_file
 from arena.rating.pentanomial import PAIR_SCORE_COUNT, PairCounts, estimate_elo_difference
@@ -125,7 +125,7 @@ def play_pairs(
         )
         data = json.loads(table.read_text(encoding="utf-8"))
     return PairScore(
-        tuple(data["pairs"]), sum(row[column] for row in data["table"] for column in FORFEIT_COLUMNS)
+        tuple(data["pairs"]), sum(row[column] for row in data["table"] for column in FORFEIT_FIELD_BY_COLUMN)
     )
 
 

@@ -13,7 +13,7 @@ from arena.bots.review.trees import TreeError, UnknownTree, load_tree
 from arena.console import UsageError
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, BadData, Game, GameError, UnknownGame
-from arena.games.hexapawn import MAX_SIDE, Hexapawn
+from arena.games.hexapawn import MAX_BOARD_SIDE, Hexapawn
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
 from arena.maps.loader import MapError
@@ -27,8 +27,8 @@ PositionOption = Annotated[
     ),
 ]
 HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {
-    "width": IntegerOption(3, 1, MAX_SIDE),
-    "height": IntegerOption(3, 3, MAX_SIDE),
+    "width": IntegerOption(3, 1, MAX_BOARD_SIDE),
+    "height": IntegerOption(3, 3, MAX_BOARD_SIDE),
 }
 """Options of the game spec `hexapawn:width=4,height=5`: the numbers of columns and rows of the board."""
 

@@ -12,7 +12,7 @@ from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, Kernel, Weights, Words
 from arena.bots.evaluators.tictactoe import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.games.tictactoe import LINES, MARKS, Board, TicTacToe
+from arena.games.tictactoe import LINES, MARK_BY_PLAYER, Board, TicTacToe
 
 _LINE_COUNT = len(LINES)
 _FULL = (1 << 9) - 1
@@ -24,7 +24,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
     def pack(position: Board) -> Words:
         own = game.player(position)
         masks = [
-            sum(1 << cell for cell, mark in enumerate(position.cells) if mark == MARKS[player])
+            sum(1 << cell for cell, mark in enumerate(position.cells) if mark == MARK_BY_PLAYER[player])
             for player in (own, own.opponent)
         ]
         return np.array(masks, np.int64)

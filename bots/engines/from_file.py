@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import BadSpec
-from arena.games.loading import describe_load_error, find_class, run_file, split_spec
+from arena.games.loading import describe_load_error, find_class_in_module, run_file_as_module, split_spec
 
 _MODULE_PREFIX = "arena_bot_file_"
 _PARAMETERS_BY_METHOD = {
@@ -35,13 +35,13 @@ def load_bot_class(spec: str) -> type[Bot]:
         problem = "is not a file" if path.exists() else "does not exist"
         raise BadSpec(f"{file} {problem}: give the path of a Python file with a subclass of Bot")
     try:
-        module = run_file(path, _MODULE_PREFIX)
+        module = run_file_as_module(path, _MODULE_PREFIX)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise BadSpec(describe_load_error(path, error)) from error
     try:
-        bot: type[Bot] = find_class(module, Bot, class_name, "bot", file, file)
+        bot: type[Bot] = find_class_in_module(module, Bot, class_name, "bot", file, file)
     except LookupError as error:
         raise BadSpec(str(error)) from None
     if inspect.isabstract(bot):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.bots.evaluators.linear import FeatureFunction
-from arena.games.tictactoe import EMPTY, LINES, Board, TicTacToe
+from arena.games.tictactoe import EMPTY_CELL, LINES, Board, TicTacToe
 
 FEATURE_NAMES = ("open", "ones", "twos", "center")
 """Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's:
@@ -38,6 +38,6 @@ def make_feature_function(_: TicTacToe) -> FeatureFunction[Board]:
                 if o in (1, 2):
                     counts[o] -= 1
         centre = cells[4]
-        return (*counts, 0 if centre == EMPTY else 1 if centre == "X" else -1)
+        return (*counts, 0 if centre == EMPTY_CELL else 1 if centre == "X" else -1)
 
     return count_features

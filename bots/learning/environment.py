@@ -22,7 +22,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.games.core import Game, Outcome
 from arena.games.graph import list_edges
 from arena.games.riskless import Riskless
-from arena.games.tictactoe import MARKS, TicTacToe
+from arena.games.tictactoe import MARK_BY_PLAYER, TicTacToe
 from arena.maps.game_on_map import DEFAULT_MAP, make_game_on_map
 from arena.match.replay import verify_record
 from arena.protocol.record import Record
@@ -129,9 +129,9 @@ class Environment:
         if isinstance(game, Riskless):
             return [max(-127, min(sign * armies, 127)) for armies in position.armies]
         if isinstance(game, TicTacToe):
-            own_mark = MARKS[game.player(position)]
+            own_mark = MARK_BY_PLAYER[game.player(position)]
             return [
-                0 if piece not in MARKS.values() else 1 if piece == own_mark else -1
+                0 if piece not in MARK_BY_PLAYER.values() else 1 if piece == own_mark else -1
                 for piece in position.cells
             ]
         raise ValueError(f"{game.name} has no observations: only riskless and tictactoe have them")

@@ -13,7 +13,7 @@ from arena.charts import PlotArea, render_svg_document, render_text_element
 from arena.games.core import Game
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map_file
-from arena.maps.svg import draw_svg
+from arena.maps.svg import render_map_svg
 from arena.match.replay import Replay, summarize_record
 
 LINE_HEIGHT, LETTER_WIDTH, MARGIN = 18, 8.5, 10
@@ -48,7 +48,7 @@ def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
     """
     text = game.picture(position)
     if isinstance(game, Riskless):
-        return Picture(text, lambda: draw_svg(load_map_file(game.map.name), position.armies))
+        return Picture(text, lambda: render_map_svg(load_map_file(game.map.name), position.armies))
     return Picture(text, lambda: _render_text_lines(text.splitlines()))
 
 

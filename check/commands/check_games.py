@@ -12,7 +12,7 @@ from msgspec import Struct
 from arena.console import CommandError, UsageError, err, out, print_table, write_json
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
-from arena.games.rule_check import RULES, BrokenRule, check_rules
+from arena.games.rule_check import RULE_TEXTS, BrokenRule, check_rules
 
 MAX_SHOWN_MOVES = 12
 """Maximum number of moves printed for a fault: the last moves before it. With --json, all moves are written."""
@@ -62,7 +62,7 @@ def check_games(specs: Sequence[str], match_count: int, seed: int, json: Path | 
 
 def _check_game(spec: str, match_count: int, seed: int) -> list[RuleFinding]:
     try:
-        game: Any = CATALOGUE.load(spec).from_setup({})
+        game: Any = CATALOGUE.load_game_class(spec).from_setup({})
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
     match_lengths: list[int] = []
@@ -75,7 +75,7 @@ def _check_game(spec: str, match_count: int, seed: int) -> list[RuleFinding]:
         )
     return [
         _make_finding(game.name, rule, requirement, broken_rules_by_name.get(rule))
-        for rule, requirement in RULES.items()
+        for rule, requirement in RULE_TEXTS.items()
     ]
 
 

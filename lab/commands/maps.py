@@ -22,10 +22,10 @@ from arena.console import (
 from arena.games.riskless_map import list_roads
 from arena.lab.commands.measure import measure_command
 from arena.maps.loader import MapError, MapFile, list_map_names, load_map_file
-from arena.maps.svg import draw_svg
-from arena.maps.text_map import draw_map
+from arena.maps.svg import render_map_svg
+from arena.maps.text_map import draw_text_map
 
-MAX_PICTURE_WIDTH = 100
+MAX_PICTURE_COLUMNS = 100
 """Maximum width of a map drawn as text, in characters. Output that is not a terminal gets this width."""
 
 
@@ -36,7 +36,7 @@ def list_(json: JsonOption = None) -> None:
     """
     files = [load_map_file(name) for name in list_map_names()]
     if json is not None:
-        write_json([_map_fields(file) for file in files], json)
+        write_json([_make_map_fields(file) for file in files], json)
         if str(json) == "-":
             return
     rows = []
@@ -84,8 +84,10 @@ def show(
         f"{map.size} territories, {len(list_roads(map))} roads, cap {map.territory_cap}; "
         f"{map.armies_to_win} armies win, ply {map.ply_limit} is a draw\n"
     )
-    width = min(out.width, MAX_PICTURE_WIDTH) if out.is_terminal else MAX_PICTURE_WIDTH
-    picture, has_names = draw_map(file, width=width, use_dots=out.encoding.startswith("utf"))
+    width = min(out.width, MAX_PICTURE_COLUMNS) if out.is_terminal else MAX_PICTURE_COLUMNS
+    picture, has_names = draw_text_map(
+        file, column_count=width, use_braille_dots=out.encoding.startswith("utf")
+    )
     out.print(picture)
     out.print()
     if not has_names:
@@ -121,7 +123,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _map_fields(file: MapFile) -> dict[str, object]:
+def _make_map_fields(file: MapFile) -> dict[str, object]:
     map = file.map
     return {
         "map": map.name,
@@ -135,18 +137,18 @@ def _map_fields(file: MapFile) -> dict[str, object]:
     }
 
 
-def _write_svg(file: MapFile, path: Path) -> None:
-    write_text(draw_svg(file), path)
-    if str(path) != "-":
-        out.print(f"wrote {path}")
+def _write_svg(file: MapFile, svg_path: Path) -> None:
+    write_text(render_map_svg(file), svg_path)
+    if str(svg_path) != "-":
+        out.print(f"wrote {svg_path}")
 
 
-def _print_territories(file: MapFile, width: int) -> None:
-    """Print the territories' numbers and names, in as many columns as fit into `width` characters."""
+def _print_territories(file: MapFile, terminal_width: int) -> None:
+    """Print the territories' numbers and names, in as many columns as fit into `terminal_width` characters."""
     map = file.map
     cells = [f"{territory:>{len(str(map.size))}} {name}" for territory, name in enumerate(map.territories)]
     column_width = max(len(cell) for cell in cells) + 3
-    column_count = max(1, width // column_width)
+    column_count = max(1, terminal_width // column_width)
     row_count = -(-len(cells) // column_count)
     for row in range(row_count):
         line = "".join(f"{cell:<{column_width}}" for cell in cells[row::row_count]).rstrip()

@@ -40,7 +40,7 @@ from arena.protocol.values import Opening
 if TYPE_CHECKING:
     from arena.lab.measure import EstimatedMean, MeasuredMap
 
-HEADINGS = (
+TABLE_HEADINGS = (
     "map", "cap", "goal", "limit", "nodes a move", "drawn", "plies", "Maxie's share", "endings", "comebacks", "lead changes",
     "back and forth", "gap", "score with 8 × the nodes", "pairs needed",
 )  # fmt: skip
@@ -116,7 +116,7 @@ def measure_command(
 
     Example: arena maps measure world my_map.toml --matches 200
     """
-    from arena.lab.measure import count_matches, list_strengths, measure_maps  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.measure import choose_strengths, count_matches, measure_maps  # noqa: PLC0415 - an extra, and slow to load
 
     name = register_game(game)
     if not has_maps(name):
@@ -124,9 +124,9 @@ def measure_command(
             f"--game {game}: must be riskless or a game derived from it; other games have no maps"
         )
     boards = [load_compiled_map(name) for name in maps or list_map_names()]
-    games = [cast("type[Riskless]", CATALOGUE.find(name))(board) for board in boards]
+    games = [cast("type[Riskless]", CATALOGUE.find_game_class(name))(board) for board in boards]
     fixed_openings = None if openings is None else _read_openings(openings, games, matches)
-    strengths = list_strengths(games)
+    strengths = choose_strengths(games)
     measured: list[MeasuredMap] = []
     try:
         with Progress(console=get_progress_console(), transient=True) as bar:
@@ -147,7 +147,9 @@ def measure_command(
                     measured.append(measurement)
                     if str(json) != "-":
                         with hide_progress(bar):
-                            _print_rows(make_table_rows(measurement), is_first=len(measured) == 1)
+                            _print_table_rows(
+                                make_measured_map_rows(measurement), is_first=len(measured) == 1
+                            )
     except (BadSpec, BadWeights) as problem:
         raise UsageError(f"--evaluator: {problem}") from None
     finally:
@@ -186,7 +188,7 @@ def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[O
     return map_openings
 
 
-def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
+def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
     """Return the table rows with the measurements of a map, one for each strength (number of nodes per move).
 
     The columns that describe the map, and those about unequal searchers, are empty in all rows but the first.
@@ -195,11 +197,11 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
     for equals in measured.equals:
         statistics = [
             f"{equals.nodes:,}",
-            format_share(equals.drawn),
+            format_percentage_with_error(equals.drawn),
             f"{equals.plies.value:.0f} ± {equals.plies.error:.0f}",
-            format_share(equals.maxie),
+            format_percentage_with_error(equals.maxie),
             ", ".join(f"{name} {count}" for name, count in equals.endings.items()),
-            "" if equals.comebacks is None else format_share(equals.comebacks),
+            "" if equals.comebacks is None else format_percentage_with_error(equals.comebacks),
             f"{equals.lead_changes:.1f}",
             f"{100 * equals.back_and_forth:.0f} %",
             f"{100 * equals.gap:.0f} %",
@@ -209,7 +211,7 @@ def make_table_rows(measured: MeasuredMap) -> list[list[str]]:
     numbers = (measured.territory_cap, measured.armies_to_win, measured.ply_limit)
     rows[0][:4] = [measured.map, *map(str, numbers)]
     rows[0][-2:] = [
-        f"{format_share(signal.score)}, drawn {format_share(signal.drawn)}",
+        f"{format_percentage_with_error(signal.score)}, drawn {format_percentage_with_error(signal.drawn)}",
         format_pairs_needed(signal.pairs_needed),
     ]
     return rows
@@ -225,20 +227,20 @@ def format_pairs_needed(pair_count: float | None) -> str:
     return f"{pair_count:,.0f}" if pair_count >= 10 else f"{max(1.0, pair_count):.1f}"
 
 
-def format_share(mean: EstimatedMean) -> str:
+def format_percentage_with_error(mean: EstimatedMean) -> str:
     """Return a share with its error as a text in percent, such as `52 ± 3 %`."""
     return f"{100 * mean.value:.0f} ± {100 * mean.error:.0f} %"
 
 
-def _print_rows(rows: Sequence[Sequence[str]], *, is_first: bool) -> None:
+def _print_table_rows(rows: Sequence[Sequence[str]], *, is_first: bool) -> None:
     """Print the rows of one map: tables on a terminal, otherwise rows of one Markdown table, with headings if `is_first`."""
     if not (out.is_terminal or is_first):
         for row in rows:
             out.print(f"| {' | '.join(row)} |")
         return
-    cells = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
-    first_table_headings = [heading for heading in HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
-    for headings in (first_table_headings, SECOND_TABLE_HEADINGS) if out.is_terminal else (HEADINGS,):
+    cells = [dict(zip(TABLE_HEADINGS, row, strict=True)) for row in rows]
+    first_table_headings = [heading for heading in TABLE_HEADINGS if heading not in SECOND_TABLE_HEADINGS[2:]]
+    for headings in (first_table_headings, SECOND_TABLE_HEADINGS) if out.is_terminal else (TABLE_HEADINGS,):
         columns: dict[str, Justify] = {
             heading: "left" if heading in LEFT_ALIGNED_HEADINGS else "right" for heading in headings
         }

@@ -31,7 +31,7 @@ from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.maps.openings_file import FINGERPRINT_KEY, compute_map_fingerprint
+from arena.maps.openings_file import FINGERPRINT_LINE_PREFIX, compute_map_fingerprint
 from arena.protocol.values import Opening
 
 MAX_TRIES_PER_OPENING = 1_000
@@ -201,10 +201,10 @@ def make(
         raise interrupt
 
 
-def _parse_engine(engine: str) -> Spec:
+def _parse_engine(engine_spec: str) -> Spec:
     try:
-        spec = parse_spec(engine, {"alphabeta": ENGINES["alphabeta"]})
-        make_engine(engine)  # also checks the evaluator
+        spec = parse_spec(engine_spec, {"alphabeta": ENGINES["alphabeta"]})
+        make_engine(engine_spec)  # also checks the evaluator
     except BadSpec as problem:
         raise UsageError(f"--engine: {problem}") from None
     if "nodes" in spec.explicit:
@@ -212,11 +212,11 @@ def _parse_engine(engine: str) -> Spec:
     return spec
 
 
-def _parse_strengths(text: str) -> tuple[int, ...]:
-    words = [word.strip() for word in text.split(",")]
+def _parse_strengths(comma_list: str) -> tuple[int, ...]:
+    words = [word.strip() for word in comma_list.split(",")]
     if not all(word.isdecimal() and 1 <= int(word) <= MAX_NODES_PER_MOVE for word in words):
         raise UsageError(
-            f"--strengths: must be whole numbers from 1 to {MAX_NODES_PER_MOVE:,}, separated by commas, not {text!r:.60}"
+            f"--strengths: must be whole numbers from 1 to {MAX_NODES_PER_MOVE:,}, separated by commas, not {comma_list!r:.60}"
         )
     return tuple(int(word) for word in words)
 
@@ -225,7 +225,7 @@ def _format_openings(map: RisklessMap, openings: Sequence[Opening], options: Map
     """Return the text of a file of openings: the options used, the map's fingerprint, and one line per opening."""
     command = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in options.items())
     game = Riskless(map)
-    lines = [f"# arena openings make {command}", f"{FINGERPRINT_KEY} {compute_map_fingerprint(map)}"]
+    lines = [f"# arena openings make {command}", f"{FINGERPRINT_LINE_PREFIX} {compute_map_fingerprint(map)}"]
     for opening in openings:
         moves = [game.move_from_data(data) for data in opening]
         # Numbers, because a territory's name may contain a comma.

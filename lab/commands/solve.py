@@ -43,7 +43,7 @@ class SolvedMap:
     @property
     def start(self) -> SolvedValue:
         """Return the value of the map's starting position for Maxie, who moves first, in a match without a ply limit."""
-        return self.table.probe(self.map.start)
+        return self.table.probe_board(self.map.start)
 
 
 def solve_command(
@@ -84,10 +84,12 @@ def solve_command(
     seconds = None
     if again or path is None:
         path = get_local_folder() / make_table_file_name(variant_map)
-        seconds = _solve(variant_map, path, threads)
+        seconds = _solve_and_time(variant_map, path, threads)
     try:
         table = check_table(SolvedTable(path), Boards.from_map(variant_map))
-        solved = SolvedMap(variant_map, table, seconds, _verify(table, threads) if verify else None)
+        solved = SolvedMap(
+            variant_map, table, seconds, _verify_with_progress(table, threads) if verify else None
+        )
         row = _make_json_fields(solved)
     except BadTable as error:
         raise CommandError(str(error)) from None
@@ -95,10 +97,10 @@ def solve_command(
         write_json(row, json)
     if str(json) != "-":
         _print_solution(solved)
-    _check_table(solved)
+    _verify_and_print(solved)
 
 
-def _solve(map: RisklessMap, path: Path, threads: int) -> float:
+def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     """Solve a map, write the table to `path`, and return the duration in seconds.
 
     Raises CommandError if the map is too large to solve, or a file cannot be read or written.
@@ -126,8 +128,8 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
         )
     err.print(
         f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "
-        f"{decimal(cost.bytes)} of memory, about {cost.seconds(threads):,.0f} s on {threads} "
-        f"{'core' if threads == 1 else 'cores'}"
+        f"{decimal(cost.bytes)} of memory, about {cost.seconds(thread_count):,.0f} s on {thread_count} "
+        f"{'core' if thread_count == 1 else 'cores'}"
     )
     checkpoint = path.with_name(f"{path.name}.part")
     start_time = time.monotonic()
@@ -140,7 +142,7 @@ def _solve(map: RisklessMap, path: Path, threads: int) -> float:
             def report_progress(part: str, done: int, total: int) -> None:
                 bar.update(task, description=part, completed=done, total=total)
 
-            Solver(boards, checkpoint, threads, report_progress).solve(path)
+            Solver(boards, checkpoint, thread_count, report_progress).solve(path)
     except BadCheckpoint as error:
         raise CommandError(
             f"{error}; delete it, and run the command again to start from the beginning"
@@ -156,16 +158,18 @@ def _format_count(count: int) -> str:
     return f"{count:,}" if count < 10**15 else f"10^{int(log10(count))}"
 
 
-def _format_bytes(size: int) -> str:
-    return decimal(size) if size < 10**15 else f"10^{int(log10(size))} bytes"
+def _format_bytes(byte_count: int) -> str:
+    return decimal(byte_count) if byte_count < 10**15 else f"10^{int(log10(byte_count))} bytes"
 
 
-def _verify(table: SolvedTable, threads: int) -> Verification:
+def _verify_with_progress(table: SolvedTable, thread_count: int) -> Verification:
     from arena.lab.solving.verify import verify_table  # noqa: PLC0415 - an extra, and slow to load
 
     with Progress(console=get_progress_console(), transient=True) as bar:
         task = bar.add_task("verify")
-        return verify_table(table, threads, lambda done, total: bar.update(task, completed=done, total=total))
+        return verify_table(
+            table, thread_count, lambda done, total: bar.update(task, completed=done, total=total)
+        )
 
 
 def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
@@ -186,9 +190,9 @@ def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
         "longest": header.longest,
         "longest_position": _find_longest_win_position(solved),
         "file": str(solved.table.path),
-        "bytes": solved.table.size,
+        "bytes": solved.table.size_bytes,
         "seconds": solved.seconds,
-        "peak_memory": _measure_peak_memory() if solved.seconds is not None else None,
+        "peak_memory": _measure_peak_memory_bytes() if solved.seconds is not None else None,
         "verified": solved.verification.totals.open if solved.verification is not None else None,
     }
 
@@ -201,7 +205,7 @@ def _find_longest_win_position(solved: SolvedMap) -> str | None:
     return " ".join([*(f"{n:+d}" if n else "." for n in board), "maxie", "0"])
 
 
-def _measure_peak_memory() -> int:
+def _measure_peak_memory_bytes() -> int:
     """Return the peak memory of this process, in bytes."""
     peak_size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_size if sys.platform == "darwin" else peak_size * 1024  # Linux reports KiB
@@ -220,10 +224,10 @@ def _print_solution(solved: SolvedMap) -> None:
     ]
     if header.longest:
         lines.append(f"longest win: {header.longest} plies, from {_find_longest_win_position(solved)}")
-    lines.append(f"table: {solved.table.path}, {decimal(solved.table.size)}")
+    lines.append(f"table: {solved.table.path}, {decimal(solved.table.size_bytes)}")
     if solved.seconds is not None:
         lines.append(
-            f"solved in {solved.seconds:.1f} s, using at most {decimal(_measure_peak_memory())} of memory"
+            f"solved in {solved.seconds:.1f} s, using at most {decimal(_measure_peak_memory_bytes())} of memory"
         )
     if solved.verification is not None and not solved.verification.errors:
         lines.append(
@@ -238,7 +242,7 @@ def _describe_start_value(start: SolvedValue) -> str:
     return f"{'Maxie' if start.result.sign > 0 else 'Minnie'} wins in {start.plies} plies"
 
 
-def _check_table(solved: SolvedMap) -> None:
+def _verify_and_print(solved: SolvedMap) -> None:
     """Raise CommandError if the verification found an error in the table."""
     if solved.verification is not None and solved.verification.errors:
         raise CommandError(

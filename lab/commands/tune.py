@@ -164,7 +164,7 @@ def tune_command(
     _check_options(initial_weights, generations, rounds, outcomes=outcomes)
     start_seconds = time.process_time()
 
-    def describe_run(generation_count: int, round_count: int) -> list[str]:
+    def describe_tuning_run(generation_count: int, round_count: int) -> list[str]:
         """Return lines about this run for the output file: its CPU time so far, a command that repeats it, and the maps."""
         command = [
             "arena tune",
@@ -197,7 +197,7 @@ def tune_command(
                 seed=seed,
                 progress=add_progress_bar("matches", matches * len(games)),
             )
-            comments = [OUTCOMES_COMMENT, *describe_run(generations, rounds)]
+            comments = [OUTCOMES_COMMENT, *describe_tuning_run(generations, rounds)]
             comments.append(f"in matches of {format_weights(initial_weights)}")
             write_text(format_outcomes(comments, outcomes_by_category), output)
         else:
@@ -217,7 +217,7 @@ def tune_command(
                 # Written after each step, because Ctrl-C may end the command before the last one.
                 comments = [
                     WEIGHT_UNITS_COMMENTS[game],
-                    *describe_run(learned.generation_count, learned.round_count),
+                    *describe_tuning_run(learned.generation_count, learned.round_count),
                     f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
                     *steps,
                 ]

@@ -64,7 +64,7 @@ def estimate_cost(boards: Boards) -> SolvingCost:
     the number of territories for each symmetry.
     """
     symmetries = boards.symmetries
-    fixed_board_sum = sum(boards.base ** _count_cycles(symmetry) for symmetry in symmetries)
+    fixed_board_sum = sum(boards.board_number_base ** _count_cycles(symmetry) for symmetry in symmetries)
     return SolvingCost(boards, fixed_board_sum // len(symmetries))
 
 

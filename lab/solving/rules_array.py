@@ -33,11 +33,19 @@ def make_rules_array(boards: Boards) -> Words:
     degrees = [len(neighbours) for neighbours in boards.neighbours]
     road_starts = [sum(degrees[:territory]) for territory in range(size + 1)]
     targets = [neighbour for neighbours in boards.neighbours for neighbour in neighbours]
-    images = [boards.powers[place] for symmetry in boards.symmetries for place in symmetry]
+    images = [boards.territory_powers[place] for symmetry in boards.symmetries for place in symmetry]
     roads = POWERS + size
-    head = [size, boards.base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
+    head = [size, boards.board_number_base, boards.cap, boards.goal, boards.count - 1, len(boards.symmetries)]
     return np.array(
-        [*head, roads, roads + size + 1 + len(targets), *boards.powers, *road_starts, *targets, *images],
+        [
+            *head,
+            roads,
+            roads + size + 1 + len(targets),
+            *boards.territory_powers,
+            *road_starts,
+            *targets,
+            *images,
+        ],
         np.int64,
     )
 

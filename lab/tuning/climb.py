@@ -26,11 +26,11 @@ from arena.bots.evaluators.catalogue import compute_feature_units, get_feature_f
 from arena.games.core import Game
 from arena.lab.selfplay import draw_random_start, make_weighted_searcher, play_pair
 
-FIRST_STEP = 0.15
+FIRST_STEP_SHARE = 0.15
 """Size of the first step of a weight: the change of an estimate that it typically causes, as a share of the estimate."""
-FIRST_ROUND_STEPS = 0.9
+FIRST_ROUND_STEP_FACTOR = 0.9
 """Move of a weight after the first round if one side wins all pairs, in multiples of the weight's step."""
-FULL_PACE_SHARE = 0.1
+FULL_PACE_ROUND_SHARE = 0.1
 """Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
 PAIRS_PER_ROUND = 2
 """Number of pairs of matches played on each map in one round of the climb."""
@@ -87,8 +87,9 @@ def climb_weights(
             games
         )
         pace = (
-            FIRST_ROUND_STEPS
-            * ((1 + FULL_PACE_SHARE * round_count) / (1 + number + FULL_PACE_SHARE * round_count)) ** 0.602
+            FIRST_ROUND_STEP_FACTOR
+            * ((1 + FULL_PACE_ROUND_SHARE * round_count) / (1 + number + FULL_PACE_ROUND_SHARE * round_count))
+            ** 0.602
         )
         current_weights += pace * score * step_sizes * signs
         if 2 * number >= round_count:
@@ -121,7 +122,7 @@ def _choose_first_steps(
     feature_values = np.array(feature_rows)
     feature_spreads = np.sqrt(np.mean(feature_values**2, axis=0))
     estimate_spread = np.sqrt(np.mean((feature_values @ weights) ** 2))
-    return np.asarray(FIRST_STEP * estimate_spread / np.maximum(feature_spreads, 1e-3) * (weights != 0))
+    return np.asarray(FIRST_STEP_SHARE * estimate_spread / np.maximum(feature_spreads, 1e-3) * (weights != 0))
 
 
 def _round_weights(names: Sequence[str], vector: npt.NDArray[np.float64]) -> Mapping[str, int]:
@@ -130,16 +131,16 @@ def _round_weights(names: Sequence[str], vector: npt.NDArray[np.float64]) -> Map
 
 def _score_round(
     game: Game[Any, Any],
-    weights_a: Mapping[str, int],
-    weights_b: Mapping[str, int],
+    raised_weights: Mapping[str, int],
+    lowered_weights: Mapping[str, int],
     nodes_per_move: int,
     rng: random.Random,
 ) -> float:
-    """Play one round's pairs of matches of one game, and return the score of `weights_a`, from -1 to 1."""
+    """Play one round's pairs of matches of one game, and return the score of `raised_weights`, from -1 to 1."""
     points = 0.0
     with (
-        closing(make_weighted_searcher(game, weights_a)) as searcher_a,
-        closing(make_weighted_searcher(game, weights_b)) as searcher_b,
+        closing(make_weighted_searcher(game, raised_weights)) as searcher_a,
+        closing(make_weighted_searcher(game, lowered_weights)) as searcher_b,
     ):
         for _ in range(PAIRS_PER_ROUND):
             start = draw_random_start(game, rng)

@@ -11,9 +11,10 @@ The fit finds the weights that predict the targets best. Each map has its own sl
 small map than on a large one, and its own tempo: the value of having the move. There is no other constant, since mirrored
 positions have opposite features.
 
-The fit starts from the weights that played, and a penalty (RIDGE_STRENGTH) keeps it close to them if the samples show little.
-Each generation plays and searches with the weights of the previous generation. In the first generation, all weights may be 0:
-then a search sees only wins within its depth, and the matches are decided by chance, but they are decided.
+The fit starts from the weights that played, and a penalty (RIDGE_PENALTY_STRENGTH) keeps it close to them if the
+samples show little. Each generation plays and searches with the weights of the previous generation. In the first
+generation, all weights may be 0: then a search sees only wins within its depth, and the matches are decided by
+chance, but they are decided.
 """
 
 from __future__ import annotations
@@ -43,19 +44,19 @@ from arena.lab.selfplay import (
 
 FloatArray = npt.NDArray[np.float64]
 
-HELD_OUT_INTERVAL = 5
-"""Interval of held-out matches. One match in HELD_OUT_INTERVAL is left out of the fit, and measures its quality."""
-RIDGE_STRENGTH = 0.001
+HELD_OUT_MATCH_INTERVAL = 5
+"""Interval of held-out matches. One match in HELD_OUT_MATCH_INTERVAL is left out of the fit, and measures its quality."""
+RIDGE_PENALTY_STRENGTH = 0.001
 """Strength of the ridge penalty that keeps the fit close to the weights with which the matches were played.
 
 The strength is about the number of bits that a sample must provide to move a weight by one standard deviation of its
 feature.
 """
-MAX_ITERATIONS = 30
+MAX_NEWTON_ITERATIONS = 30
 """Maximum number of iterations of Newton's method in a fit."""
-FIRST_SLOPE = 0.001
+FIRST_LOGISTIC_SLOPE = 0.001
 """Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
-HALF_LIFE_PLIES = 80
+RESULT_HALF_LIFE_PLIES = 80
 """Number of plies over which the result's distance from 0.5 halves in the targets, going back from a match's end."""
 SAMPLES_PER_MATCH = 24
 """Maximum number of samples from one match."""
@@ -65,11 +66,11 @@ SEARCH_TARGET_SHARE = 0.75
 """Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
 EXTRA_RANDOM_PLIES = (0, 0, 1, 2)
 """Numbers of random plies played from a position of the match to get a sample; one is drawn for each sample."""
-MAX_START_ADVANTAGE = 0.3
+MAX_START_CHANCE_OFFSET = 0.3
 """Maximum distance of the chance of winning from one half at the start of a match."""
 MAX_START_ATTEMPTS = 12
 """Number of random starts that are tried before an uneven one is used."""
-MAX_PLIES = 250
+MAX_MATCH_PLIES = 250
 """Maximum number of plies of a match; by then one side is usually clearly ahead."""
 
 
@@ -158,12 +159,15 @@ def _play_match(
     """Play a match of the searcher against itself, from a random start that it considers nearly even."""
     for _ in range(MAX_START_ATTEMPTS):
         start = draw_random_start(game, rng)
-        if abs(_search_chance(game, searcher, start, nodes_per_move) - 0.5) <= MAX_START_ADVANTAGE:
+        if (
+            abs(_search_winning_chance(game, searcher, start, nodes_per_move) - 0.5)
+            <= MAX_START_CHANCE_OFFSET
+        ):
             break
-    return play_match(game, start, dict.fromkeys(Player, searcher), nodes_per_move, MAX_PLIES)
+    return play_match(game, start, dict.fromkeys(Player, searcher), nodes_per_move, MAX_MATCH_PLIES)
 
 
-def _search_chance(
+def _search_winning_chance(
     game: Game[Any, Any], searcher: Searcher[Any, Any], position: Any, max_nodes: int
 ) -> float:
     """Return Maxie's chance of winning by a search with an empty transposition table."""
@@ -187,10 +191,10 @@ def _sample_positions(
             if game.outcome(next_position) is not None:
                 break
             position, is_played = next_position, False
-        chance = _search_chance(game, searcher, position, max_nodes)
+        chance = _search_winning_chance(game, searcher, position, max_nodes)
         if is_played:
             # The further away the end, the closer the result is moved to one half.
-            discounted_result = 0.5 + (result - 0.5) * 0.5 ** ((ply_count - 1 - ply) / HALF_LIFE_PLIES)
+            discounted_result = 0.5 + (result - 0.5) * 0.5 ** ((ply_count - 1 - ply) / RESULT_HALF_LIFE_PLIES)
             chance = SEARCH_TARGET_SHARE * chance + (1 - SEARCH_TARGET_SHARE) * discounted_result
         yield position, chance
 
@@ -257,23 +261,23 @@ def fit_weights(
     plain_spread = np.std(100 * samples.features[:, 0])
     trained_mask = np.array([float(name not in untrained_features) for name in names])
     samples = replace(samples, features=samples.features * trained_mask)
-    held_out = samples.match_numbers % HELD_OUT_INTERVAL == HELD_OUT_INTERVAL - 1
+    held_out = samples.match_numbers % HELD_OUT_MATCH_INTERVAL == HELD_OUT_MATCH_INTERVAL - 1
     game_count = int(samples.game_indexes.max()) + 1
     # One column for each game: 1 or -1 in its own samples, 0 in those of the other games. Its weight is the tempo.
     tempo_columns = samples.movers[:, None] * (samples.game_indexes[:, None] == np.arange(game_count))
     old_weights = np.array([float(weights[name]) for name in names])
     new_weights = old_weights
-    for number in range(MAX_ITERATIONS):
+    for number in range(MAX_NEWTON_ITERATIONS):
         if number or old_weights.any():
             slopes, tempos = _fit_slopes_and_tempos(samples, ~held_out, new_weights)
         else:
-            slopes, tempos = np.full(game_count, FIRST_SLOPE), np.zeros(game_count)
+            slopes, tempos = np.full(game_count, FIRST_LOGISTIC_SLOPE), np.zeros(game_count)
         columns = np.hstack([samples.features * slopes[samples.game_indexes][:, None], tempo_columns])
         fitted = _fit_logistic(
             columns[~held_out],
             samples.targets[~held_out],
             np.concatenate([old_weights, tempos]),
-            RIDGE_STRENGTH,
+            RIDGE_PENALTY_STRENGTH,
         )
         new_weights = fitted[: len(names)]
     scale = float(plain_spread / np.std(samples.features @ new_weights))
@@ -328,7 +332,7 @@ def _fit_logistic(features: FloatArray, targets: FloatArray, prior: FloatArray, 
     scaled_features = features / feature_spreads
     scaled_prior = prior * feature_spreads
     weights = scaled_prior.copy()
-    for _ in range(MAX_ITERATIONS):
+    for _ in range(MAX_NEWTON_ITERATIONS):
         predicted = 1 / (1 + np.exp(-np.clip(scaled_features @ weights, -30, 30)))
         gradient = scaled_features.T @ (predicted - targets) / len(targets) + ridge * (weights - scaled_prior)
         newton_weights = np.maximum(predicted * (1 - predicted), 1e-6)

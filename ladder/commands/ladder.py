@@ -31,7 +31,7 @@ from arena.ladder.commands.options import (
     HtmlOption,
     OpeningsOption,
     PinOption,
-    apply_options,
+    apply_given_options,
     plan_engine_bots,
 )
 from arena.ladder.commands.play_plan import play_plan
@@ -188,7 +188,7 @@ def ladder(
         "adjudicate": adjudicate,
         "pin": pin,
     }
-    plan = apply_options(
+    plan = apply_given_options(
         plan, {name: value for name, value in overrides.items() if is_option_given(context, name)}
     )
     if external_bots is not None:
@@ -199,7 +199,9 @@ def ladder(
         )
     reports = ReportFiles(json, html, csv)
     report_results(
-        play_plan(plan, "ladder", record, db, external=external_bots, cluster=cluster, port=port or 0),
+        play_plan(
+            plan, "ladder", record, db, external=external_bots, scheduler_address=cluster, port=port or 0
+        ),
         [],
         {},
         reports,

@@ -29,7 +29,7 @@ from arena.ladder.commands.options import (
     HtmlOption,
     OpeningsOption,
     PinOption,
-    apply_options,
+    apply_given_options,
     plan_engine_bots,
 )
 from arena.ladder.commands.play_plan import play_plan
@@ -37,7 +37,7 @@ from arena.ladder.commands.results import ReportFiles, report_results
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import (
-    MAX_NAME_LENGTH,
+    MAX_BOT_NAME_LENGTH,
     BotPlan,
     LadderPlan,
     make_valid_name,
@@ -125,11 +125,13 @@ def match(
         "adjudicate": adjudicate,
         "pin": pin,
     }
-    plan = apply_options(LadderPlan(_name_bots(plan_engine_bots([a, b]), name_a, name_b, tc_b)), options)
+    plan = apply_given_options(
+        LadderPlan(_apply_names_and_time_control(plan_engine_bots([a, b]), name_a, name_b, tc_b)), options
+    )
     first, second = (bot.name for bot in plan.bots)
     reports = ReportFiles(json, html, csv)
 
-    ladder_run = play_plan(plan, "match", record, db, format_status=_format_progress_line, test=test)
+    ladder_run = play_plan(plan, "match", record, db, format_status=_format_progress_line, sprt=test)
     pairs = ladder_run.count_pair_scores()
     elo = estimate_elo_difference(pairs)
     crashes = describe_crashes(ladder_run)
@@ -142,12 +144,14 @@ def match(
     )
 
 
-def _name_bots(bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str) -> tuple[BotPlan, ...]:
+def _apply_names_and_time_control(
+    bots: tuple[BotPlan, ...], name_a: str, name_b: str, tc_b: str
+) -> tuple[BotPlan, ...]:
     """Return the two bots with the names and B's time control from the options. Raises UsageError for an invalid option."""
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
         if name and name != make_valid_name(name):
             raise UsageError(
-                f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters without #"
+                f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
             )
     time_control_b = parse_time_option(tc_b, "--tc-b") if tc_b else None
     bot_a, bot_b = bots
@@ -171,7 +175,7 @@ def _format_progress_line(ladder: Ladder) -> str:
     return (
         line
         if test is None
-        else f"{line}, LLR {test.compute_llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f}"
+        else f"{line}, LLR {test.compute_llr(pairs):z.2f} in {test.lower_llr_bound:.2f} .. {test.upper_llr_bound:.2f}"
     )
 
 
@@ -195,7 +199,7 @@ def _describe_findings(
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]
     lines = [
-        f"{_format_elo(first, second, elo)}, likelihood of superiority {_format_likelihood(elo.superiority)}",
+        f"{_format_elo(first, second, elo)}, likelihood of superiority {_format_superiority_likelihood(elo.superiority)}",
         f"{_format_pairs(pairs)}, points of {first} per pair: {counts}",
         "Elo and its interval are computed from the pairs; the table gives each bot half of the difference",
     ]
@@ -208,19 +212,19 @@ def _describe_findings(
         }[verdict]
         findings += f"; but {crashes}: the result says little about their play" if crashes else ""
         lines.append(
-            f"SPRT: {findings} (LLR {test.compute_llr(pairs):z.2f} in {test.lower:.2f} .. {test.upper:.2f})"
+            f"SPRT: {findings} (LLR {test.compute_llr(pairs):z.2f} in {test.lower_llr_bound:.2f} .. {test.upper_llr_bound:.2f})"
         )
     return lines
 
 
-def _format_likelihood(share: float) -> str:
+def _format_superiority_likelihood(share: float) -> str:
     """Return a likelihood in per cent, never as 0 or 100 %."""
     return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
 
 
 def describe_crashes(ladder: Ladder) -> str:
     """Return text such as `greedy crashed in 2 of 10 matches`; empty if no bot crashed."""
-    rows = [row for row in ladder.make_rows() if row.crashes]
+    rows = [row for row in ladder.make_standings_rows() if row.crashes]
     return ", ".join(f"{row.bot} crashed in {row.crashes} of {row.games} matches" for row in rows)
 
 
@@ -230,8 +234,8 @@ def _make_sprt_report(test: Sprt | None, pairs: PairCounts, crashes: str) -> dic
     return {
         **dataclasses.asdict(test),
         "llr": test.compute_llr(pairs),
-        "lower": test.lower,
-        "upper": test.upper,
+        "lower": test.lower_llr_bound,
+        "upper": test.upper_llr_bound,
         "verdict": test.decide(pairs).value,
         "crashes": crashes,
     }

@@ -68,9 +68,9 @@ def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
         raise UsageError(str(error)) from None
 
 
-def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
+def apply_given_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
     """Return the plan with the command-line options applied. Raises UsageError for an invalid option."""
-    changes = {field: options[name] for name, field in PLAN_FIELDS.items() if name in options}
+    changes = {field: options[name] for name, field in PLAN_FIELD_BY_OPTION.items() if name in options}
     for name, (field, parse) in OPTION_PARSERS.items():
         if options.get(name) is not None:
             try:
@@ -81,18 +81,18 @@ def apply_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
         changes["rounds"] = options.get("rounds")
     changed_plan = dataclasses.replace(plan, **changes)
     if options.get("map") is not None:
-        require_maps(changed_plan.game, CATALOGUE.find(register_game(changed_plan.game)))
+        require_maps(changed_plan.game, CATALOGUE.find_game_class(register_game(changed_plan.game)))
     return changed_plan
 
 
-def _parse_maps(text: str) -> tuple[str, ...]:
+def _parse_map_list(text: str) -> tuple[str, ...]:
     maps = tuple(name.strip() for name in text.split(","))
     if not all(maps) or len(set(maps)) < len(maps):
         raise ValueError(f"must be different names of maps, separated by commas, not {text!r:.80}")
     return maps
 
 
-PLAN_FIELDS = {
+PLAN_FIELD_BY_OPTION = {
     "game": "game",
     "rounds": "rounds",
     "concurrency": "concurrency",
@@ -103,7 +103,7 @@ PLAN_FIELDS = {
 """Field of the plan for each option whose value needs no parsing."""
 
 OPTION_PARSERS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "map": ("maps", _parse_maps),
+    "map": ("maps", _parse_map_list),
     "for_": ("seconds", parse_duration),
     "openings": ("openings", parse_openings),
     "format": ("format", check_format),

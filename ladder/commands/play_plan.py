@@ -42,25 +42,25 @@ from arena.server.store.ladder_lock import CannotResume
 
 def play_plan(
     plan: LadderPlan,
-    kind: str,
-    record: Path | None,
-    db: str | None,
+    event_kind: str,
+    record_file: Path | None,
+    database_url: str | None,
     external: ExternalBotSettings | None = None,
-    cluster: str | None = None,
+    scheduler_address: str | None = None,
     port: int = 0,
     format_status: Callable[[Ladder], str] = lambda _: "",
-    test: Sprt | None = None,
+    sprt: Sprt | None = None,
 ) -> Ladder:
     """Play the plan and return the ladder with its results. Raises CommandError or UsageError if it cannot be played.
 
-    kind           `ladder` or `match`
-    record         file for finished matches; None to choose one
-    db             URL of a store, in which an interrupted event is resumed; None for a temporary store
+    event_kind     `ladder` or `match`
+    record_file    file for finished matches; None to choose one
+    database_url   URL of a store, in which an interrupted event is resumed; None for a temporary store
     external       settings for bots that connect by themselves; None to start the bots of the plan
-    cluster        address of a Dask scheduler whose workers play the matches; None to play on this machine
+    scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
     port           port of the web page on this machine, if `external` is None; 0 for any free port
     format_status  returns the result so far in one line, for the progress display
-    test           sequential test of two bots, which ends the match when it is decided
+    sprt           sequential test of two bots, which ends the match when it is decided
     """
     if plan.pin and not can_pin_processes():
         raise UsageError("--pin works only on Linux: this system cannot pin processes to cores")
@@ -68,16 +68,16 @@ def play_plan(
     maps = plan.maps if has_maps(plan.game) else plan.maps[:1]
     try:
         starts = [make_game_on_map(plan.game, map) for map in maps]
-        if cluster is None:  # only the cluster's machines know what they have installed
+        if scheduler_address is None:  # only the cluster's machines know what they have installed
             _check_engines(plan, starts)
-            _check_tables(plan, starts)
+            _check_solved_tables(plan, starts)
         ladder = Ladder(
             plan,
             starts,
-            record,
-            kind,
+            record_file,
+            event_kind,
             _make_openings(plan, maps, starts),
-            test,
+            sprt,
             is_named=plan.event != LadderPlan.event,
         )
     except (GameError, MapError, BadOpenings) as error:
@@ -92,9 +92,9 @@ def play_plan(
                         run_ladder,
                         ladder,
                         display,
-                        database=db,
+                        database_url=database_url,
                         external=external,
-                        cluster=cluster,
+                        scheduler_address=scheduler_address,
                         port=port,
                     ),
                     backend_options={"use_uvloop": sys.platform != "win32"},
@@ -123,7 +123,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
                 raise UsageError(f"bot {bot.name}: {reason}")
 
 
-def _check_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
+def _check_solved_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
     """Raise UsageError if the adjudication rule `table` is on, but a game in `starts` has no solved table here."""
     for game in starts:
         reason = find_unusable_table_reason(plan.adjudication, game)

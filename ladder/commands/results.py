@@ -16,8 +16,8 @@ from arena.ladder.reports.result_lines import describe_draws, make_draws_warning
 from arena.ladder.reports.standings import make_extra_columns, print_standings
 from arena.match.replay import compute_mean_cpu_ms
 from arena.rating.breakdown import count_draws, make_breakdown
-from arena.rating.formats import CHAMPION
-from arena.rating.standings import is_void, to_csv
+from arena.rating.formats import CHAMPION_ROUND
+from arena.rating.standings import format_standings_csv, is_void
 
 INTERRUPTED_EXIT_CODE = 130
 """Exit code after Ctrl-C, as in shells."""
@@ -40,7 +40,7 @@ def make_summary_fields(ladder: Ladder) -> dict[str, object]:
 
 def find_champion(ladder: Ladder) -> str | None:
     """Return the winner of a knockout; None while it is undecided, and for other formats."""
-    return next((row.bot for row in ladder.make_rows() if row.reached == CHAMPION), None)
+    return next((row.bot for row in ladder.make_standings_rows() if row.reached == CHAMPION_ROUND), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,22 +53,22 @@ class ReportFiles:
 
 
 def report_results(
-    ladder: Ladder, findings: Sequence[str], extra: Mapping[str, object], reports: ReportFiles
+    ladder: Ladder, findings: Sequence[str], extra_fields: Mapping[str, object], report_files: ReportFiles
 ) -> None:
     """Print the record file's path, the table and the findings, and write the reports.
 
     findings  results of the whole event, one sentence each
-    extra     further fields of the `--json` output
+    extra_fields  further fields of the `--json` output
     """
     # The table comes last, so that it stays visible when a long list above it scrolls away.
     _print_record_path(ladder)
     warning = make_draws_warning(ladder)
     if warning is not None:
         err.print(f"warning: {warning}")
-    rows = ladder.make_rows()
+    rows = ladder.make_standings_rows()
     blunders = count_blunders((row.bot for row in rows), ladder.records)
     columns = make_extra_columns(ladder.records, blunders)
-    json = reports.json
+    json = report_files.json
     if str(json) != "-":  # otherwise the output is for a program
         print_standings(rows, out, columns)
         out.print(describe_draws(count_draws(ladder.records)))
@@ -83,14 +83,16 @@ def report_results(
                 "breakdown": make_breakdown(ladder.bots, ladder.played),
                 "given_away": blunders,
                 **({"cpu_ms": used} if (used := compute_mean_cpu_ms(ladder.records)) else {}),
-                **extra,
+                **extra_fields,
             },
             json,
         )
-    if reports.html is not None:
-        write_text(render_report(ladder, findings), reports.html)
-    if reports.csv is not None:
-        write_text(to_csv(rows, {column.name: column.cells for column in columns}), reports.csv)
+    if report_files.html is not None:
+        write_text(render_report(ladder, findings), report_files.html)
+    if report_files.csv is not None:
+        write_text(
+            format_standings_csv(rows, {column.name: column.cells for column in columns}), report_files.csv
+        )
     if ladder.is_stopped:
         raise typer.Exit(INTERRUPTED_EXIT_CODE)
 

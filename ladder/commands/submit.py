@@ -38,10 +38,10 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.rating.standings import list_losers
 
-DEFAULT_FOLDER = Path("submissions")
-NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
+DEFAULT_SUBMISSIONS_FOLDER = Path("submissions")
+SUBMISSION_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 """Valid names of submissions, which are also the names of their files without `.zip`."""
-DIGEST_DIGITS = 12
+SHOWN_DIGEST_DIGITS = 12
 """Number of hexadecimal digits of a file's SHA-256 digest that `arena submit list` shows."""
 
 FolderOption = Annotated[
@@ -69,7 +69,7 @@ def add(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="Name of the submission; default: name of the file.")
     ] = "",
-    folder: FolderOption = DEFAULT_FOLDER,
+    folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER,
     *,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the submission of the same name.")
@@ -82,7 +82,7 @@ def add(
     Example: arena submit add bot.zip --name camel
     """
     name = name or file.stem
-    if NAME_PATTERN.fullmatch(name) is None:
+    if SUBMISSION_NAME_PATTERN.fullmatch(name) is None:
         raise UsageError(
             f"--name: {name!r:.80} is not valid; use 1 to 48 letters, digits, _ . and -, beginning with a letter or digit"
         )
@@ -106,7 +106,7 @@ def add(
     out.print(f'{name} is in {target}; in a ladder file: submit = "{target}"')
 
 
-def list_(folder: FolderOption = DEFAULT_FOLDER, json: JsonOption = None) -> None:
+def list_(folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER, json: JsonOption = None) -> None:
     """List the submissions in a folder.
 
     Example: arena submit list --folder submissions
@@ -120,7 +120,7 @@ def list_(folder: FolderOption = DEFAULT_FOLDER, json: JsonOption = None) -> Non
             submission.name,
             submission.problem or submission.runs,
             str(submission.kib),
-            submission.sha256[:DIGEST_DIGITS],
+            submission.sha256[:SHOWN_DIGEST_DIGITS],
         )
         for submission in submissions
     ]
@@ -143,7 +143,7 @@ def check(
     map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "0.1/move",
     margin: MarginOption = 100,
-    folder: FolderOption = DEFAULT_FOLDER,
+    folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER,
 ) -> None:
     """Check a submission in its container: the protocol, and a match against itself.
 

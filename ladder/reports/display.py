@@ -21,11 +21,11 @@ from arena.clock import MONOTONIC
 from arena.console import fits_terminal
 from arena.ladder.ladder import Ladder
 from arena.ladder.reports.result_lines import format_match_line
-from arena.ladder.reports.standings import make_table
+from arena.ladder.reports.standings import make_standings_table
 from arena.protocol.record import Record
 from arena.rating.standings import StandingsRow
 
-REDRAW_SECONDS = 0.5
+REDRAW_INTERVAL_SECONDS = 0.5
 """Minimum interval between updates of the table, in seconds, because computing ratings takes milliseconds."""
 
 
@@ -77,9 +77,9 @@ class ProgressDisplay:
                 self._print_line(status)
             return
         now = MONOTONIC.now()
-        if now - self._last_draw >= REDRAW_SECONDS or len(ladder.played) == ladder.total_matches:
+        if now - self._last_draw >= REDRAW_INTERVAL_SECONDS or len(ladder.played) == ladder.total_matches:
             self._last_draw = now
-            self._rows = ladder.make_rows()
+            self._rows = ladder.make_standings_rows()
             self._last_status = self._format_status(ladder)
             self._live.update(self.render())
 
@@ -88,7 +88,7 @@ class ProgressDisplay:
 
     def render(self) -> RenderableType:
         """Return the table, the status and the bar for a terminal; only the bar if the terminal is narrow."""
-        table = make_table(self._rows, as_markdown=False)
+        table = make_standings_table(self._rows, as_markdown=False)
         if not self._rows or not fits_terminal(table, self._console):
             return self._bar
         return Group(

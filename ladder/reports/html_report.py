@@ -12,13 +12,18 @@ from arena.games.core import GameError
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import LadderPlan, list_own_time_controls
 from arena.ladder.reports.blunders import BlunderReport, count_blunders
-from arena.ladder.reports.plots import assign_bot_colours, plot_by_ply, plot_ratings, render_colour_swatch
+from arena.ladder.reports.plots import (
+    assign_bot_colours,
+    render_colour_swatch,
+    render_plot_by_ply,
+    render_ratings_plot,
+)
 from arena.ladder.reports.result_lines import describe_draws, format_match_line
 from arena.ladder.reports.standings import (
     FORFEITS_LEGEND,
     ExtraColumn,
-    make_columns,
     make_extra_columns,
+    make_standings_columns,
 )
 from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
@@ -29,7 +34,7 @@ from arena.rating.formats import Encounter
 from arena.rating.pairing import Pairing
 from arena.rating.standings import StandingsRow, compute_pair_scores, is_void, list_losers
 
-MAX_SECTION_MATCHES = 3
+MAX_MATCHES_PER_SECTION = 3
 """Maximum number of matches, or pairs of matches, that a section of the report lists."""
 
 MAX_PLOT_PLIES = 200
@@ -64,7 +69,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
 
     findings  results of the whole event, one sentence each
     """
-    rows = ladder.make_rows()
+    rows = ladder.make_standings_rows()
     bots = [row.bot for row in rows]
     colour = assign_bot_colours(bots)
     breakdown = make_breakdown(bots, ladder.played)
@@ -77,7 +82,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         f"<p>{escape(describe_draws(count_draws(ladder.records)))}</p>",
         *_render_bracket(ladder),
         "<h2>Ratings</h2>",
-        plot_ratings(rows, colour),
+        render_ratings_plot(rows, colour),
         _render_standings(rows, columns, colour),
         *(f"<p>{escape(text)}</p>" for text in (FORFEITS_LEGEND, *(column.legend for column in columns))),
         _render_losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
@@ -92,10 +97,12 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         _render_move_plots(records, colour),
         *_render_deciding_pairs(ladder, bots),
         "<h2>The longest matches</h2>",
-        *map(_render_replay, sorted(records, key=lambda record: -len(record.moves))[:MAX_SECTION_MATCHES]),
+        *map(
+            _render_replay, sorted(records, key=lambda record: -len(record.moves))[:MAX_MATCHES_PER_SECTION]
+        ),
         "<h2>The most surprising matches</h2>",
         *(
-            list(map(_render_replay, find_upsets(rows, records)[:MAX_SECTION_MATCHES]))
+            list(map(_render_replay, find_upsets(rows, records)[:MAX_MATCHES_PER_SECTION]))
             or ["<p>No lower rated bot won a match.</p>"]
         ),
         "<h2>Settings</h2>",
@@ -186,7 +193,7 @@ def _render_deciding_pairs(ladder: Ladder, bots: Sequence[str]) -> list[str]:
         (pair for pair in complete_pairs if pair[0] != 1), key=lambda pair: -abs(pair[0] - 1)
     )
     sentence = f"{escape(first)} and {escape(second)} scored equally in {len(complete_pairs) - len(decisive_pairs)} of their {len(complete_pairs)} pairs"
-    matches = [record for _, records in decisive_pairs[:MAX_SECTION_MATCHES] for record in records]
+    matches = [record for _, records in decisive_pairs[:MAX_MATCHES_PER_SECTION] for record in records]
     suffix = f"; of the other {len(decisive_pairs)}, these were the clearest" if matches else ""
     return [
         "<h2>The matches that decided it</h2>",
@@ -211,7 +218,7 @@ def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list
     )
 
 
-def _render_head(headings: Iterable[str]) -> str:
+def _render_table_head(headings: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<th>{escape(heading)}</th>' for heading in headings)}</tr>"
 
 
@@ -241,13 +248,13 @@ def _render_table(
         f"<tr>{_render_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows
     )
-    return _render_scrolling_table(f"<table>{_render_head(headings)}{''.join(body)}</table>")
+    return _render_scrolling_table(f"<table>{_render_table_head(headings)}{''.join(body)}</table>")
 
 
 def _render_standings(
     rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn], colour: Mapping[str, str]
 ) -> str:
-    texts_by_heading = make_columns(rows, columns)
+    texts_by_heading = make_standings_columns(rows, columns)
     lines = zip((row.bot for row in rows), *texts_by_heading.values(), strict=True)
     return _render_table(("bot", *texts_by_heading), lines, colour)
 
@@ -285,7 +292,7 @@ def _render_opponents_heat_map(
     bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]
 ) -> str:
     scores_by_opponent = {(group_score.bot, group_score.group): group_score for group_score in scores}
-    lines = [_render_head(("", *bots))]
+    lines = [_render_table_head(("", *bots))]
     for bot in bots:
         cells = [_render_name_cell(bot, colour)]
         for opponent in bots:
@@ -340,7 +347,7 @@ def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> 
         }
         for bot, by_ply in moves.items()
     }
-    return plot_by_ply("Mean time per move", "ms", mean_times, colour) + plot_by_ply(
+    return render_plot_by_ply("Mean time per move", "ms", mean_times, colour) + render_plot_by_ply(
         "Mean depth of the search", "plies", {bot: by for bot, by in mean_depths.items() if by}, colour
     )
 

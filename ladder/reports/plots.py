@@ -14,18 +14,18 @@ WIDTH, LEFT, RIGHT = 360, 46, 20
 
 Letters are 12 units high. 360 units are the width of a phone, without scaling.
 """
-PLOT_HEIGHT = 150
+PLOT_AREA_HEIGHT = 150
 """Height of the plotting area of a plot by ply, in SVG units."""
 
-MAX_NAME_LENGTH = 24
+MAX_BOT_NAME_CHARACTERS = 24
 """Maximum number of characters of a bot's name in a plot."""
-HUE_STEP = 137.508
+HUE_STEP_DEGREES = 137.508
 """Difference in hue between consecutive bots, in degrees: the golden angle, which keeps their colours distinct."""
 
 
 def assign_bot_colours(bots: Sequence[str]) -> dict[str, str]:
     """Return the CSS colour of each bot by name, the same everywhere in the report."""
-    return {bot: f"hsl({round(215 + HUE_STEP * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
+    return {bot: f"hsl({round(215 + HUE_STEP_DEGREES * n) % 360} 65% 38%)" for n, bot in enumerate(bots)}
 
 
 def render_colour_swatch(colour: str) -> str:
@@ -43,24 +43,24 @@ def choose_axis_ticks(low: float, high: float, max_steps: int = 5) -> list[float
     step = next(
         step * multiple
         for multiple in (1, 2, 5, 10, 20, 50)
-        if _count_steps(low, high, step * multiple) <= max_steps
+        if _count_axis_steps(low, high, step * multiple) <= max_steps
     )
     first = math.floor(low / step)
-    return [step * n for n in range(first, first + _count_steps(low, high, step) + 1)]
+    return [step * n for n in range(first, first + _count_axis_steps(low, high, step) + 1)]
 
 
-def _count_steps(low: float, high: float, step: float) -> int:
+def _count_axis_steps(low: float, high: float, step: float) -> int:
     return math.ceil(high / step) - math.floor(low / step)
 
 
-def _render_plot(height: float, label: str, elements: Sequence[str]) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
+def _render_plot(height: float, label: str, svg_elements: Sequence[str]) -> str:
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(label)}">{"".join(svg_elements)}</svg>'
 
 
-def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str:
+def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str, str]) -> str:
     """Return a plot of each bot's rating as a dot on its 95 % interval, with an axis in Elo; empty without matches.
 
-    colour  colour of each bot, from `assign_bot_colours`
+    colour_by_bot  colour of each bot, from `assign_bot_colours`
     """
     rated = [row for row in rows if row.games]
     if not rated:
@@ -75,9 +75,9 @@ def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
         render_text_element(area.to_x(mark), bottom + 15, f"{mark:+z.0f}", anchor="middle") for mark in marks
     ]
     for index, row in enumerate(rated):
-        y, bot_colour = 34 * index + 24, colour[row.bot]
+        y, bot_colour = 34 * index + 24, colour_by_bot[row.bot]
         elements += [
-            render_text_element(2, y - 10, row.bot[:MAX_NAME_LENGTH]),
+            render_text_element(2, y - 10, row.bot[:MAX_BOT_NAME_CHARACTERS]),
             render_line(
                 area.to_x(row.elo - row.elo_error), y, area.to_x(row.elo + row.elo_error), y, bot_colour, 3
             ),
@@ -91,21 +91,21 @@ def plot_ratings(rows: Sequence[StandingsRow], colour: Mapping[str, str]) -> str
     return _render_plot(bottom + 38, "The rating of each bot with its 95 % interval, in Elo", elements)
 
 
-def plot_by_ply(
-    title: str, unit: str, curves: Mapping[str, Mapping[int, float]], colour: Mapping[str, str]
+def render_plot_by_ply(
+    title: str, unit: str, curves: Mapping[str, Mapping[int, float]], colour_by_bot: Mapping[str, str]
 ) -> str:
     """Return a plot with one curve per bot over the plies of a match; empty without curves.
 
     title   title, such as "Mean time per move"
     unit    unit of the values, shown on the axis
     curves  value at each ply, by bot
-    colour  colour of each bot, from `assign_bot_colours`
+    colour_by_bot  colour of each bot, from `assign_bot_colours`
     """
     if not curves:
         return ""
     value_ticks = choose_axis_ticks(0, max(max(by_ply.values()) for by_ply in curves.values()) or 1)
     ply_ticks = choose_axis_ticks(0, max(max(by_ply) for by_ply in curves.values()) or 1)
-    top, bottom = 22, 22 + PLOT_HEIGHT
+    top, bottom = 22, 22 + PLOT_AREA_HEIGHT
     area = PlotArea(LEFT, WIDTH - RIGHT, top, bottom, (0, ply_ticks[-1]), (0, value_ticks[-1]))
     elements = [
         *area.render_value_axis({mark: f"{mark:g}" for mark in value_ticks}, 5),
@@ -115,11 +115,13 @@ def plot_by_ply(
         render_text_element(2, 12, unit),
         render_text_element(area.right, bottom + 32, "ply", anchor="end"),
     ]
-    for bot in (bot for bot in colour if bot in curves):
+    for bot in (bot for bot in colour_by_bot if bot in curves):
         points = sorted(curves[bot].items())
-        elements.append(area.render_curve(points, colour[bot], 2, ' stroke-linejoin="round"', bot))
+        elements.append(area.render_curve(points, colour_by_bot[bot], 2, ' stroke-linejoin="round"', bot))
     legend = "".join(
-        f"<li>{render_colour_swatch(colour[bot])}{escape(bot)}</li>" for bot in colour if bot in curves
+        f"<li>{render_colour_swatch(colour_by_bot[bot])}{escape(bot)}</li>"
+        for bot in colour_by_bot
+        if bot in curves
     )
     return (
         f"<h3>{escape(title)}</h3>{_render_plot(bottom + 38, f'{title} by ply, in {unit}', elements)}"

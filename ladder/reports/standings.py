@@ -20,7 +20,7 @@ FORFEITS_LEGEND = "crash, time, illegal, gone, other: matches lost by a failure 
 BLUNDERS_LEGEND = "blunders: moves per match that gave a win or a draw away, by the tables of solved maps"
 CPU_LEGEND = "CPU ms: CPU time per move of a bot in a container, including analysis on the opponent's time"
 
-FORFEIT_COLUMNS = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
+FORFEIT_FIELD_BY_COLUMN = {COLUMN_NAMES[name]: name for name in FORFEIT_FIELDS}
 """Name of the StandingsRow field that counts a kind of forfeit, by the heading of its column."""
 
 
@@ -52,7 +52,9 @@ def make_extra_columns(records: Sequence[Record], blunders: Sequence[BlunderRepo
     return [column for column in columns if column.cells]
 
 
-def make_columns(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()) -> dict[str, list[str]]:
+def make_standings_columns(
+    rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = ()
+) -> dict[str, list[str]]:
     """Return all columns except the bot's name: the text of each row's cell, by the column's heading."""
     return {
         "games": [str(row.games) for row in rows],
@@ -62,7 +64,10 @@ def make_columns(rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = 
         "lost": [str(row.losses) for row in rows],
         "Elo": [f"{row.elo:+z.0f}" if row.games else "-" for row in rows],
         "± 95 %": [f"{row.elo_error:.0f}" if row.games else "-" for row in rows],
-        **{heading: [str(getattr(row, name)) for row in rows] for heading, name in FORFEIT_COLUMNS.items()},
+        **{
+            heading: [str(getattr(row, name)) for row in rows]
+            for heading, name in FORFEIT_FIELD_BY_COLUMN.items()
+        },
         **_format_tournament_cells(rows),
         **{column.heading: [column.cells.get(row.bot, "-") for row in rows] for column in columns},
     }
@@ -78,7 +83,7 @@ def _format_tournament_cells(rows: Sequence[StandingsRow]) -> dict[str, list[str
     return {"reached": [row.reached for row in rows]} if any(row.reached for row in rows) else {}
 
 
-def make_table(
+def make_standings_table(
     rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn] = (), *, as_markdown: bool
 ) -> Table:
     """Return the table of standings: in Markdown with all columns, otherwise without columns of forfeits that are all 0."""
@@ -86,12 +91,12 @@ def make_table(
     table = Table(box=box.MARKDOWN) if as_markdown else Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     table.add_column("bot", overflow="fold", min_width=9)
-    texts_by_heading = make_columns(rows, columns)
+    texts_by_heading = make_standings_columns(rows, columns)
     if not as_markdown:
         texts_by_heading = {
             heading: column
             for heading, column in texts_by_heading.items()
-            if heading not in FORFEIT_COLUMNS or set(column) != {"0"}
+            if heading not in FORFEIT_FIELD_BY_COLUMN or set(column) != {"0"}
         }
     for heading in texts_by_heading:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -102,7 +107,7 @@ def make_table(
             *(
                 Text(
                     column[index],
-                    style="bold red" if heading in FORFEIT_COLUMNS and column[index] != "0" else "",
+                    style="bold red" if heading in FORFEIT_FIELD_BY_COLUMN and column[index] != "0" else "",
                 )
                 for heading, column in texts_by_heading.items()
             ),
@@ -114,12 +119,12 @@ def print_standings(
     rows: Sequence[StandingsRow], console: Console, columns: Sequence[ExtraColumn] = ()
 ) -> None:
     """Print the table of standings, and below it the legends of the columns that need one."""
-    table = make_table(rows, columns, as_markdown=False)
+    table = make_standings_table(rows, columns, as_markdown=False)
     if fits_terminal(table, console):
         console.print(table)
     else:
-        print_markdown(make_table(rows, columns, as_markdown=True), console)
-    if any(getattr(row, name) for row in rows for name in FORFEIT_COLUMNS.values()):
+        print_markdown(make_standings_table(rows, columns, as_markdown=True), console)
+    if any(getattr(row, name) for row in rows for name in FORFEIT_FIELD_BY_COLUMN.values()):
         console.print(FORFEITS_LEGEND, markup=False, highlight=False, soft_wrap=True)
     for column in columns:
         console.print(column.legend, markup=False, highlight=False, soft_wrap=True)

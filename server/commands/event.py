@@ -27,7 +27,7 @@ from arena.console import (
 )
 from arena.games.name_hints import did_you_mean
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.rating.formats import ARENA, FORMATS
+from arena.rating.formats import ARENA_FORMAT, FORMATS
 from arena.server.commands.directives import parse_duration_option
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
@@ -146,8 +146,10 @@ def new(
     """
     if not is_valid_name(name) or len(name) > 48:
         raise UsageError(f"{name!r:.80} is not a valid name of an event: write 1 to 48 printable characters")
-    if format not in (*FORMATS, ARENA):
-        raise UsageError(f"--format: must be one of {', '.join((*FORMATS, ARENA))}, not {format!r:.40}")
+    if format not in (*FORMATS, ARENA_FORMAT):
+        raise UsageError(
+            f"--format: must be one of {', '.join((*FORMATS, ARENA_FORMAT))}, not {format!r:.40}"
+        )
     if every and every not in INTERVAL_DAYS:
         raise UsageError(f"--every: must be day or week, not {every!r:.40}")
     if "-" in closes:
@@ -183,7 +185,7 @@ def new(
         closing_time=closing_time,
         format=format,
         rounds=rounds,
-        minutes=_parse_minutes(duration) if format == ARENA else 0,
+        minutes=_parse_minutes(duration) if format == ARENA_FORMAT else 0,
         games=starts,
         margin_ms=margin_ms,
         rated=rated,

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from arena.games.core import AnyGame, GameError, UnknownGame
 from arena.games.name_hints import did_you_mean
 from arena.maps.game_on_map import has_maps, make_game_on_map
-from arena.maps.loader import MapError, UnknownMap, get_generated_size
+from arena.maps.loader import MapError, UnknownMap, count_generated_territories
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.codes import Code
@@ -54,7 +54,7 @@ def make_challenge_game(challenge: Challenge, max_territories: int) -> AnyGame:
             Code.BAD_CHALLENGE, f"{challenge.map!r:.40} is a file: name a map, such as m2, world or grid:5x5"
         )
     try:
-        territory_count = get_generated_size(challenge.map) if has_maps(challenge.game) else None
+        territory_count = count_generated_territories(challenge.map) if has_maps(challenge.game) else None
         if territory_count is not None and territory_count > max_territories:
             detail = f"{challenge.map:.40} has {territory_count} territories; this server allows at most {max_territories}"
             raise RequestRefused(Code.BAD_CHALLENGE, detail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from arena.protocol.messages import EventPhase
-from arena.rating.formats import ARENA, KNOCKOUT, RosterChange
+from arena.rating.formats import ARENA_FORMAT, KNOCKOUT_FORMAT, RosterChange
 from arena.rating.rater import FinishedMatch
 from arena.server.core.settings import PoolGame
 
@@ -62,7 +62,7 @@ class EventPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def is_arena(self) -> bool:
-        return self.format == ARENA
+        return self.format == ARENA_FORMAT
 
     @property
     def game(self) -> str:
@@ -89,7 +89,7 @@ class EventState(Struct, frozen=True):
     @property
     def rounds(self) -> int:
         """Number of rounds; 0 for the format `arena`. Before a knockout begins, the number follows from the entries."""
-        if self.plan.format == KNOCKOUT:
+        if self.plan.format == KNOCKOUT_FORMAT:
             return max(1, (len(self.bots) - 1).bit_length())
         return 0 if self.plan.is_arena else self.plan.rounds
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from arena.games.catalogue import CATALOGUE
 from arena.games.name_hints import find_most_similar, suggest_name
-from arena.maps.loader import MapError, get_generated_size, list_map_names
+from arena.maps.loader import MapError, count_generated_territories, list_map_names
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -55,7 +55,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
 
 def _check_map(name: str, maps: list[str]) -> None:
     try:
-        if name not in maps and get_generated_size(name) is None:
+        if name not in maps and count_generated_territories(name) is None:
             raise _make_unknown_name_refusal(
                 f"this server has no map {name!r}", suggest_name(name, [*maps, "ring:N", "grid:WxH"])
             )

@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from arena.protocol.codes import EndReason
 from arena.protocol.values import Players
 from arena.rating.formats import (
-    ARENA,
+    ARENA_FORMAT,
     FORMATS_WITHOUT_ELO,
     Encounter,
     Format,
@@ -46,7 +46,7 @@ from arena.server.store.ladders import StoredPlan, find_plan
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
 
-FORMATS_BY_POINTS = ("round-robin", ARENA)
+FORMATS_BY_POINTS = ("round-robin", ARENA_FORMAT)
 """Event formats in which the points alone rank the bots, so that a table needs no results of single matches."""
 MAX_MATCHES_OF_BOT = 100
 """Maximum number of matches in the summary of a bot: its latest ones."""

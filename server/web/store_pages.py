@@ -17,7 +17,7 @@ from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, from_line
 from arena.rating.pairing import Pairing
-from arena.rating.standings import to_csv
+from arena.rating.standings import format_standings_csv
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
@@ -239,7 +239,9 @@ class StorePages:
         table = await self._load_event_table(event)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
-        return Response(HTTPStatus.OK, "text/csv; charset=utf-8", to_csv(table.rows).encode(), headers)
+        return Response(
+            HTTPStatus.OK, "text/csv; charset=utf-8", format_standings_csv(table.rows).encode(), headers
+        )
 
     async def _load_event_table(self, event: str) -> EventTable:
         table = await load_event_table(self._engine, event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from arena.maps.chance import DEFAULT_STEEPNESS, STEEPNESS
+from arena.maps.chance import DEFAULT_LOGISTIC_STEEPNESS, STEEPNESS
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,4 +20,4 @@ def test_the_page_and_the_review_have_the_curves_that_the_guide_tells() -> None:
     assert used == {name: k for name, k in told.items() if name != "elsewhere"}
     assert told["elsewhere"] == line[2]
     assert {name: float(k) for name, k in used.items()} == STEEPNESS
-    assert float(line[2]) == DEFAULT_STEEPNESS
+    assert float(line[2]) == DEFAULT_LOGISTIC_STEEPNESS

@@ -226,4 +226,4 @@ def test_capitals_is_played_on_the_map_that_is_named(monkeypatch: pytest.MonkeyP
     name = CATALOGUE.register(str(EXAMPLES / "capitals.py"))
     assert has_maps(name)
     game = make_game_on_map(name, "world")
-    assert (type(game), game.setup()["map"]) == (CATALOGUE.find(name), "world")
+    assert (type(game), game.setup()["map"]) == (CATALOGUE.find_game_class(name), "world")

@@ -33,7 +33,7 @@ def test_a_game_is_made_from_its_setup() -> None:
 )  # fmt: skip
 def test_an_unknown_game_names_the_nearest_or_all(name: str, right: str) -> None:
     with pytest.raises(UnknownGame, match=right) as unknown:
-        Catalogue().find(name)
+        Catalogue().find_game_class(name)
     assert len(str(unknown.value)) < 200
 
 
@@ -48,10 +48,10 @@ def test_a_registered_class_of_a_file_is_found_by_its_name(tmp_path: Path) -> No
     catalogue = Catalogue()
     file = nim(tmp_path)
     with pytest.raises(UnknownGame):
-        catalogue.find("nim")
+        catalogue.find_game_class("nim")
     assert catalogue.register(f"{file}:Nim") == "nim"
     assert catalogue.register("nim") == "nim"
-    assert catalogue.find("nim").name == "nim"
+    assert catalogue.find_game_class("nim").name == "nim"
     assert "nim" in catalogue.list_names()
     assert catalogue.get_spec("nim") == f"{file}:Nim"
     assert catalogue.list_specs() == [f"{file}:Nim"]
@@ -104,7 +104,7 @@ def test_rules_that_cannot_be_played_are_refused(tmp_path: Path) -> None:
 def test_a_game_that_no_match_can_be_played_of_is_refused_by_words(
     change: tuple[str, str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rule_check, "MAX_PLIES", 300)
+    monkeypatch.setattr(rule_check, "MAX_RANDOM_MATCH_PLIES", 300)
     with pytest.raises(BadGame, match=why):
         Catalogue().register(str(nim(tmp_path, change)))
 
@@ -119,6 +119,6 @@ def test_two_sides_with_other_rules_differ_and_with_the_same_do_not(tmp_path: Pa
     told = ours.find_incompatibility_reason(theirs.get_default_digests())
     assert told is not None
     assert told.startswith("nim has other rules there")
-    game = ours.find("nim").from_setup({})
+    game = ours.find_game_class("nim").from_setup({})
     assert ours.get_rules_digest(game) == ours.get_default_digests()["nim"]
     assert not ours.get_rules_digest(make_game("tictactoe", {})), "the project's own games need no comparing"

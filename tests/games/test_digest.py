@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.games.digest import DIGEST_LENGTH, compute_rules_digest
+from arena.games.digest import DIGEST_HEX_DIGITS, compute_rules_digest
 from arena.games.hexapawn import Hexapawn
 from arena.games.loading import load_game_class
 from arena.games.tictactoe import TicTacToe
@@ -33,7 +33,7 @@ def test_other_rules_have_another_digest_and_other_words_do_not(old: str, new: s
 def test_a_digest_is_the_same_each_time_and_of_its_setup(tmp_path: Path) -> None:
     game = load_game_class(nim(tmp_path), "")
     assert compute_rules_digest(game()) == compute_rules_digest(game())
-    assert len(compute_rules_digest(game())) == DIGEST_LENGTH
+    assert len(compute_rules_digest(game())) == DIGEST_HEX_DIGITS
     assert compute_rules_digest(Hexapawn(3, 3)) != compute_rules_digest(Hexapawn(4, 3))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.graph import (
     VertexNotInGraph,
     build_graph,
-    find_reachable,
+    find_reachable_vertices,
     is_connected,
     is_simple,
     is_undirected,
@@ -67,7 +67,7 @@ def test_edges_make_the_graph_again(graph: tuple[tuple[int, ...], ...]) -> None:
 def test_reach_and_connectedness_agree_with_the_closure(graph: tuple[tuple[int, ...], ...]) -> None:
     leads = closure(graph)
     for v in range(len(graph)):
-        assert find_reachable(graph, v) == {w for w, there in enumerate(leads[v]) if there}
+        assert find_reachable_vertices(graph, v) == {w for w, there in enumerate(leads[v]) if there}
     assert is_connected(graph) == all(map(all, leads))
 
 

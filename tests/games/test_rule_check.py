@@ -12,7 +12,7 @@ import pytest
 from arena.games import rule_check
 from arena.games.core import AnyGame, Game
 from arena.games.loading import load_game_class
-from arena.games.rule_check import RULES, BrokenRule, check_rules
+from arena.games.rule_check import RULE_TEXTS, BrokenRule, check_rules
 from tests.games.own import GAME_FILES, nim
 from tests.games.setups import EVERY_GAME
 
@@ -26,7 +26,7 @@ SMALL = {
 @pytest.fixture(autouse=True)
 def _limit_plies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Treat a match as endless after 300 plies, because no match of these games is longer."""
-    monkeypatch.setattr(rule_check, "MAX_PLIES", 300)
+    monkeypatch.setattr(rule_check, "MAX_RANDOM_MATCH_PLIES", 300)
 
 
 def broken_rules(game: Game[Any, Any], matches: int = 20) -> dict[str, BrokenRule]:
@@ -236,7 +236,7 @@ def test_a_broken_rule_is_found_and_described(name: str, tmp_path: Path) -> None
         game = load_game_class(nim(tmp_path, *changes), "")()
     found = broken_rules(game)
     assert rule in found, found
-    assert rule in RULES
+    assert rule in RULE_TEXTS
     assert re.search(why, found[rule].why), found[rule].why
     assert "\n" not in found[rule].why
 

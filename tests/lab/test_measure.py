@@ -14,16 +14,16 @@ from arena.games.core import Player
 from arena.games.loading import load_game_class
 from arena.games.riskless import Riskless
 from arena.lab.measure import (
-    OPENING_PLIES,
+    OPENING_PLIES_RANGE,
     MatchStatistics,
     MatchSummary,
     MeasuredMap,
     _MeasurementTask,
-    _play_task,
-    compute_pairs_needed,
+    _play_task_matches,
+    choose_strengths,
+    compute_pairs_to_distinguish,
     count_matches,
     estimate_share,
-    list_strengths,
     measure_maps,
     measure_match,
     summarize_equal_matches,
@@ -70,11 +70,11 @@ def test_the_results_of_two_maps_are_kept_apart() -> None:
 
 def list_opening_lengths(openings: int, starts: list[Opening] | None) -> list[int]:
     task = _MeasurementTask("riskless", M1.map, 0, "plain", 50, 50, 3, range(openings), starts)
-    return [match.plies - match.statistics.moves for match in _play_task(task) if match.statistics]
+    return [match.plies - match.statistics.moves for match in _play_task_matches(task) if match.statistics]
 
 
 def test_both_players_have_the_first_move_after_the_random_plies_equally_often() -> None:
-    assert list_opening_lengths(6, None) == list(OPENING_PLIES)
+    assert list_opening_lengths(6, None) == list(OPENING_PLIES_RANGE)
 
 
 def test_matches_begin_after_the_given_openings() -> None:
@@ -98,7 +98,7 @@ def test_a_subclass_of_riskless_is_measured_by_its_own_rules() -> None:
 )
 def test_a_game_with_a_kernel_is_measured_at_all_strengths(file: str, strengths: list[int]) -> None:
     game: Any = load_game_class(EXAMPLES / file, "")
-    assert list(list_strengths([M1, game(M1.map)])) == strengths
+    assert list(choose_strengths([M1, game(M1.map)])) == strengths
 
 
 def test_shares_are_counted_from_maxies_side() -> None:
@@ -125,13 +125,13 @@ def test_the_interval_of_the_needed_pairs_just_excludes_one_half() -> None:
     scores = [points / 2 for points in pairs]
     mean = sum(scores) / len(scores)
     variance = sum((score - mean) ** 2 for score in scores) / len(scores)
-    error = 1.959964 * math.sqrt(variance / compute_pairs_needed(count_pair_scores(pairs)))
+    error = 1.959964 * math.sqrt(variance / compute_pairs_to_distinguish(count_pair_scores(pairs)))
     assert mean - error == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("points", [[1.0, 1.0], [0.0, 2.0], [0.5, 1.0]])
 def test_an_engine_that_is_not_ahead_is_never_distinguished(points: list[float]) -> None:
-    assert compute_pairs_needed(count_pair_scores(points)) == math.inf
+    assert compute_pairs_to_distinguish(count_pair_scores(points)) == math.inf
 
 
 M1 = Riskless(load_map("m1"))

@@ -10,7 +10,7 @@ from arena.bots.compiled.searcher import Searcher, Settings
 from arena.games.core import Player
 from arena.games.riskless import Riskless
 from arena.lab.selfplay import (
-    MAX_PLIES_REASON,
+    PLY_LIMIT_REASON,
     make_random_start,
     play_match,
     play_pair,
@@ -63,7 +63,7 @@ def test_a_match_can_be_cut_short() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), 50, max_plies=4)
     one.close()
-    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, MAX_PLIES_REASON)
+    assert (len(ladder.positions), ladder.winner, ladder.reason) == (4, None, PLY_LIMIT_REASON)
 
 
 def test_a_match_is_a_draw_when_a_position_occurs_for_the_third_time() -> None:

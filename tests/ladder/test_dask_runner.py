@@ -25,8 +25,8 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.dask_runner import (
     ClusterRunner,
     ClusterUnavailable,
-    check_record,
     open_cluster,
+    parse_worker_record,
     start_next_pair,
 )
 from arena.ladder.event_openings import RandomOpenings
@@ -238,7 +238,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
                     playing[0].send_signal(signal.SIGKILL)
 
                 tasks.start_soon(kill_one_in_mid_pair)
-                await run_ladder(there, watch, database=url, cluster=made.address)
+                await run_ladder(there, watch, database_url=url, scheduler_address=made.address)
             assert await exit_status(*victims) == -signal.SIGKILL
     assert all_gone(mark), processes_of(mark)
 
@@ -257,7 +257,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     # Run it again: no match is left, so no cluster is used.
     again = ladder(tmp_path / "there.jsonl", *bots)
     with anyio.fail_after(500):
-        await run_ladder(again, RecordingObserver(), database=url, cluster="tcp://127.0.0.1:1")
+        await run_ladder(again, RecordingObserver(), database_url=url, scheduler_address="tcp://127.0.0.1:1")
     assert matches_by_place(again) == matches_by_place(here)
 
 
@@ -282,7 +282,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 tasks.start_soon(kill)
                 problem = None
                 try:
-                    await run_ladder(stopped, watch, database=url, cluster=made.address)
+                    await run_ladder(stopped, watch, database_url=url, scheduler_address=made.address)
                 except ClusterUnavailable as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
@@ -291,7 +291,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
 
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=6)
     with anyio.fail_after(500):
-        await run_ladder(again, RecordingObserver(), database=url)
+        await run_ladder(again, RecordingObserver(), database_url=url)
     assert (again.resumed_count, len(again.played)) == (len(stopped.played), 12)
 
 
@@ -302,7 +302,7 @@ async def test_a_json_lines_program_has_its_own_time_control(shared: Cluster, tm
     watch = RecordingObserver()
     finished_ladder = ladder(tmp_path / "record.jsonl", odds, bot("a"), rounds=1, folder=tmp_path)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, watch, cluster=shared.address)
+        await run_ladder(finished_ladder, watch, scheduler_address=shared.address)
     assert watch.notices == []
     assert {record.result.reason for record in finished_ladder.records} <= {
         EndReason.LINE,
@@ -322,13 +322,13 @@ async def test_failing_bots_are_reported_as_on_one_machine(shared: Cluster, tmp_
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
                 RecordingObserver(),
-                cluster=shared.address,
+                scheduler_address=shared.address,
             )
         watch, played = (
             RecordingObserver(),
             ladder(tmp_path / "2.jsonl", bot("a"), bot("b", "crash"), rounds=1),
         )
-        await run_ladder(played, watch, cluster=shared.address)
+        await run_ladder(played, watch, scheduler_address=shared.address)
     assert {record.result.reason for record in played.records} == {EndReason.NO_SHOW}
     assert any(line.startswith("bot b ended unexpectedly") for line in watch.notices)
 
@@ -385,15 +385,15 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
 def test_a_workers_record_is_held_against_its_match() -> None:
     match = spec("anna", "bert", "1+0.1")
     good = record(match.match, moves=(4, 0))
-    assert check_record(to_line(good), match) == good
+    assert parse_worker_record(to_line(good), match) == good
     with pytest.raises(BadRecord, match="not a valid arena-record/1 record"):
-        check_record("{}", match)
+        parse_worker_record("{}", match)
     with pytest.raises(
         BadRecord,
         match=r"the record says '[0-9a-f]{32}' for `match`, but the match was planned with '[0-9a-f]{32}'",
     ):
-        check_record(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
+        parse_worker_record(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
     with pytest.raises(BadRecord, match="illegal move"):
-        check_record(to_line(record(match.match, moves=(4, 4))), match)
+        parse_worker_record(to_line(record(match.match, moves=(4, 4))), match)
     with pytest.raises(BadRecord, match="opening"):
-        check_record(to_line(good), msgspec.structs.replace(match, opening=(4,)))
+        parse_worker_record(to_line(good), msgspec.structs.replace(match, opening=(4,)))

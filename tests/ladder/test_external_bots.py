@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from arena.ladder import external_bots
 from arena.ladder.event_terms import EventTerms
 from arena.ladder.external_bots import (
-    MAX_AWAY_SECONDS,
-    MAX_SILENT_MATCHES,
+    MAX_DISCONNECTED_SECONDS,
+    MAX_MATCHES_WITHOUT_MOVE,
     ExternalBot,
     ExternalBots,
     ExternalBotSettings,
@@ -45,8 +45,8 @@ def terms(bots: int, wait: float = 60) -> ExternalBotSettings:
 def _set_real_times(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a ladder on a real host begin at once, and wait long for its bots, because the machine may be busy."""
     if "host" in request.fixturenames:
-        monkeypatch.setattr(external_bots, "SETTLE_SECONDS", 0.05)
-        monkeypatch.setattr(external_bots, "MAX_AWAY_SECONDS", 60)
+        monkeypatch.setattr(external_bots, "MIN_SECONDS_SINCE_LAST_BOT", 0.05)
+        monkeypatch.setattr(external_bots, "MAX_DISCONNECTED_SECONDS", 60)
 
 
 class FakeHost:
@@ -253,7 +253,7 @@ async def test_a_bot_that_reconnects_in_time_continues() -> None:
 async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(external_bots, "MAX_AWAY_SECONDS", 0)
+    monkeypatch.setattr(external_bots, "MAX_DISCONNECTED_SECONDS", 0)
     records: list[Record] = []
     async with enter(host, "a"), enter(host, "b") as b:
         bots = await gather_bots(host, "tictactoe", terms(2))
@@ -283,7 +283,7 @@ def test_only_silent_matches_in_a_row_lose_a_bot(answered: list[bool]) -> None:
     for each in answered:
         known.record_match(made_move=each)
     marks = "".join("x" if each else "s" for each in answered)
-    assert known.is_lost == ("s" * MAX_SILENT_MATCHES in marks)
+    assert known.is_lost == ("s" * MAX_MATCHES_WITHOUT_MOVE in marks)
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans())))
@@ -294,7 +294,7 @@ def test_only_a_bot_that_is_away_for_long_without_a_break_is_lost(looks: list[tu
     for seconds, here in looks:
         now += seconds
         away = away + seconds if before is False and not here else 0
-        expected = expected or away > MAX_AWAY_SECONDS
+        expected = expected or away > MAX_DISCONNECTED_SECONDS
         known.record_presence(now, is_present=here)
         before = here
         assert known.is_lost == expected

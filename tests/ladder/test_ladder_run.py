@@ -131,7 +131,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
     finished_ladder = ladder(file, bot("a"), bot("b"))
     finished_ladder.plan = replace(finished_ladder.plan, adjudication=rules)
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, RecordingObserver(), database=url)
+        await run_ladder(finished_ladder, RecordingObserver(), database_url=url)
     finished = list(records.read_records(file))
     assert len(finished) == 2
     for record in finished:
@@ -140,7 +140,7 @@ async def test_adjudicated_matches_have_valid_records(tmp_path: Path) -> None:
         assert len(record.moves) == 2
     other = ladder(file, bot("a"), bot("b"))
     with pytest.raises(CannotResume, match=f"adjudication was {rules}, now repetition=3"):
-        await run_ladder(other, RecordingObserver(), database=url)
+        await run_ladder(other, RecordingObserver(), database_url=url)
 
 
 async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ async def test_an_event_that_is_over_is_only_reported_again(tmp_path: Path) -> N
     for _ in range(2):
         finished_ladder = ladder(file, bot("a"), bot("b"))
         with anyio.fail_after(500):
-            await run_ladder(finished_ladder, RecordingObserver(), database=f"sqlite:///{database}")
+            await run_ladder(finished_ladder, RecordingObserver(), database_url=f"sqlite:///{database}")
         tables.append(make_standings(finished_ladder.bots, finished_ladder.records))
     assert tables[0] == tables[1]
     written = [record.match for record in records.read_records(file)]
@@ -198,7 +198,7 @@ async def test_a_stopped_event_is_resumed(tmp_path: Path) -> None:
 
     stopped = short_ladder(5, ladder(tmp_path / "1.jsonl", *bots, rounds=3))
     with anyio.fail_after(500):
-        await run_ladder(stopped, RecordingObserver(), database=url)
+        await run_ladder(stopped, RecordingObserver(), database_url=url)
     # a match that was in play when the ladder was killed
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store, store:
         store.execute("update ladders set finished = null")
@@ -209,7 +209,7 @@ async def test_a_stopped_event_is_resumed(tmp_path: Path) -> None:
     watch = RecordingObserver()
     again = ladder(tmp_path / "2.jsonl", *bots, rounds=3)
     with anyio.fail_after(500):
-        await run_ladder(again, watch, database=url)
+        await run_ladder(again, watch, database_url=url)
     assert 5 <= again.resumed_count < 18
     assert watch.notices == [f"event test resumes: {again.resumed_count} of 18 matches were played before"]
     unbroken = ladder(tmp_path / "3.jsonl", *bots, rounds=3)
@@ -226,10 +226,10 @@ async def test_a_stopped_event_is_resumed(tmp_path: Path) -> None:
 
 async def test_another_plan_is_refused_in_one_line(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
-    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), RecordingObserver(), database=url)
+    await run_ladder(ladder(tmp_path / "r", bot("a"), bot("b")), RecordingObserver(), database_url=url)
     with pytest.raises(CannotResume) as refused:
         await run_ladder(
-            ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), RecordingObserver(), database=url
+            ladder(tmp_path / "r", bot("a"), bot("b"), rounds=2), RecordingObserver(), database_url=url
         )
     assert str(refused.value) == (
         "event test was started with different settings: rounds was 1, now 2; give it another name"
@@ -240,7 +240,7 @@ async def test_matches_that_nobody_could_play_are_in_the_store_too(tmp_path: Pat
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     finished_ladder = ladder(tmp_path / "r", bot("a"), bot("b", "crash"))
     with anyio.fail_after(500):
-        await run_ladder(finished_ladder, RecordingObserver(), database=url)
+        await run_ladder(finished_ladder, RecordingObserver(), database_url=url)
     assert {record.result.reason for record in finished_ladder.records} == {EndReason.NO_SHOW}
     assert set(in_store(tmp_path / "arena.db")) == {record.match for record in finished_ladder.records}
 
@@ -261,7 +261,7 @@ async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
         await run_ladder(
             ladder(tmp_path / "b.jsonl", bot("a"), bot("b")),
             RecordingObserver(),
-            database="mysql://x",
+            database_url="mysql://x",
         )
     assert not files(tmp_path)  # no empty record file is left
     with pytest.raises(OSError, match="No such file"):

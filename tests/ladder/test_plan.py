@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.console import UsageError
-from arena.ladder.commands.options import apply_options
+from arena.ladder.commands.options import apply_given_options
 from arena.ladder.plan import (
     COMMAND_PREFIX,
-    MAX_NAME_LENGTH,
+    MAX_BOT_NAME_LENGTH,
     BadLadder,
     BotPlan,
     LadderPlan,
@@ -73,7 +73,7 @@ def test_a_command_of_any_name_is_given_one_that_is_allowed(line: str) -> None:
 
 
 def assert_allowed(name: str) -> None:
-    assert 1 <= len(name) <= MAX_NAME_LENGTH
+    assert 1 <= len(name) <= MAX_BOT_NAME_LENGTH
     assert name.isprintable()
     assert name == name.strip()
     assert "#" not in name
@@ -129,11 +129,11 @@ def test_threads_of_the_ladder_override_those_of_the_engine() -> None:
 
 def test_an_error_begins_with_its_place() -> None:
     plan = LadderPlan(bots=())
-    assert apply_options(plan, {"for_": "ever"}).seconds == math.inf
+    assert apply_given_options(plan, {"for_": "ever"}).seconds == math.inf
     with pytest.raises(
         UsageError, match=r"^--for: the time must be a duration such as 30s, 10m, 2h, or ever, not '10'$"
     ):
-        apply_options(plan, {"for_": "10"})
+        apply_given_options(plan, {"for_": "10"})
 
 
 def test_openings_are_plies_or_a_file(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan
-from arena.ladder.progress import MAX_DUE_MATCHES, make_ladder_progress
+from arena.ladder.progress import MAX_LISTED_DUE_MATCHES, make_ladder_progress
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record
 from arena.protocol.values import Seat
@@ -23,7 +23,7 @@ def ladder(*bots: BotPlan, rounds: int | None = 2, test: Sprt | None = None) -> 
     ladder = Ladder(
         LadderPlan(bots, event="test", game="tictactoe", rounds=rounds), [game_of()], Path("none"), test=test
     )
-    ladder.begin(uuid.UUID(int=1))
+    ladder.begin_event(uuid.UUID(int=1))
     return ladder
 
 
@@ -47,7 +47,7 @@ def test_a_new_ladder_has_everything_before_it() -> None:
 
 def test_the_list_of_due_matches_is_bounded() -> None:
     bots = [BotPlan(f"bot {number}") for number in range(12)]
-    assert len(make_ladder_progress(ladder(*bots)).due) == MAX_DUE_MATCHES
+    assert len(make_ladder_progress(ladder(*bots)).due) == MAX_LISTED_DUE_MATCHES
 
 
 @pytest.mark.parametrize("rounds", [1, None])
@@ -61,7 +61,7 @@ def test_the_sequential_test_agrees_with_the_pairs(rounds: int | None) -> None:
     sprt = make_ladder_progress(finished_ladder).sprt
     assert sprt is not None
     assert sprt.pairs == 1
-    assert (sprt.lower, sprt.upper) == (test.lower, test.upper)
+    assert (sprt.lower, sprt.upper) == (test.lower_llr_bound, test.upper_llr_bound)
     assert sprt.llr == test.compute_llr((0, 0, 0, 0, 1))
     assert sprt.llr > 0
     assert sprt.verdict == test.decide((0, 0, 0, 0, 1)).value

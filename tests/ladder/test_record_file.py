@@ -14,10 +14,10 @@ def test_missing_records_are_added_once(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     one, two, three = record("1"), record("2"), record("3")
     with closing(RecordFile(path)) as file:
-        file.write(two)
-        assert file.append_missing([one, two, three]) == 0
+        file.append_record(two)
+        assert file.append_missing_records([one, two, three]) == 0
     with closing(RecordFile(path)) as file:
-        assert file.append_missing([one, two, three]) == 0
+        assert file.append_missing_records([one, two, three]) == 0
     assert [each.match for each in read_records(path)] == ["2", "1", "3"]
 
 
@@ -25,9 +25,9 @@ def test_lines_of_other_matches_are_counted_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text(f"{to_line(record('1'))}\nnot a record\n{to_line(record('2'))}\n", encoding="utf-8")
     with closing(RecordFile(path)) as file:
-        assert file.append_missing([record("2"), record("3")]) == 2
+        assert file.append_missing_records([record("2"), record("3")]) == 2
     with closing(RecordFile(path)) as file:
-        assert file.append_missing([]) == 4
+        assert file.append_missing_records([]) == 4
     assert path.read_bytes().count(b"\n") == 4
 
 
@@ -36,7 +36,7 @@ def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
     line = to_line(record("1"))
     path.write_text(f"{line}\n{line[:30]}", encoding="utf-8")
     with closing(RecordFile(path)) as file:
-        file.write(record("2"))
+        file.append_record(record("2"))
     assert [each.match for each in read_records(path)] == ["1", "2"]
 
 
@@ -63,7 +63,7 @@ def test_a_torn_first_line_is_cut_off(tmp_path: Path) -> None:
     for length in (1, 10, 40):
         path.write_text(line[:length], encoding="utf-8")
         with closing(RecordFile(path)) as file:
-            file.write(record("2"))
+            file.append_record(record("2"))
         assert [each.match for each in read_records(path)] == ["2"]
 
 
@@ -80,6 +80,6 @@ def test_a_record_for_which_the_disk_has_no_room_is_left_out(tmp_path: Path) -> 
 def test_an_empty_file_is_deleted(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     with closing(RecordFile(path)) as file:
-        file.append_missing([])
+        file.append_missing_records([])
         assert path.exists()
     assert not path.exists()

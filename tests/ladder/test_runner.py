@@ -184,7 +184,7 @@ async def test_absent_bots_lose_their_matches(host: Host) -> None:
 
 
 async def test_a_host_that_fails_ends_no_wait(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_terms, "EXTRA_MATCH_SECONDS", 0.05)
+    monkeypatch.setattr(event_terms, "MATCH_TIME_LIMIT_MARGIN_SECONDS", 0.05)
     terms = EventTerms("test", (game_of(),), TimeControl(1), 0, 0)
     stuck = StuckHost(host)
     # Each match takes a day and is tried three times. The record has the time at which the last try began.

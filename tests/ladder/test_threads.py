@@ -16,7 +16,7 @@ from arena.ladder.event_terms import EventTerms
 from arena.ladder.ladder import Ladder
 from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.ladder.plan_file import read_ladder
-from arena.ladder.runner import MAX_OVERTAKING, MatchRunner
+from arena.ladder.runner import MAX_OVERTAKING_MATCHES, MatchRunner
 from arena.ladder.threads import ThreadAllocation
 from arena.match.terms import Terms, ThreadLimits
 from arena.protocol.engines import EngineInfo
@@ -191,9 +191,9 @@ async def test_a_heavy_match_is_not_overtaken_for_ever() -> None:
     table = await play(ladder)
     heavy = [number for number, terms in enumerate(table.begun) if terms.threads_needed == 2]
     assert len(heavy) == 80
-    assert heavy[0] <= 2 * MAX_OVERTAKING
+    assert heavy[0] <= 2 * MAX_OVERTAKING_MATCHES
     gaps = [after - before for before, after in pairwise(heavy)]
-    assert max(gaps) <= 2 * MAX_OVERTAKING
+    assert max(gaps) <= 2 * MAX_OVERTAKING_MATCHES
 
 
 async def test_a_programs_own_threads_count_if_the_plan_has_none() -> None:
@@ -245,4 +245,4 @@ def test_bots_of_other_machines_get_no_thread_limit() -> None:
         [BotPlan("far"), BotPlan("near")], 2, is_local=False, count_reported_threads=reported
     )
     assert threads.make_thread_limits("far", "near") == ThreadLimits()
-    assert threads.compute_weight("far", "near") == 32
+    assert threads.compute_match_load("far", "near") == 32

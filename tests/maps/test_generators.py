@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena.games.graph import is_connected, is_simple, is_undirected
 from arena.games.riskless_map import RisklessMap
 from arena.maps.generators import (
-    EXTRA_ARMIES,
+    MINNIE_EXTRA_ARMIES_BY_MAP,
     generate_map,
     make_column_letters,
     make_grid_map,
@@ -34,7 +34,7 @@ def test_a_ring_is_a_cycle(size: int) -> None:
     assert sides == [number % 2 == 1 for number in range(len(held))], "in turn, from Minnie's"
     gaps = {(after - before) % size for before, after in zip(held, held[1:] + held[:1], strict=True)}
     assert max(gaps) - min(gaps) <= 1, "spread evenly"
-    check_numbers(map, sum(EXTRA_ARMIES.get(map.name, ())) or max(1, len(held) // 4))
+    check_numbers(map, sum(MINNIE_EXTRA_ARMIES_BY_MAP.get(map.name, ())) or max(1, len(held) // 4))
 
 
 @examples(25)
@@ -53,7 +53,7 @@ def test_a_grid_joins_cells_that_touch(width: int, height: int) -> None:
     assert is_connected(map.neighbours)
     sides = [(n > 0) - (n < 0) for n in map.start]
     assert sides == [-side for side in reversed(sides)], "half a turn shows each side the other's"
-    extras = EXTRA_ARMIES.get(map.name, (1,))
+    extras = MINNIE_EXTRA_ARMIES_BY_MAP.get(map.name, (1,))
     minnies = [n for n in map.start if n < 0]
     assert [-2 - n for n in minnies] == [*extras, *[0] * (len(minnies) - len(extras))], "on the first of hers"
     check_numbers(map, sum(extras))

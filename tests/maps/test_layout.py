@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.riskless_map import RisklessMap, list_roads
 from arena.maps.generators import make_grid_map
 from arena.maps.layout import (
-    OVERHANG_SHARE,
+    WRAP_AROUND_OVERHANG_SHARE,
     compute_map_extent,
     compute_road_lines,
     find_smallest_distance,
@@ -60,7 +60,10 @@ def test_a_road_is_a_straight_line() -> None:
 def test_a_long_road_wraps_around_if_the_map_does() -> None:
     file = row(0, 30, 100, wraps=True)
     edge = compute_map_extent(file)
-    assert (edge.left, edge.right) == (-100 * OVERHANG_SHARE, 100 + 100 * OVERHANG_SHARE)
+    assert (edge.left, edge.right) == (
+        -100 * WRAP_AROUND_OVERHANG_SHARE,
+        100 + 100 * WRAP_AROUND_OVERHANG_SHARE,
+    )
     assert compute_road_lines(file, 0, 1) == [((0, 0), (30, 10))]
     west, east = compute_road_lines(file, 1, 2)
     assert (west[0], east[1]) == ((30, 10), (100, 20))

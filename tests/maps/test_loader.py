@@ -10,7 +10,7 @@ from arena.games.riskless_map import RisklessMap
 from arena.maps.loader import (
     MAPS_FOLDER,
     MapError,
-    get_generated_size,
+    count_generated_territories,
     list_map_names,
     load_map,
     load_map_file,
@@ -112,7 +112,7 @@ def test_the_largest_map_is_far_from_that_bound() -> None:
 def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbers: list[int]) -> None:
     name = f"{kind}:{'x'.join(map(str, numbers))}"
     try:
-        size = get_generated_size(name)
+        size = count_generated_territories(name)
     except MapError:
         with pytest.raises(MapError):
             load_map(name)
@@ -121,5 +121,5 @@ def test_the_size_of_a_generated_map_is_known_before_it_is_made(kind: str, numbe
 
 
 def test_the_size_of_another_map_is_not_in_its_name() -> None:
-    assert get_generated_size("m2") is None
-    assert get_generated_size("grid:3x3.toml") is None
+    assert count_generated_territories("m2") is None
+    assert count_generated_territories("grid:3x3.toml") is None

@@ -15,7 +15,7 @@ from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names, load_map
 from arena.maps.openings_file import (
-    FINGERPRINT_KEY,
+    FINGERPRINT_LINE_PREFIX,
     OPENINGS_FOLDER,
     BadOpenings,
     compute_map_fingerprint,
@@ -52,7 +52,7 @@ def test_each_file_fits_its_map(name: str) -> None:
     shorter, longer = ({len(opening) for opening in listed[first::2]} for first in (0, 1))
     assert [each + 1 for each in shorter] == list(longer), "both players have the first move equally often"
     assert (
-        f"{FINGERPRINT_KEY} {compute_map_fingerprint(load_map(name))}"
+        f"{FINGERPRINT_LINE_PREFIX} {compute_map_fingerprint(load_map(name))}"
         in path.read_text(encoding="utf-8").splitlines()
     )
 

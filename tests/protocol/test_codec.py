@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from arena.games.riskless_map import MAX_NAME_LENGTH, MAX_TERRITORIES, RisklessMap
+from arena.games.riskless_map import MAX_TERRITORIES, MAX_TERRITORY_NAME_LENGTH, RisklessMap
 from arena.protocol.codec import MAX_DEPTH, DecodeError, decode_client_message, decode_server_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -348,7 +348,7 @@ def test_the_largest_map_fits_into_the_largest_frame() -> None:
     size = MAX_TERRITORIES
     complete = RisklessMap(
         name="complete",
-        territories=tuple(f"{v:04d} ".ljust(MAX_NAME_LENGTH, "𐌰") for v in range(size)),
+        territories=tuple(f"{v:04d} ".ljust(MAX_TERRITORY_NAME_LENGTH, "𐌰") for v in range(size)),
         neighbours=tuple(tuple(w for w in range(size) if w != v) for v in range(size)),
         territory_cap=10,
         armies_to_win=100,

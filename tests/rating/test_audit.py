@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.audit import Audit, AuditFinding, compute_binomial_tail, compute_hypergeometric_tail
+from arena.rating.audit import (
+    Audit,
+    AuditFinding,
+    compute_binomial_tail_probability,
+    compute_hypergeometric_tail_probability,
+)
 from arena.rating.elo import compute_expected_score
 
 BOTS = [f"bot{n:02}" for n in range(12)]
@@ -110,7 +115,7 @@ def test_identical_play_is_found_unless_both_bots_have_one_owner() -> None:
 @given(st.integers(1, 40), st.floats(0.01, 0.99), st.integers(0, 41))
 def test_the_binomial_tail_equals_the_exact_sum(n: int, p: float, k: int) -> None:
     exact = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
-    assert compute_binomial_tail(n, p, k) == pytest.approx(exact, rel=1e-9, abs=1e-300)
+    assert compute_binomial_tail_probability(n, p, k) == pytest.approx(exact, rel=1e-9, abs=1e-300)
 
 
 @given(st.integers(1, 12), st.integers(0, 12), st.integers(1, 12), st.integers(0, 12))
@@ -122,7 +127,7 @@ def test_the_hypergeometric_tail_equals_a_count_of_all_draws(
         (each & ((1 << marked) - 1)).bit_count() for each in range(1 << total) if each.bit_count() == drawn
     ]
     exact = sum(each >= k for each in ways) / len(ways)
-    assert compute_hypergeometric_tail(total, marked, drawn, k) == pytest.approx(exact)
+    assert compute_hypergeometric_tail_probability(total, marked, drawn, k) == pytest.approx(exact)
 
 
 def test_a_shared_address_is_found_if_both_bots_played() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.bradley_terry import PRIOR_DRAWS, fit_elo_ratings
+from arena.rating.bradley_terry import PRIOR_DRAWS_PER_PLAYER, fit_elo_ratings
 from arena.rating.elo import ELO_SCALE, Z95, HeadToHead, compute_expected_score, score_to_elo
 
 TALLIES = st.builds(HeadToHead, st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
@@ -31,7 +31,7 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> No
     assert sum(rating.elo for rating in rated.values()) == pytest.approx(0, abs=1e-6)
 
     def compute_surplus(player: str, shift: float) -> float:
-        total = PRIOR_DRAWS * (0.5 - compute_expected_score(rated[player].elo + shift))
+        total = PRIOR_DRAWS_PER_PLAYER * (0.5 - compute_expected_score(rated[player].elo + shift))
         for (a, b), tally in results.items():
             expected = tally.games * compute_expected_score(rated[a].elo - rated[b].elo)
             total += (player == a) * (tally.wins + tally.draws / 2 - expected)

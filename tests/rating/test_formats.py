@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.rating.formats import (
-    MAX_TIE_BREAKS,
+    MAX_TIE_BREAK_PAIRS,
     Format,
     KnockoutFormat,
     RosterChange,
@@ -120,8 +120,8 @@ def test_the_best_two_seeds_meet_in_the_final_only() -> None:
 def test_a_drawn_encounter_has_tie_breaks_and_then_the_better_seed_advances() -> None:
     format = KnockoutFormat(["a", "b"], 2, 1)
     ladder = play(format, {"a": 0, "b": 0}, Random(0))
-    assert len(ladder) == 2 + MAX_TIE_BREAKS
-    assert sorted(pair.round for pair in ladder) == list(range(2 + MAX_TIE_BREAKS))
+    assert len(ladder) == 2 + MAX_TIE_BREAK_PAIRS
+    assert sorted(pair.round for pair in ladder) == list(range(2 + MAX_TIE_BREAK_PAIRS))
     assert format.winner == "a"
 
 

@@ -10,7 +10,7 @@ from arena.protocol.values import Players, Seat
 from arena.rating.formats import FORMATS, KnockoutFormat, RoundRobinFormat, make_format
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import (
-    MAX_ATTEMPTS,
+    MAX_ATTEMPTS_PER_MATCH,
     Schedule,
     compute_points_by_bot,
     find_absent_bots,
@@ -122,14 +122,14 @@ def test_a_void_match_is_played_again_up_to_the_limit() -> None:
     schedule = Schedule(EVENT, RoundRobinFormat(["a", "b"], 1, 1, 0))
     [head] = schedule.list_startable_pairings()
     ids = []
-    for number in range(MAX_ATTEMPTS):
+    for number in range(MAX_ATTEMPTS_PER_MATCH):
         assert schedule.list_startable_pairings() == [head]
         ids.append(schedule.make_next_match_id(head))
         schedule.mark_started(head)
         final = schedule.record_result(head, make_record(ids[-1], head, Random(), void=True))
-        assert final == (number == MAX_ATTEMPTS - 1)
-    assert ids == [make_match_id(EVENT, head, number) for number in range(MAX_ATTEMPTS)]
-    assert len(set(ids)) == MAX_ATTEMPTS
+        assert final == (number == MAX_ATTEMPTS_PER_MATCH - 1)
+    assert ids == [make_match_id(EVENT, head, number) for number in range(MAX_ATTEMPTS_PER_MATCH)]
+    assert len(set(ids)) == MAX_ATTEMPTS_PER_MATCH
     assert [each.leg for each in schedule.list_startable_pairings()] == [1]
 
 

@@ -9,9 +9,9 @@ from arena.rating.sprt import BadSprt, Sprt, Verdict
 
 def test_the_bounds_are_those_of_wald() -> None:
     test = Sprt(0, 10, alpha=0.05, beta=0.10)
-    assert test.upper == pytest.approx(math.log(0.90 / 0.05))
-    assert test.lower == pytest.approx(math.log(0.10 / 0.95))
-    assert Sprt(0, 1).upper == pytest.approx(2.944, abs=1e-3)
+    assert test.upper_llr_bound == pytest.approx(math.log(0.90 / 0.05))
+    assert test.lower_llr_bound == pytest.approx(math.log(0.10 / 0.95))
+    assert Sprt(0, 1).upper_llr_bound == pytest.approx(2.944, abs=1e-3)
 
 
 COUNTS = st.lists(st.integers(0, 300), min_size=5, max_size=5).map(tuple)
@@ -29,7 +29,13 @@ def test_the_verdict_follows_from_the_ratio_and_the_bounds(counts: tuple[int, ..
     test = Sprt(0, 30)
     llr = test.compute_llr(counts)
     assert math.isfinite(llr)
-    expected = Verdict.H1 if llr >= test.upper else Verdict.H0 if llr <= test.lower else Verdict.OPEN
+    expected = (
+        Verdict.H1
+        if llr >= test.upper_llr_bound
+        else Verdict.H0
+        if llr <= test.lower_llr_bound
+        else Verdict.OPEN
+    )
     assert test.decide(counts) is expected
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.rating.swiss import SwissRound, pair_round
+from arena.rating.swiss import SwissRound, pair_swiss_round
 from tests.properties import examples
 
 DATA = Path(__file__).parents[1] / "data" / "swiss_published.json"
@@ -40,7 +40,7 @@ class History:
         self.idle: dict[str, int] = defaultdict(int)
 
     def pair(self, bots: Sequence[str]) -> SwissRound:
-        return pair_round(bots, self.points, lambda a, b: self.opponents[a].count(b), self.idle)
+        return pair_swiss_round(bots, self.points, lambda a, b: self.opponents[a].count(b), self.idle)
 
     def play(self, paired: SwissRound, dice: Random) -> None:
         for first, second in paired.meetings:
@@ -117,7 +117,7 @@ def test_a_published_case_has_no_repeats_and_as_many_pairs_between_groups(name: 
     points = {str(number): score for number, score, _, _ in players}
     met = {str(number): list(map(str, opponents)) for number, _, opponents, _ in players}
     idle = {str(number): count for number, _, _, count in players}
-    paired = pair_round(list(points), points, lambda a, b: met[a].count(b), idle)
+    paired = pair_swiss_round(list(points), points, lambda a, b: met[a].count(b), idle)
     assert not any(b in met[a] for a, b in paired.meetings)
     assert paired.bye == (None if out is None else str(out))
     ours, theirs = list_point_pairs(paired.meetings, points), list_point_pairs(expected, points)

@@ -94,7 +94,7 @@ def make_row(name: str, map: RisklessMap, table: SolvedTable) -> str:
     shares = [f"{100 * n / max(1, totals.open):.2f} %" for n in (totals.won, totals.lost, totals.drawn)]
     board = " ".join(f"{n:+d}" if n else "." for n in table.boards.decode(header.longest_board))
     longest = [format_plies(header.longest), f"`{board} maxie 0`"] if header.longest else ["none", ""]
-    start = table.probe(map.start)
+    start = table.probe_board(map.start)
     cells = [
         name,
         f"{totals.open:,}",
@@ -126,7 +126,7 @@ def find_value_without_extra_army(map: RisklessMap, table: SolvedTable) -> Solve
     """
     most = min(map.start)
     place = map.start.index(most)
-    return table.probe((*map.start[:place], most + 1, *map.start[place + 1 :]))
+    return table.probe_board((*map.start[:place], most + 1, *map.start[place + 1 :]))
 
 
 def judge_extra_army(start: SolvedValue) -> str:
@@ -186,7 +186,7 @@ def main() -> int:
             return 1
         rows[case.name] = make_row(case.name, map, table)
         checked = "" if arguments.verified else f", verified in {time.monotonic() - solved:.1f} s"
-        print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size:,} bytes", flush=True)  # noqa: T201
+        print(f"{case.name}: {solved - began:.1f} s{checked}, {table.size_bytes:,} bytes", flush=True)  # noqa: T201
         README.write_text(replace_rows(README.read_text(encoding="utf-8"), rows), encoding="utf-8")
     return 0
 

@@ -15,7 +15,7 @@ from arena.games.tictactoe import TicTacToe
 from arena.maps.generators import make_grid_map, make_ring_map
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import (
-    MAX_SYMMETRIES,
+    MAX_BOARD_SYMMETRIES,
     Boards,
     find_automorphisms,
     get_boards,
@@ -100,7 +100,7 @@ def test_a_group_that_is_too_large_is_replaced_by_a_subgroup() -> None:
     size = 9
     complete = tuple(tuple(w for w in range(size) if w != v) for v in range(size))
     found = set(find_automorphisms(complete))
-    assert len(found) == factorial(7) <= MAX_SYMMETRIES < factorial(8)
+    assert len(found) == factorial(7) <= MAX_BOARD_SYMMETRIES < factorial(8)
     some = sorted(found)[:: len(found) // 40]
     assert all(tuple(one[v] for v in two) in found for one in some for two in some)
 

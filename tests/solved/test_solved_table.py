@@ -12,7 +12,14 @@ import pytest
 from arena.games.riskless_map import RisklessMap
 from arena.solved.board_numbers import Boards
 from arena.solved.folders import check_table, find_table, get_local_folder, make_table_file_name, open_table
-from arena.solved.header import MAGIC, BadTable, Header, compute_boards_digest, decode_header, encode_header
+from arena.solved.header import (
+    FILE_SIGNATURE,
+    BadTable,
+    Header,
+    compute_boards_digest,
+    decode_header,
+    encode_header,
+)
 from arena.solved.solved_table import SolvedTable
 from tests.solved.conftest import make_path_map
 
@@ -38,7 +45,7 @@ def test_a_table_is_found_for_its_map_and_for_no_other(solve: Solve) -> None:
     table = open_table(Boards.from_map(map))
     assert table is not None
     assert table.path == find_table(Boards.from_map(map)) == path
-    assert table.size == path.stat().st_size
+    assert table.size_bytes == path.stat().st_size
     assert open_table(Boards.from_map(make_path_map(goal=8))) is None
 
 
@@ -78,8 +85,8 @@ def test_every_changed_byte_is_refused(solve: Solve, tmp_path: Path) -> None:
     [
         (b"", ["is empty"]),
         (b"# a map\n" * 30, ["not a solved table", "arena solve"]),
-        (MAGIC + (1 << 30).to_bytes(4, "little") + bytes(99), ["damaged"]),
-        (MAGIC + (9).to_bytes(4, "little") + b"[1, 2, 3]" + bytes(99), ["damaged", "header"]),
+        (FILE_SIGNATURE + (1 << 30).to_bytes(4, "little") + bytes(99), ["damaged"]),
+        (FILE_SIGNATURE + (9).to_bytes(4, "little") + b"[1, 2, 3]" + bytes(99), ["damaged", "header"]),
     ],
 )
 def test_a_foreign_file_is_refused(content: bytes, words: list[str], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from arena.games.boards import Grid, Points
 from arena.games.core import Game, Player
 from arena.games.riskless import Riskless
 from arena.maps.map_file import MapFile
-from arena.maps.picture import MAXIE, MINNIE, STYLE, make_map_picture
+from arena.maps.picture import MAXIE, MINNIE, PICTURE_STYLE, make_map_picture
 
 MIN_MARK_SCALE = 1.1
 """Minimum scale of armies and arrows, in pixels per unit of the map. On a map of a smaller scale, they are enlarged."""
@@ -57,13 +57,15 @@ def draw_position(game: Game[Any, Any], position: Any, box: Rectangle, move: Any
 
 def _draw_map(game: Riskless, position: Any, move: Any, box: Rectangle) -> DrawnPosition:
     picture = make_map_picture(MapFile(game.map))
-    width, height = picture.size
+    width, height = picture.size_px
     frame = _render_frame_tag(width, height, box)
     mark_scale = max(1.0, MIN_MARK_SCALE / min(box.width / width, box.height / height))
     arrow = "" if move is None else picture.render_arrow(move[0], move[1], mark_scale)
     areas = picture.render_areas(position.armies, mark_scale)
     marks = f"{areas}{arrow}{picture.render_marks(position.armies, mark_scale)}"
-    return DrawnPosition(f"{frame}{STYLE}{picture.ground_svg}</svg>", f"{frame}{STYLE}{marks}</svg>")
+    return DrawnPosition(
+        f"{frame}{PICTURE_STYLE}{picture.ground_svg}</svg>", f"{frame}{PICTURE_STYLE}{marks}</svg>"
+    )
 
 
 def _render_frame_tag(width: float, height: float, box: Rectangle) -> str:

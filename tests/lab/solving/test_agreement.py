@@ -41,7 +41,7 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
         position = Armies(table.boards.decode(rng.randrange(table.boards.count)), MAXIE, 0)
         if not any(position.armies) or game.outcome(position) is not None:
             continue
-        truth = table.probe(position.armies)
+        truth = table.probe_board(position.armies)
         near = truth.plies is not None and truth.plies <= depth
         compared += 1
         decided += near

@@ -36,7 +36,7 @@ def test_the_compiled_rules_agree_with_the_game(map: RisklessMap, tmp_path: Path
     with ThreadPoolExecutor(1) as workers:
         solution = solve_game(game, workers, in_play, represent=exchange_players_for_maxie)
     for position in in_play:
-        assert table.probe(position.armies) == solution[position], position
+        assert table.probe_board(position.armies) == solution[position], position
 
 
 def test_the_file_is_the_same_with_any_number_of_threads(tmp_path: Path) -> None:

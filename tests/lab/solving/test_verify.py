@@ -33,7 +33,7 @@ def test_the_verifier_agrees_and_counts_the_same(map: RisklessMap, tmp_path: Pat
     totals = table.header.totals
     assert totals.open == totals.won + totals.lost + totals.drawn
     longest = table.boards.decode(table.header.longest_board)
-    assert table.probe(longest) == SolvedValue(SolvedResult.WIN, table.header.longest)
+    assert table.probe_board(longest) == SolvedValue(SolvedResult.WIN, table.header.longest)
 
 
 def test_the_verifier_finds_every_wrong_value(tmp_path: Path) -> None:

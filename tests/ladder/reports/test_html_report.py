@@ -38,7 +38,7 @@ def ladder() -> Ladder:
         game="tictactoe",
     )
     ladder = Ladder(plan, [game_of()])
-    ladder.begin(UUID(int=1))
+    ladder.begin_event(UUID(int=1))
     for number, pairing in enumerate(
         each for pair in make_round_robin(ladder.bots, 3, 1, 0) for each in pair.matches()
     ):

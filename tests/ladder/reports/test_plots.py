@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.reports.plots import assign_bot_colours, choose_axis_ticks, plot_by_ply, plot_ratings
+from arena.ladder.reports.plots import (
+    assign_bot_colours,
+    choose_axis_ticks,
+    render_plot_by_ply,
+    render_ratings_plot,
+)
 from arena.rating.standings import StandingsRow
 
 
@@ -29,5 +34,7 @@ def test_no_two_bots_have_one_colour(count: int) -> None:
 
 
 def test_plots_without_matches_are_none() -> None:
-    assert plot_by_ply("time", "ms", {}, {}) == ""
-    assert plot_ratings([StandingsRow("a", 0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0)], {"a": "red"}) == ""
+    assert render_plot_by_ply("time", "ms", {}, {}) == ""
+    assert (
+        render_ratings_plot([StandingsRow("a", 0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0, 0, 0, 0)], {"a": "red"}) == ""
+    )

@@ -18,7 +18,7 @@ def ladder(map: str, drawn: int, matches: int = 4) -> Ladder:
     game = "riskless" if map else "tictactoe"
     plan = LadderPlan((plan_engine_bot("anna"), plan_engine_bot("bert")), game=game, maps=(map or "m2",))
     ladder = Ladder(plan, [game_of(game)])
-    ladder.begin(UUID(int=1))
+    ladder.begin_event(UUID(int=1))
     pairings = [each for pair in make_round_robin(ladder.bots, matches, 1, 0) for each in pair.matches()]
     for number, pairing in enumerate(pairings[:matches]):
         winner, reason = (None, EndReason.PLY_LIMIT) if number < drawn else ("maxie", EndReason.LINE)

@@ -10,7 +10,7 @@ from arena.match.replay import compute_mean_cpu_ms
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, RecordedMove
 from arena.protocol.values import Thinking
-from arena.rating.standings import StandingsRow, to_csv
+from arena.rating.standings import StandingsRow, format_standings_csv
 from tests.server.matches import record
 
 ROWS = [
@@ -60,5 +60,5 @@ def test_cpu_time_is_the_mean_of_the_moves_for_which_it_was_measured() -> None:
     assert [cells[row][-1] for row in (0, 2, 3)] == ["CPU ms", "30.0", "-"]
     assert lines[-1] == CPU_LEGEND
     columns = {each.name: each.cells for each in make_extra_columns(records, [])}
-    told = list(csv.DictReader(io.StringIO(to_csv(ROWS, columns))))
+    told = list(csv.DictReader(io.StringIO(format_standings_csv(ROWS, columns))))
     assert [each["cpu_ms"] for each in told] == ["30.0", ""]
