@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arena.games.boards import Grid
 from arena.games.core import BadData, Game, Outcome, Player, Reason, require_integer
 
-LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+WINNING_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 """The eight lines of three cells, by cell number."""
 
 MARK_BY_PLAYER = {Player.MAXIE: "X", Player.MINNIE: "O"}
@@ -55,7 +55,7 @@ class TicTacToe(Game[Board, int]):
 
     def outcome(self, position: Board) -> Outcome | None:
         cells = position.cells
-        for a, b, c in LINES:
+        for a, b, c in WINNING_LINES:
             if cells[a] != EMPTY_CELL and cells[a] == cells[b] == cells[c]:
                 return Outcome(PLAYER_BY_MARK[cells[a]], Reason.LINE)
         return None if EMPTY_CELL in cells else Outcome(None, Reason.BOARD_FULL)
@@ -65,7 +65,7 @@ class TicTacToe(Game[Board, int]):
 
         A line is open to a player if it has no mark of the opponent. The estimate is from source 003 in docs/search.md.
         """
-        lines = ["".join(position.cells[cell] for cell in line) for line in LINES]
+        lines = ["".join(position.cells[cell] for cell in line) for line in WINNING_LINES]
         return sum("O" not in line for line in lines) - sum("X" not in line for line in lines)
 
     def broken_rule(self, position: Board, move: int) -> str | None:
@@ -106,7 +106,9 @@ class TicTacToe(Game[Board, int]):
             raise BadData(f"{cells} cannot be reached: X moves first and the players take turns")
         board = Board(cells)
         complete_lines = [
-            line for line in LINES if cells[line[0]] != EMPTY_CELL and len({cells[c] for c in line}) == 1
+            line
+            for line in WINNING_LINES
+            if cells[line[0]] != EMPTY_CELL and len({cells[c] for c in line}) == 1
         ]
         last_mark = MARK_BY_PLAYER[self.player(board).opponent]
         if any(cells[line[0]] != last_mark for line in complete_lines):

@@ -18,12 +18,12 @@ from typing import Any
 
 from arena.bots.compiled.cache import compile_kernel, inlined
 from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
-from arena.bots.compiled.jamboree import SplitPoints, compute_threshold, is_interrupted
+from arena.bots.compiled.jamboree import SplitPoints, compute_threshold, is_search_interrupted
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import LastPlySearch, compute_end_value
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME,
-    UNFIXED,
+    UNFIXED_ALPHA,
     Frame,
     ListState,
     Option,
@@ -41,25 +41,25 @@ from arena.bots.compiled.table import (
     LOWER,
     UPPER,
     decides_window,
-    make_hash,
+    make_hash_function,
+    mix_plies_left_into_key,
     prefetch_bucket,
-    probe,
-    salt_key,
+    probe_bucket,
     store_entry,
-    stored_depth,
-    stored_move,
-    stored_value,
+    unpack_depth,
+    unpack_move,
+    unpack_value,
 )
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY, WIN
 
 ENTER, LIST, NEXT, BEGIN, RECEIVE, FINISH, UNWIND, IDLE, DONE, STOPPED = range(10)
 """Numbers of the steps of the search loop. At DONE and STOPPED, the loop ends and the kernel returns the number."""
-_POLL_MASK = 31
+_STOP_CHECK_MASK = 31
 """Mask for a thread's count of entered nodes: when the masked bits are 0, the thread checks whether it must stop."""
 
 
 @cache
-def make_search(kernel: Kernel) -> Any:
+def make_search_kernel(kernel: Kernel) -> Any:
     """Return the kernel search(mem, shared, rules, table, is_helper) for one game.
 
     mem        this thread's memory (`bots.compiled.memory_layout`)
@@ -72,7 +72,7 @@ def make_search(kernel: Kernel) -> Any:
     words = kernel.words
     frame_words = Sizes(words, 0).frame_words
     moves, play, status, estimate = kernel.moves, kernel.play, kernel.status, kernel.estimate
-    hash_position = make_hash(kernel.key_words)
+    hash_position = make_hash_function(kernel.key_words)
     order = MoveOrdering(kernel)
     score_moves, select_best_move, move_hint_first = (
         order.score_moves,
@@ -80,18 +80,18 @@ def make_search(kernel: Kernel) -> Any:
         order.move_hint_first,
     )
     selective = SelectivePruning(kernel)
-    find_settled_bound, skips_late_moves = selective.find_settled_bound, selective.skips_late_moves
+    find_settled_bound, may_skip_late_moves = selective.find_settled_bound, selective.may_skip_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
     reduce_late_move = selective.reduce_late_move
     jamboree = SplitPoints(kernel, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split
-    take_move, report_value = jamboree.take_move, jamboree.report_value
+    take_next_move, report_value = jamboree.take_next_move, jamboree.report_value
     leave_split, wait_for_helpers = jamboree.leave_split, jamboree.wait_for_helpers
     wait_for_work = jamboree.wait_for_work
-    is_interrupted_outside = jamboree.is_interrupted_outside
+    is_outer_search_interrupted = jamboree.is_outer_search_interrupted
 
     @inlined
-    def return_value(mem: Any, frame: Any, value: Any) -> Any:
+    def return_value_to_parent(mem: Any, frame: Any, value: Any) -> Any:
         """Pass the value of the node in `frame` to its parent. Return the next step of the loop, at the parent."""
         put(mem, Register.VALUE, -value)
         put(mem, Register.AT, frame - frame_words)
@@ -113,7 +113,7 @@ def make_search(kernel: Kernel) -> Any:
         return ENTER
 
     @inlined
-    def may_decide(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
+    def may_use_entry(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
         """Return True if the search may use a table entry of depth `entry_depth` and value `value` for a node.
 
         The entry must have the node's depth. The first node of a ProbCut search also uses a deeper entry, if its search
@@ -128,13 +128,13 @@ def make_search(kernel: Kernel) -> Any:
         return (entry_depth == depth or (is_deeper_allowed and entry_depth > depth)) and is_before_limit
 
     @inlined
-    def must_stop(mem: Any, shared: Any) -> Any:
+    def count_nodes_and_check_stop(mem: Any, shared: Any) -> Any:
         """Add this thread's new nodes to the total of all threads. Return True if the search must stop."""
         new_nodes = get(mem, Register.NODES) - get(mem, Register.COUNTED)
         put(mem, Register.COUNTED, get(mem, Register.NODES))
         if fetch_add(shared, Shared.NODES, new_nodes) + new_nodes >= get(shared, Option.NODE_LIMIT):
             atomic_store(shared, Shared.STOP, 1)
-        return is_interrupted(mem, shared)
+        return is_search_interrupted(mem, shared)
 
     @inlined
     def enter_node(mem: Any, shared: Any, rules: Any, table: Any) -> Any:
@@ -148,48 +148,48 @@ def make_search(kernel: Kernel) -> Any:
         put(mem, Register.ENTERED, entered_count)
         put(mem, Register.NODES, get(mem, Register.NODES) + 1)
         put(mem, node + Frame.ROLE, SplitPointRole.NONE)
-        put(mem, node + Frame.FIXED_ALPHA, UNFIXED)
-        if entered_count & _POLL_MASK == 0 and must_stop(mem, shared):
+        put(mem, node + Frame.FIXED_ALPHA, UNFIXED_ALPHA)
+        if entered_count & _STOP_CHECK_MASK == 0 and count_nodes_and_check_stop(mem, shared):
             return UNWIND
         if can_foresee and is_above_leaves(mem, shared, node):
             value = find_settled_bound(mem, shared, rules, frame)
             return (
                 search_last_ply(mem, shared, rules, frame)
                 if value == UNSETTLED
-                else return_value(mem, frame, value)
+                else return_value_to_parent(mem, frame, value)
             )
         depth = get(mem, node + Frame.DEPTH)
         distance = get(mem, node + Frame.DISTANCE)
         key = hash_position(mem, frame)
         plies_left = get(shared, Option.PLIES_LEFT) - distance
         if depth >= plies_left:
-            key = salt_key(key, plies_left)
+            key = mix_plies_left_into_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
         prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
         value = find_settled_bound(mem, shared, rules, frame)
         if value != UNSETTLED:
-            return return_value(mem, frame, value)
+            return return_value_to_parent(mem, frame, value)
         hint = -1
         if get(shared, Option.HINTS) != 0:
-            packed_entry = probe(table, get(shared, Option.TABLE_MASK), key)
+            packed_entry = probe_bucket(table, get(shared, Option.TABLE_MASK), key)
             if packed_entry != 0:
-                hint = stored_move(packed_entry)
-                value = stored_value(packed_entry, distance)
+                hint = unpack_move(packed_entry)
+                value = unpack_value(packed_entry, distance)
                 if (
                     distance > 0
-                    and may_decide(mem, shared, node, stored_depth(packed_entry), value)
+                    and may_use_entry(mem, shared, node, unpack_depth(packed_entry), value)
                     and get(shared, Option.TABLE) != 0
                     and decides_window(
                         packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)
                     )
                 ):
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-                    return return_value(mem, frame, value)
+                    return return_value_to_parent(mem, frame, value)
         put(mem, node + Frame.HINT, hint)
         return ENTER if begin_probcut(mem, shared, rules, frame) else LIST
 
     @inlined
-    def list_node(mem: Any, rules: Any) -> Any:
+    def list_node_moves(mem: Any, rules: Any) -> Any:
         """List the moves of the current node (register AT), the table's move first. Return the next step of the loop."""
         frame = get(mem, Register.AT)
         node = frame + words
@@ -223,7 +223,7 @@ def make_search(kernel: Kernel) -> Any:
             if get(mem, node + Frame.DEPTH) > 1:
                 put(mem, node + Frame.ORDER, ListState.FINAL)
 
-    last = LastPlySearch(kernel, frame_words, list_moves, return_value)
+    last = LastPlySearch(kernel, frame_words, list_moves, return_value_to_parent)
     can_foresee, is_above_leaves, search_last_ply = (
         last.can_foresee,
         last.is_above_leaves,
@@ -239,18 +239,21 @@ def make_search(kernel: Kernel) -> Any:
         frame = get(mem, Register.AT)
         node = frame + words
         if get(mem, node + Frame.ROLE) != SplitPointRole.NONE:
-            return next_shared_move(mem, shared, frame)
+            return take_shared_move(mem, shared, frame)
         i = get(mem, node + Frame.NEXT)
-        if i >= get(mem, node + Frame.COUNT) or skips_late_moves(mem, shared, node, i):
+        if i >= get(mem, node + Frame.COUNT) or may_skip_late_moves(mem, shared, node, i):
             return FINISH
         if get(mem, node + Frame.ORDER) == ListState.RAW and (i > 0 or get(mem, node + Frame.HINT) < 0):
             score_moves(mem, shared, rules, frame)
         if get(mem, node + Frame.DEPTH) >= get(shared, Option.SPLIT_DEPTH):
-            freeze_window(mem, shared, node, i)
+            freeze_window_after_sequential_moves(mem, shared, node, i)
             if (
                 i > 0
                 and atomic_load(shared, Shared.IDLE) > 0
-                and (get(shared, Option.COURSE_FORM) == 0 or get(mem, node + Frame.FIXED_ALPHA) != UNFIXED)
+                and (
+                    get(shared, Option.COURSE_FORM) == 0
+                    or get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
+                )
                 and open_split(mem, shared, frame)
             ):
                 return NEXT
@@ -263,7 +266,7 @@ def make_search(kernel: Kernel) -> Any:
             get(mem, node + Frame.ALPHA), get(mem, node + Frame.BEST_MOVE), move, distance, exact
         )
         fixed = get(mem, node + Frame.FIXED_ALPHA)
-        if fixed != UNFIXED:
+        if fixed != UNFIXED_ALPHA:
             threshold = compute_threshold(fixed, get(mem, node + Frame.FIXED_MOVE), move, distance, exact)
         put(mem, node + Frame.NEXT, i + 1)
         put(mem, node + Frame.MOVE, move)
@@ -272,7 +275,7 @@ def make_search(kernel: Kernel) -> Any:
         return BEGIN
 
     @inlined
-    def freeze_window(mem: Any, shared: Any, node: Any, i: Any) -> None:
+    def freeze_window_after_sequential_moves(mem: Any, shared: Any, node: Any, i: Any) -> None:
         """In the course's form of Jamboree, after floor(prune × n) of n moves, fix the window for all later moves."""
         sequential_count = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, Option.COURSE_FORM) != 0 and i == sequential_count:
@@ -310,7 +313,7 @@ def make_search(kernel: Kernel) -> Any:
             put(mem, Register.VALUE, -estimate(rules, mem, child_frame) - get(shared, Option.TEMPO))
             return RECEIVE
         high = beta
-        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED
+        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
         if i > 0 and beta - threshold > 1 and get(shared, Option.NULL_WINDOWS) != 0 and not fixed:
             put(mem, node + Frame.WINDOW, SearchWindow.NULL)
             high = threshold + 1
@@ -322,7 +325,7 @@ def make_search(kernel: Kernel) -> Any:
         return enter_child(mem, frame, depth, threshold, high)
 
     @inlined
-    def receive_probcut(mem: Any, shared: Any, table: Any) -> Any:
+    def receive_probcut_value(mem: Any, shared: Any, table: Any) -> Any:
         """Leave the node if its ProbCut search settles it. Otherwise list its moves, that search's best move first.
 
         Return the next step of the loop.
@@ -331,11 +334,11 @@ def make_search(kernel: Kernel) -> Any:
         node = frame + words
         value = find_probcut_bound(mem, shared, frame)
         if value != UNSETTLED:
-            return return_value(mem, frame, value)
+            return return_value_to_parent(mem, frame, value)
         if get(shared, Option.HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
-            packed_entry = probe(table, get(shared, Option.TABLE_MASK), get(mem, node + Frame.KEY))
+            packed_entry = probe_bucket(table, get(shared, Option.TABLE_MASK), get(mem, node + Frame.KEY))
             if packed_entry != 0:
-                put(mem, node + Frame.HINT, stored_move(packed_entry))
+                put(mem, node + Frame.HINT, unpack_move(packed_entry))
         return LIST
 
     @inlined
@@ -355,7 +358,7 @@ def make_search(kernel: Kernel) -> Any:
         is_shared = get(mem, node + Frame.ROLE) != SplitPointRole.NONE
         window = get(mem, node + Frame.WINDOW)
         if window == SearchWindow.PROBCUT:
-            return receive_probcut(mem, shared, table)
+            return receive_probcut_value(mem, shared, table)
         if window == SearchWindow.REDUCED and value > threshold:
             put(mem, node + Frame.WINDOW, SearchWindow.NULL if beta - threshold > 1 else SearchWindow.FULL)
             return enter_child(mem, frame, get(mem, node + Frame.DEPTH) - 1, threshold, threshold + 1)
@@ -380,7 +383,7 @@ def make_search(kernel: Kernel) -> Any:
         Return the next step of the loop.
         """
         move = get(mem, node + Frame.MOVE)
-        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED
+        fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
         if fixed:
             distance = get(mem, node + Frame.DISTANCE)
             best_move = get(mem, node + Frame.BEST_MOVE)
@@ -424,10 +427,10 @@ def make_search(kernel: Kernel) -> Any:
             )
         if frame == FIRST_FRAME and is_helper == 0:
             return DONE
-        return return_value(mem, frame, best)
+        return return_value_to_parent(mem, frame, best)
 
     @inlined
-    def next_shared_move(mem: Any, shared: Any, frame: Any) -> Any:
+    def take_shared_move(mem: Any, shared: Any, frame: Any) -> Any:
         """Take the next move of a split point (a node whose moves several threads search).
 
         If no move is left, a helper leaves the split point, and its owner waits for the helpers.
@@ -435,7 +438,7 @@ def make_search(kernel: Kernel) -> Any:
         Return the next step of the loop.
         """
         node = frame + words
-        if take_move(mem, shared, frame):
+        if take_next_move(mem, shared, frame):
             # A claimed move is searched with the whole window, like a node's first move.
             rank = get(mem, node + Frame.INDEX) + get(shared, get(mem, node + Frame.SPLIT) + Split.SKIPPED)
             put(mem, node + Frame.RANK, 0 if get(mem, node + Frame.CLAIMED) != 0 else rank)
@@ -445,13 +448,13 @@ def make_search(kernel: Kernel) -> Any:
             return IDLE if leave_split(mem, shared, frame) else NEXT
         if close_split(mem, shared, frame):
             return FINISH
-        if is_interrupted_outside(mem, shared, node):
+        if is_outer_search_interrupted(mem, shared, node):
             return UNWIND
         wait_for_helpers(mem, shared, frame)
         return NEXT
 
     @inlined
-    def unwind(mem: Any, shared: Any) -> Any:
+    def leave_interrupted_node(mem: Any, shared: Any) -> Any:
         """Leave the frame of an interrupted node without a result. Go on at the nearest node that is not interrupted.
 
         Return the next step of the loop.
@@ -462,12 +465,12 @@ def make_search(kernel: Kernel) -> Any:
         if role == SplitPointRole.HELPER:
             if leave_split(mem, shared, frame):
                 return IDLE
-            return UNWIND if is_interrupted(mem, shared) else NEXT
+            return UNWIND if is_search_interrupted(mem, shared) else NEXT
         if role == SplitPointRole.OWNER:
             atomic_store(shared, get(mem, node + Frame.SPLIT) + Split.CUT, 1)
             while not close_split(mem, shared, frame):
                 yield_core()
-            if not is_interrupted(mem, shared):
+            if not is_search_interrupted(mem, shared):
                 return FINISH
         if frame == FIRST_FRAME:
             return STOPPED
@@ -486,11 +489,11 @@ def make_search(kernel: Kernel) -> Any:
             elif next_step == ENTER:
                 next_step = enter_node(mem, shared, rules, table)
             elif next_step == LIST:
-                next_step = list_node(mem, rules)
+                next_step = list_node_moves(mem, rules)
             elif next_step == FINISH:
                 next_step = finish_node(mem, shared, table, is_helper)
             elif next_step == UNWIND:
-                next_step = unwind(mem, shared)
+                next_step = leave_interrupted_node(mem, shared)
             elif next_step == IDLE:
                 next_step = NEXT if wait_for_work(mem, shared) else STOPPED
             else:

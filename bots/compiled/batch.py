@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from arena.bots.compiled.cache import compile_kernel, compile_lock, inlined
+from arena.bots.compiled.cache import compile_kernel, hold_compile_lock, inlined
 from arena.bots.compiled.catalogue import compile_game, weights_for
 from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
-PADDING_WORDS = 8
+MEMORY_PADDING_WORDS = 8
 """Number of padding words at the end of the memory, because `bit_column` reads whole vectors of four words."""
 
 
@@ -62,7 +62,7 @@ class Batch:
         words = compiled.kernel.words
         self._start = np.zeros(words, np.int64)
         self._start[:] = compiled.pack(game.start())
-        self._memory = np.zeros((size + 1) * words + self.actions + PADDING_WORDS, np.int64)
+        self._memory = np.zeros((size + 1) * words + self.actions + MEMORY_PADDING_WORDS, np.int64)
         self._legal = np.zeros((size, self.actions), np.uint8)
         self._done = np.zeros(size, np.uint8)
         self._rows = np.arange(size)
@@ -85,7 +85,7 @@ class Batch:
     def reset(self, seed: int) -> None:
         """Restart all matches, with openings determined by `seed`."""
         self._random_states[:] = np.random.default_rng(seed).integers(1, 2**62, self.size)
-        self._run(np.full(self.size, -1, np.int32))
+        self._call_step_kernel(np.full(self.size, -1, np.int32))
 
     def step(self, actions: npt.ArrayLike) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
         """Play an action in each match. Return `rewards` and `done`. Raises ValueError for an illegal action."""
@@ -101,10 +101,10 @@ class Batch:
             raise ValueError(
                 f"action {chosen_actions[row]} is not legal in match {row}: choose one that is True in `legal`"
             )
-        self._run(chosen_actions)
+        self._call_step_kernel(chosen_actions)
         return self.rewards, self.done
 
-    def _run(self, actions: npt.NDArray[np.int32]) -> None:
+    def _call_step_kernel(self, actions: npt.NDArray[np.int32]) -> None:
         """Play an action in each match. The action -1 restarts the match."""
         self._step(
             self._rules,
@@ -131,7 +131,7 @@ def _make_step_kernel(kernel: Kernel) -> Any:
     observe: Any = kernel.observe
 
     @inlined
-    def draw_number(random_states: Any, row: Any, count: Any) -> Any:
+    def draw_random_index(random_states: Any, row: Any, count: Any) -> Any:
         """Return a random number below `count`, by the xorshift generator of match `row`."""
         state = random_states[row]
         state ^= state << 13
@@ -192,7 +192,7 @@ def _make_step_kernel(kernel: Kernel) -> Any:
                 for _ in range(opening):
                     count = moves(rules, mem, pos, list_at)
                     play_in_place(
-                        rules, mem, pos, scratch, mem[list_at + draw_number(random_states, row, count)]
+                        rules, mem, pos, scratch, mem[list_at + draw_random_index(random_states, row, count)]
                     )
                     plies[row] += 1
                     players[row] = -players[row]
@@ -204,8 +204,8 @@ def _make_step_kernel(kernel: Kernel) -> Any:
                 legal[row, action] = 0
             for index in range(count):
                 legal[row, mem[list_at + index]] = 1
-            random[row] = mem[list_at + draw_number(random_states, row, count)]
+            random[row] = mem[list_at + draw_random_index(random_states, row, count)]
             observe(rules, mem, pos, seen, row)
 
-    with compile_lock():
+    with hold_compile_lock():
         return compile_kernel(step, f"batch-{kernel.name}")

@@ -43,10 +43,10 @@ def inlined(function: Function) -> Function:
     return cast("Function", _register(forceinline=True, _nrt=False)(function))
 
 
-KERNELS_VARIABLE = "ARENA_KERNELS"
+PRECOMPILED_FOLDERS_VARIABLE = "ARENA_KERNELS"
 """Environment variable with folders of precompiled kernels, separated by colons (on Windows by semicolons)."""
 
-ANY_PROCESSOR = ("generic", "")
+GENERIC_PROCESSOR = ("generic", "")
 """Model and features for which numba compiles code that runs on every processor of an architecture."""
 
 
@@ -73,7 +73,7 @@ def list_precompiled_folders() -> list[Path]:
 
     ARENA_KERNELS lists the values that XDG_CACHE_HOME had when the kernels were compiled.
     """
-    folder_names = os.environ.get(KERNELS_VARIABLE, "").split(os.pathsep)
+    folder_names = os.environ.get(PRECOMPILED_FOLDERS_VARIABLE, "").split(os.pathsep)
     return [get_kernel_folder(Path(each)) for each in folder_names if each]
 
 
@@ -92,7 +92,7 @@ def list_cache_folders() -> Iterator[Path]:
         yield Path(sys.prefix) / "cache"
 
 
-def choose_folder(caches: Iterable[Path]) -> Path:
+def choose_cache_folder(caches: Iterable[Path]) -> Path:
     """Return the kernel folder in the first of `caches` that can be written to, or else a new temporary folder.
 
     Every process creates its own temporary folder, because anybody could put code into a folder with a predictable
@@ -108,18 +108,18 @@ def choose_folder(caches: Iterable[Path]) -> Path:
 
 
 @cache
-def get_chosen_folder() -> Path:
+def get_cache_folder() -> Path:
     """Return the folder in which this process stores compiled kernels."""
-    return choose_folder(list_cache_folders())
+    return choose_cache_folder(list_cache_folders())
 
 
 @contextmanager
-def compile_lock() -> Iterator[None]:
+def hold_compile_lock() -> Iterator[None]:
     """Let one process at a time compile, so that the others find its result in the cache.
 
     If files cannot be locked, each process compiles for itself.
     """
-    with (get_chosen_folder() / "lock").open("w") as file:
+    with (get_cache_folder() / "lock").open("w") as file:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -133,19 +133,19 @@ def compile_kernel(function: Function, name: str) -> Function:
     # _nrt=False avoids reference counting of arrays, which would take longer than the search
     dispatcher: Any = _njit(nogil=True, boundscheck=False, error_model="numpy", _nrt=False)(function)
 
-    class Impl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
+    class KernelCacheLocation(_caching.CompileResultCacheImpl):  # type: ignore[misc]
         """Location and file name of a kernel in the cache."""
 
         def __init__(self, py_func: Any) -> None:
             self._lineno = 0
             self._filename_base = name
-            self._locator = _Locator(get_chosen_folder())
+            self._locator = _Locator(get_cache_folder())
             del py_func
 
-    class Cache(_caching.Cache):  # type: ignore[misc]
+    class KernelCache(_caching.Cache):  # type: ignore[misc]
         """Cache that identifies a kernel by its name and also looks in the folders of precompiled kernels."""
 
-        _impl_class = Impl
+        _impl_class = KernelCacheLocation
 
         def _index_key(self, sig: Any, codegen: Any) -> Any:
             return sig, codegen.magic_tuple(), name
@@ -155,7 +155,7 @@ def compile_kernel(function: Function, name: str) -> Function:
             if cached_code is not None:
                 return cached_code
             architecture, *processor = target_context.codegen().magic_tuple()
-            for wanted_processor in (tuple(processor), ANY_PROCESSOR):
+            for wanted_processor in (tuple(processor), GENERIC_PROCESSOR):
                 for path in list_precompiled_folders():
                     data = _open_precompiled_cache(path, name).load(
                         (sig, (architecture, *wanted_processor), name)
@@ -164,7 +164,7 @@ def compile_kernel(function: Function, name: str) -> Function:
                         return self._impl.rebuild(target_context, data)
             return None
 
-    dispatcher._cache = Cache(function)  # noqa: SLF001  # numba has no public way to choose the cache
+    dispatcher._cache = KernelCache(function)  # noqa: SLF001  # numba has no public way to choose the cache
     return cast("Function", dispatcher)
 
 
@@ -183,7 +183,7 @@ class _Locator:
         return str(self._path)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing, because `choose_folder` has created the path."""
+        """Do nothing, because `choose_cache_folder` has created the path."""
 
     def get_source_stamp(self) -> str:
         """Return the folder's name, which identifies the sources even after the folder was moved."""

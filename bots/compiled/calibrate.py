@@ -19,10 +19,10 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Game
 
 RANDOM_WALK_COUNT = 8
-WALK_PLIES = 60
-SAMPLE_INTERVAL = 8
+MAX_WALK_PLIES = 60
+SAMPLE_INTERVAL_PLIES = 8
 MAX_SEARCH_DEPTH = 3
-MIN_SAMPLES = 16
+MIN_SAMPLED_POSITIONS = 16
 """Minimum number of positions for a measurement. A game with fewer is not searched selectively."""
 
 
@@ -37,14 +37,14 @@ class Calibration:
 
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
-    """Yield every SAMPLE_INTERVAL-th position of random matches, until WALK_PLIES plies or the end of the match."""
+    """Yield every SAMPLE_INTERVAL_PLIES-th position of random matches, until MAX_WALK_PLIES plies or the end of the match."""
     for _ in range(RANDOM_WALK_COUNT):
         position = game.start()
-        for ply in range(WALK_PLIES):
+        for ply in range(MAX_WALK_PLIES):
             moves = game.moves(position)
             if not moves:
                 break
-            if ply % SAMPLE_INTERVAL == 0:
+            if ply % SAMPLE_INTERVAL_PLIES == 0:
                 yield position
             position = game.successor(position, rng.choice(moves))
 
@@ -60,7 +60,7 @@ def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> 
         values = [search_value(position, depth) for depth in range(1, MAX_SEARCH_DEPTH + 1)]
         if all(abs(value) < ESTIMATE_LIMIT for value in values):
             samples.append(values)
-    if len(samples) < MIN_SAMPLES:
+    if len(samples) < MIN_SAMPLED_POSITIONS:
         return None
     tempo = statistics.median(depth_1 - 2 * depth_2 + depth_3 for depth_1, depth_2, depth_3 in samples) / 4
     spread = statistics.pstdev(depth_2 - depth_1 for depth_1, depth_2, _ in samples)

@@ -23,9 +23,9 @@ from arena.games.core import BadGame, Game
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 
-MAX_MOVES = 1 << 16
+MAX_KERNEL_MOVES = 1 << 16
 """Maximum number of different moves of a game with a user-defined kernel."""
-MAX_WORDS = 64
+MAX_POSITION_WORDS = 64
 """Maximum size of a position of a user-defined kernel, in 64-bit words."""
 
 
@@ -69,9 +69,12 @@ def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
             f"{game.name}: compiled() must return a CompiledGame (docs/games.md) or None, not {compiled!r:.60}"
         )
     kernel = compiled.kernel
-    if not 1 <= kernel.key_words <= kernel.words <= MAX_WORDS or not 1 <= compiled.move_count <= MAX_MOVES:
+    if (
+        not 1 <= kernel.key_words <= kernel.words <= MAX_POSITION_WORDS
+        or not 1 <= compiled.move_count <= MAX_KERNEL_MOVES
+    ):
         raise BadGame(
-            f"{game.name}: a kernel must have 1 to {MAX_WORDS} words, 1 to `words` key words, and 1 to {MAX_MOVES} moves"
+            f"{game.name}: a kernel must have 1 to {MAX_POSITION_WORDS} words, 1 to `words` key words, and 1 to {MAX_KERNEL_MOVES} moves"
         )
     return replace(compiled, kernel=_add_sources_digest(kernel))
 

@@ -25,53 +25,53 @@ from numba.extending import intrinsic
 
 Codegen = tuple[Any, Callable[..., Any]]
 
-_WORD = ir.IntType(64)
-_DOUBLE_WORD = ir.IntType(128)
-_INDEX = ir.IntType(32)
+_WORD_TYPE = ir.IntType(64)
+_DOUBLE_WORD_TYPE = ir.IntType(128)
+_INDEX_TYPE = ir.IntType(32)
 _declare_function: Any = cgutils.get_or_insert_function
 
 
-def _instruction(definition: Callable[..., Any]) -> Callable[..., Any]:
+def _make_intrinsic(definition: Callable[..., Any]) -> Callable[..., Any]:
     return cast("Callable[..., Any]", intrinsic(definition))
 
 
-def _instruction_on_constants(definition: Callable[..., Any]) -> Callable[..., Any]:
+def _make_intrinsic_with_constants(definition: Callable[..., Any]) -> Callable[..., Any]:
     return cast("Callable[..., Any]", intrinsic(prefer_literal=True)(definition))
 
 
-def _element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+def _make_element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
 
 
-def _word_constant(value: int) -> Any:
-    return ir.Constant(_WORD, value)
+def _make_word_constant(value: int) -> Any:
+    return ir.Constant(_WORD_TYPE, value)
 
 
-@_instruction
+@_make_intrinsic
 def get(_typing: Any, array: Any, index: Any) -> Codegen:
     """Return array[index] without a bounds check; the array must be flat, and 0 <= index < its length."""
     del index
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.load(_element_pointer(context, builder, array, *arguments))
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load(_make_element_pointer(context, builder, array, *arguments))
 
-    return types.int64(array, types.int64), generate
+    return types.int64(array, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def put(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """Set array[index] = value without a bounds check; the array must be flat, and 0 <= index < its length."""
     del index, value
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _element_pointer(context, builder, array, *arguments[:2]))
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _make_element_pointer(context, builder, array, *arguments[:2]))
         return context.get_dummy_value()
 
-    return types.void(array, types.int64, types.int64), generate
+    return types.void(array, types.int64, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def popcount(_typing: Any, word: Any) -> Codegen:
     """Return the number of set bits of the word."""
     del word
@@ -80,18 +80,18 @@ def popcount(_typing: Any, word: Any) -> Codegen:
     )
 
 
-@_instruction
+@_make_intrinsic
 def lowest_bit(_typing: Any, word: Any) -> Codegen:
     """Return the number of the lowest set bit of a word other than 0."""
     del word
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def generate_code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], cgutils.true_bit)
 
-    return types.int64(types.int64), generate
+    return types.int64(types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
     """Return the quotient, rounded towards 0, for numbers below 2^53 and a divisor above 0.
 
@@ -100,14 +100,14 @@ def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
     """
     del dividend, divisor
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def generate_code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         dividend_double, divisor_double = (builder.sitofp(each, ir.DoubleType()) for each in arguments)
-        return builder.fptosi(builder.fdiv(dividend_double, divisor_double), _WORD)
+        return builder.fptosi(builder.fdiv(dividend_double, divisor_double), _WORD_TYPE)
 
-    return types.int64(types.int64, types.int64), generate
+    return types.int64(types.int64, types.int64), generate_code
 
 
-@_instruction_on_constants
+@_make_intrinsic_with_constants
 def bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
     """Return a number whose bit i is bit `bit` of array[index + i], for i from 0 to `count` - 1.
 
@@ -120,93 +120,93 @@ def bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Co
     lane_count = -(-count.literal_value // 4) * 4
     mask = (1 << count.literal_value) - 1
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        vector = ir.VectorType(_WORD, lane_count)
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(_WORD_TYPE, lane_count)
         undefined = ir.Constant(vector, ir.Undefined)
-        pointer = _element_pointer(context, builder, array, *arguments[:2])
+        pointer = _make_element_pointer(context, builder, array, *arguments[:2])
         words = builder.load(builder.bitcast(pointer, vector.as_pointer()), align=8)
         shift = builder.insert_element(
-            undefined, builder.sub(_word_constant(63), arguments[2]), ir.Constant(_INDEX, 0)
+            undefined, builder.sub(_make_word_constant(63), arguments[2]), ir.Constant(_INDEX_TYPE, 0)
         )
-        zero_indexes = ir.Constant(ir.VectorType(_INDEX, lane_count), [0] * lane_count)
+        zero_indexes = ir.Constant(ir.VectorType(_INDEX_TYPE, lane_count), [0] * lane_count)
         shifted = builder.shl(words, builder.shuffle_vector(shift, undefined, zero_indexes))
         signs = builder.icmp_signed("<", shifted, ir.Constant(vector, [0] * lane_count))
-        bits = builder.zext(builder.bitcast(signs, ir.IntType(lane_count)), _WORD)
-        return bits if lane_count == count.literal_value else builder.and_(bits, _word_constant(mask))
+        bits = builder.zext(builder.bitcast(signs, ir.IntType(lane_count)), _WORD_TYPE)
+        return bits if lane_count == count.literal_value else builder.and_(bits, _make_word_constant(mask))
 
-    return types.int64(array, types.int64, types.int64, count), generate
+    return types.int64(array, types.int64, types.int64, count), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def hash_pair(_typing: Any, left: Any, right: Any) -> Codegen:
     """Return the xor of both halves of the 128-bit product: a strong hash of two words."""
     del left, right
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        product = builder.mul(*(builder.zext(word, _DOUBLE_WORD) for word in arguments))
-        high = builder.trunc(builder.lshr(product, ir.Constant(_DOUBLE_WORD, 64)), _WORD)
-        return builder.xor(builder.trunc(product, _WORD), high)
+    def generate_code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        product = builder.mul(*(builder.zext(word, _DOUBLE_WORD_TYPE) for word in arguments))
+        high = builder.trunc(builder.lshr(product, ir.Constant(_DOUBLE_WORD_TYPE, 64)), _WORD_TYPE)
+        return builder.xor(builder.trunc(product, _WORD_TYPE), high)
 
-    return types.int64(types.int64, types.int64), generate
+    return types.int64(types.int64, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def atomic_swap(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """Set array[index] atomically, and return its previous value."""
     del index, value
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        pointer = _element_pointer(context, builder, array, *arguments[:2])
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = _make_element_pointer(context, builder, array, *arguments[:2])
         return builder.atomic_rmw("xchg", pointer, arguments[2], ordering="seq_cst")
 
-    return types.int64(array, types.int64, types.int64), generate
+    return types.int64(array, types.int64, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def fetch_add(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """Add to array[index] atomically, and return its previous value."""
     del index, value
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        pointer = _element_pointer(context, builder, array, *arguments[:2])
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = _make_element_pointer(context, builder, array, *arguments[:2])
         return builder.atomic_rmw("add", pointer, arguments[2], ordering="seq_cst")
 
-    return types.int64(array, types.int64, types.int64), generate
+    return types.int64(array, types.int64, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def atomic_load(_typing: Any, array: Any, index: Any) -> Codegen:
     """Return array[index] as it is in memory now, including writes of other threads."""
     del index
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        pointer = _element_pointer(context, builder, array, *arguments)
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = _make_element_pointer(context, builder, array, *arguments)
         return builder.load_atomic(pointer, ordering="seq_cst", align=8)
 
-    return types.int64(array, types.int64), generate
+    return types.int64(array, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def atomic_store(_typing: Any, array: Any, index: Any, value: Any) -> Codegen:
     """Set array[index] = value, visible to every thread that loads it atomically afterwards."""
     del index, value
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        pointer = _element_pointer(context, builder, array, *arguments[:2])
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = _make_element_pointer(context, builder, array, *arguments[:2])
         builder.store_atomic(arguments[2], pointer, ordering="seq_cst", align=8)
         return context.get_dummy_value()
 
-    return types.void(array, types.int64, types.int64), generate
+    return types.void(array, types.int64, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
     """Start to load array[index] into the processor's cache, because it will soon be read and written."""
     del index
 
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def generate_code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         pointer = builder.bitcast(
-            _element_pointer(context, builder, array, *arguments), ir.IntType(8).as_pointer()
+            _make_element_pointer(context, builder, array, *arguments), ir.IntType(8).as_pointer()
         )
         flag_type = ir.IntType(32)
         function_type = ir.FunctionType(ir.VoidType(), [pointer.type, flag_type, flag_type, flag_type])
@@ -216,30 +216,30 @@ def prefetch(_typing: Any, array: Any, index: Any) -> Codegen:
         )
         return context.get_dummy_value()
 
-    return types.void(array, types.int64), generate
+    return types.void(array, types.int64), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def spin_pause(_typing: Any) -> Codegen:
     """Pause for some tens of cycles if the processor has an instruction for that. For short waiting loops."""
 
-    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+    def generate_code(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if platform.machine().lower() in {"x86_64", "amd64"}:
             function_type = ir.FunctionType(ir.VoidType(), [])
             builder.call(_declare_function(builder.module, function_type, "llvm.x86.sse2.pause"), [])
         return context.get_dummy_value()
 
-    return types.void(), generate
+    return types.void(), generate_code
 
 
-@_instruction
+@_make_intrinsic
 def yield_core(_typing: Any) -> Codegen:
     """Let another thread run on this core, if one is waiting for it. For long waiting loops."""
 
-    def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+    def generate_code(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         if sys.platform != "win32":  # its C library has no such function
             function_type = ir.FunctionType(ir.IntType(32), [])
             builder.call(_declare_function(builder.module, function_type, "sched_yield"), [])
         return context.get_dummy_value()
 
-    return types.void(), generate
+    return types.void(), generate_code

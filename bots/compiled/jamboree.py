@@ -34,7 +34,7 @@ from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.memory_layout import (
     FIRST_FRAME,
     SPLITS_PER_THREAD,
-    UNFIXED,
+    UNFIXED_ALPHA,
     Frame,
     ListState,
     MoveState,
@@ -46,9 +46,9 @@ from arena.bots.compiled.memory_layout import (
     SplitPointRole,
 )
 
-MAX_SPINS = 64
+MAX_SPINS_BEFORE_YIELD = 64
 """Number of spins on a lock before a thread yields its core."""
-MAX_LOOKS_FOR_WORK = 2000
+MAX_WORK_CHECKS_BEFORE_YIELD = 2000
 """Number of times that an idle thread looks for work before it yields its core, about 0.1 ms in total.
 
 Work usually arrives within microseconds, but another program keeps a yielded core for milliseconds.
@@ -62,7 +62,7 @@ def lock_split(shared: Any, split: Any) -> None:
     while atomic_swap(shared, split + Split.LOCK, 1) != 0:
         while atomic_load(shared, split + Split.LOCK) != 0:
             spin_count += 1
-            if spin_count >= MAX_SPINS:
+            if spin_count >= MAX_SPINS_BEFORE_YIELD:
                 yield_core()
 
 
@@ -73,7 +73,7 @@ def unlock_split(shared: Any, split: Any) -> None:
 
 
 @inlined
-def is_interrupted(mem: Any, shared: Any) -> Any:
+def is_search_interrupted(mem: Any, shared: Any) -> Any:
     """Return True if all threads must stop, or if a split point above this thread's work was cut."""
     if atomic_load(shared, Shared.STOP) != 0:
         return True
@@ -116,7 +116,7 @@ class SplitPoints:
         move_records_at = position_at + words
 
         @inlined
-        def move_record(split: Any, i: Any) -> Any:
+        def get_move_record(split: Any, i: Any) -> Any:
             return split + move_records_at + i * SplitMove.END
 
         @inlined
@@ -140,8 +140,8 @@ class SplitPoints:
             for i in range(count):
                 if is_scored:
                     select_best_move(mem, node, begun_count + i)
-                put(shared, move_record(split, i) + SplitMove.MOVE, get(mem, list_at + i))
-                put(shared, move_record(split, i) + SplitMove.STATE, MoveState.OPEN)
+                put(shared, get_move_record(split, i) + SplitMove.MOVE, get(mem, list_at + i))
+                put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.OPEN)
             put(mem, node + Frame.ORDER, ListState.FINAL)
             for i in range(words):
                 put(shared, split + position_at + i, get(mem, frame + i))
@@ -195,24 +195,24 @@ class SplitPoints:
             """Take a split point's first unfinished move if it must be searched a second time. Return True if it was taken."""
             count = get(shared, split + Split.COUNT)
             i = get(shared, split + Split.PREFIX)
-            while i < count and get(shared, move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
+            while i < count and get(shared, get_move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
                 i += 1
             put(shared, split + Split.PREFIX, i)
             if (
                 i == count
-                or get(shared, move_record(split, i) + SplitMove.STATE) != MoveState.PENDING
+                or get(shared, get_move_record(split, i) + SplitMove.STATE) != MoveState.PENDING
                 or get(shared, split + Split.SEARCHING) != 0
             ):
                 return False
             best = get(shared, split + Split.ALPHA)
-            move = get(shared, move_record(split, i) + SplitMove.MOVE)
+            move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
             distance = get(shared, split + Split.DISTANCE)
             best_move = get(shared, split + Split.BEST_MOVE)
             threshold = compute_threshold(best, best_move, move, distance, get(shared, Option.EXACT))
             # if alpha has risen since the test, test again before searching with the whole window
-            claimed = 1 if get(shared, move_record(split, i) + SplitMove.TESTED) >= threshold else 0
+            claimed = 1 if get(shared, get_move_record(split, i) + SplitMove.TESTED) >= threshold else 0
             put(shared, split + Split.SEARCHING, claimed)
-            put(shared, move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
+            put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
             put(mem, node + Frame.CLAIMED, claimed)
             put(mem, node + Frame.INDEX, i)
             put(mem, node + Frame.MOVE, move)
@@ -220,7 +220,7 @@ class SplitPoints:
             return True
 
         @inlined
-        def take_move(mem: Any, shared: Any, frame: Any) -> Any:
+        def take_next_move(mem: Any, shared: Any, frame: Any) -> Any:
             """Write the next move to the fields MOVE, INDEX, THRESHOLD and CLAIMED. Return False if there is none."""
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
@@ -231,14 +231,14 @@ class SplitPoints:
                 i = get(shared, split + Split.NEXT)
                 if not has_move and i < get(shared, split + Split.COUNT):
                     has_move = True
-                    move = get(shared, move_record(split, i) + SplitMove.MOVE)
+                    move = get(shared, get_move_record(split, i) + SplitMove.MOVE)
                     fixed = get(shared, split + Split.FIXED_ALPHA)
-                    is_course_form = fixed != UNFIXED
+                    is_course_form = fixed != UNFIXED_ALPHA
                     best = fixed if is_course_form else get(shared, split + Split.ALPHA)
                     best_move = get(shared, split + (Split.FIXED_MOVE if is_course_form else Split.BEST_MOVE))
                     distance = get(shared, split + Split.DISTANCE)
                     put(shared, split + Split.NEXT, i + 1)
-                    put(shared, move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
+                    put(shared, get_move_record(split, i) + SplitMove.STATE, MoveState.RUNNING)
                     put(mem, node + Frame.CLAIMED, 0)
                     put(mem, node + Frame.INDEX, i)
                     put(mem, node + Frame.MOVE, move)
@@ -259,7 +259,7 @@ class SplitPoints:
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             move = get(mem, node + Frame.MOVE)
-            record_at = move_record(split, get(mem, node + Frame.INDEX))
+            record_at = get_move_record(split, get(mem, node + Frame.INDEX))
             threshold = get(mem, node + Frame.THRESHOLD)
             lock_split(shared, split)
             if get(mem, node + Frame.CLAIMED) != 0:
@@ -281,12 +281,12 @@ class SplitPoints:
                     if value > threshold and value > current_threshold:
                         put(shared, split + Split.BEST_MOVE, move)
                         put(shared, split + Split.ALPHA, value)
-                        if value >= beta and get(shared, split + Split.FIXED_ALPHA) == UNFIXED:
+                        if value >= beta and get(shared, split + Split.FIXED_ALPHA) == UNFIXED_ALPHA:
                             atomic_store(shared, split + Split.CUT, 1)
             unlock_split(shared, split)
 
         @inlined
-        def has_work(shared: Any, split: Any) -> Any:
+        def has_unclaimed_moves(shared: Any, split: Any) -> Any:
             return (
                 atomic_load(shared, split + Split.OPEN) != 0
                 and atomic_load(shared, split + Split.CUT) == 0
@@ -299,7 +299,7 @@ class SplitPoints:
             node = frame + words
             has_joined = False
             lock_split(shared, split)
-            if has_work(shared, split) and is_below_split(shared, split, ancestor):
+            if has_unclaimed_moves(shared, split) and is_below_split(shared, split, ancestor):
                 has_joined = True
                 put(shared, split + Split.MEMBERS, get(shared, split + Split.MEMBERS) + 1)
                 for i in range(words):
@@ -324,7 +324,7 @@ class SplitPoints:
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + 0
             for _ in range(get(shared, Option.THREADS) * SPLITS_PER_THREAD):
-                if has_work(shared, split) and get(shared, split + Split.DEPTH) > max_depth:
+                if has_unclaimed_moves(shared, split) and get(shared, split + Split.DEPTH) > max_depth:
                     max_depth = get(shared, split + Split.DEPTH)
                     chosen_split = split
                 split += split_words
@@ -354,12 +354,12 @@ class SplitPoints:
                 return
             fetch_add(shared, Shared.IDLE, 1)
             spin_count = 0
-            while spin_count < MAX_SPINS and atomic_load(shared, split + Split.MEMBERS) > 1:
+            while spin_count < MAX_SPINS_BEFORE_YIELD and atomic_load(shared, split + Split.MEMBERS) > 1:
                 spin_pause()
                 spin_count += 1
             failed_looks = get(mem, Register.FAILED_LOOKS) + spin_count
             put(mem, Register.FAILED_LOOKS, failed_looks)
-            if spin_count == MAX_SPINS and failed_looks >= MAX_LOOKS_FOR_WORK:
+            if spin_count == MAX_SPINS_BEFORE_YIELD and failed_looks >= MAX_WORK_CHECKS_BEFORE_YIELD:
                 yield_core()
             fetch_add(shared, Shared.IDLE, -1)
 
@@ -373,7 +373,7 @@ class SplitPoints:
             while not has_joined and atomic_load(shared, Shared.QUIT) == 0:
                 if atomic_load(shared, Shared.STOP) == 0 and find_work(mem, shared, FIRST_FRAME, -1):
                     has_joined = True
-                elif spin_count < MAX_LOOKS_FOR_WORK:
+                elif spin_count < MAX_WORK_CHECKS_BEFORE_YIELD:
                     spin_pause()
                     spin_count += 1
                 else:
@@ -382,19 +382,19 @@ class SplitPoints:
             return has_joined
 
         @inlined
-        def is_interrupted_outside(mem: Any, shared: Any, node: Any) -> Any:
+        def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
             """Return True if the search above the node's own split point is interrupted too."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
-            is_outer_interrupted = is_interrupted(mem, shared)
+            is_outer_interrupted = is_search_interrupted(mem, shared)
             put(mem, Register.INNERMOST_SPLIT, inner_split)
             return is_outer_interrupted
 
         self.open_split = open_split
         self.close_split = close_split
-        self.take_move = take_move
+        self.take_next_move = take_next_move
         self.report_value = report_value
         self.leave_split = leave_split
         self.wait_for_helpers = wait_for_helpers
         self.wait_for_work = wait_for_work
-        self.is_interrupted_outside = is_interrupted_outside
+        self.is_outer_search_interrupted = is_outer_search_interrupted

@@ -28,10 +28,12 @@ def compute_end_value(outcome: Any, distance: Any) -> Any:
 class LastPlySearch:
     """Functions of one game that search a node whose children are leaves.
 
-    `list_moves` and `return_value` are functions of the main search (`bots.compiled.alphabeta`).
+    `list_moves` and `return_value_to_parent` are functions of the main search (`bots.compiled.alphabeta`).
     """
 
-    def __init__(self, kernel: Kernel, frame_words: int, list_moves: Any, return_value: Any) -> None:
+    def __init__(
+        self, kernel: Kernel, frame_words: int, list_moves: Any, return_value_to_parent: Any
+    ) -> None:
         words, play, status, estimate = kernel.words, kernel.play, kernel.status, kernel.estimate
         survey: Any = kernel.survey
         foresee: Any = kernel.foresee
@@ -87,7 +89,7 @@ class LastPlySearch:
                 i += 1
             put(mem, Register.NODES, get(mem, Register.NODES) + i)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + estimate_count)
-            return return_value(mem, frame, best)
+            return return_value_to_parent(mem, frame, best)
 
         self.is_above_leaves = is_above_leaves
         self.search_last_ply = search_last_ply

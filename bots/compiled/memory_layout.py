@@ -1,6 +1,6 @@
 """Memory layout of a search: one flat array of words for each thread, and a shared one.
 
-A thread's memory contains its registers, FRAME_COUNT frames of a search stack, the move lists of those frames, and the
+A thread's memory contains its registers, FRAMES_PER_THREAD frames of a search stack, the move lists of those frames, and the
 order of the root's moves. Frame 0 begins at FIRST_FRAME. A frame contains a position, whose size is `Kernel.words`,
 followed by the fields of class Frame. `Sizes` has the sizes of these parts for one game.
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-FRAME_COUNT = 256
+FRAMES_PER_THREAD = 256
 """Number of frames of a thread's search stack.
 
 The number is more than twice the maximum search depth, because a thread that waits for its helpers helps at other split
@@ -200,12 +200,12 @@ class Sizes:
     @property
     def move_lists(self) -> int:
         """Return the offset of the move lists in a thread's memory."""
-        return FIRST_FRAME + FRAME_COUNT * self.frame_words
+        return FIRST_FRAME + FRAMES_PER_THREAD * self.frame_words
 
     @property
     def root_order(self) -> int:
         """Return the offset, in a thread's memory, of the list with the order of the root's moves."""
-        return self.move_lists + FRAME_COUNT * self.moves
+        return self.move_lists + FRAMES_PER_THREAD * self.moves
 
     @property
     def thread_words(self) -> int:
@@ -219,5 +219,5 @@ class Sizes:
         return Shared.SPLITS + thread_count * SPLITS_PER_THREAD * self.split_words
 
 
-UNFIXED = -3_000_000
+UNFIXED_ALPHA = -3_000_000
 """Value of `Frame.FIXED_ALPHA` while the window is not yet fixed; lower than every search value."""

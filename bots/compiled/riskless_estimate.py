@@ -12,7 +12,7 @@ from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
-_LOWER_HALF = 0xFFFFFFFF
+_LOWER_HALF_MASK = 0xFFFFFFFF
 
 
 class TerritorySets:
@@ -22,7 +22,7 @@ class TerritorySets:
         planes, goal_at, rows_at, around_at = layout.planes, layout.goal, layout.rows, layout.around
 
         @inlined
-        def neighbours_of(rules: Any, mask: Any) -> Any:
+        def find_neighbours(rules: Any, mask: Any) -> Any:
             """Return all neighbours of the territories in `mask`."""
             neighbours = 0
             for row in range(get(rules, rows_at)):
@@ -37,25 +37,31 @@ class TerritorySets:
             return total
 
         @inlined
-        def race_feature(rules: Any, own_armies: Any, own_count: Any, foe_armies: Any, foe_count: Any) -> Any:
+        def compute_race_feature(
+            rules: Any, own_armies: Any, own_count: Any, foe_armies: Any, foe_count: Any
+        ) -> Any:
             goal = get(rules, goal_at)
             ahead = (goal - foe_armies) * own_count
             behind = (goal - own_armies) * foe_count
             return quotient(goal * (ahead - behind), max(ahead + behind, 1))
 
-        self.neighbours_of = neighbours_of
+        self.find_neighbours = find_neighbours
         self.count_armies = count_armies
-        self.race_feature = race_feature
+        self.compute_race_feature = compute_race_feature
 
 
-def make_estimate(layout: Any) -> Any:
+def make_estimate_kernel(layout: Any) -> Any:
     """Return the estimate function for positions in the memory layout `riskless_kernel.Layout`."""
     planes = layout.planes
     foe_at, own_at, totals_at = layout.foe, layout.own, layout.totals
     only_armies_at, nearness_at = layout.only_armies, layout.nearness
     neighbours_at = layout.neighbours
     sets = TerritorySets(layout)
-    neighbours_of, count_armies, race_feature = sets.neighbours_of, sets.count_armies, sets.race_feature
+    find_neighbours, count_armies, compute_race_feature = (
+        sets.find_neighbours,
+        sets.count_armies,
+        sets.compute_race_feature,
+    )
     beside_at = layout.beside
     (
         armies_at,
@@ -91,10 +97,10 @@ def make_estimate(layout: Any) -> Any:
         return get(rules, attacks_at) * attacked_count + get(rules, exposed_at) * popcount(exposed)
 
     @inlined
-    def neighbour_features(rules: Any, mem: Any, pos: Any, own: Any, foe: Any) -> Any:
+    def compute_neighbour_features(rules: Any, mem: Any, pos: Any, own: Any, foe: Any) -> Any:
         """Return the weighted sum of the features that depend on neighbouring territories."""
-        by_own = neighbours_of(rules, own)
-        by_foe = neighbours_of(rules, foe)
+        by_own = find_neighbours(rules, own)
+        by_foe = find_neighbours(rules, foe)
         border, their_border = own & by_foe, foe & by_own
         value = 0
         if get(rules, borders_at):
@@ -105,7 +111,7 @@ def make_estimate(layout: Any) -> Any:
         if get(rules, reach_at):
             value += get(rules, reach_at) * (popcount(empty & by_own) - popcount(empty & by_foe))
         if get(rules, safe_at):
-            by_empty = neighbours_of(rules, empty)
+            by_empty = find_neighbours(rules, empty)
             safe = popcount(own & ~(by_foe | by_empty)) - popcount(foe & ~(by_own | by_empty))
             value += get(rules, safe_at) * safe
         if get(rules, attacks_at) | get(rules, exposed_at):
@@ -116,7 +122,7 @@ def make_estimate(layout: Any) -> Any:
     def estimate(rules: Any, mem: Any, pos: Any) -> Any:
         totals = get(mem, pos + totals_at)
         own_total = totals >> 32
-        foe_total = totals & _LOWER_HALF
+        foe_total = totals & _LOWER_HALF_MASK
         value = (own_total - foe_total) * get(rules, armies_at)
         if get(rules, only_armies_at) == 0:
             own = get(mem, pos + own_at)
@@ -130,12 +136,14 @@ def make_estimate(layout: Any) -> Any:
                     capped &= ~(get(mem, pos + i) ^ get(rules, i))
                 value += get(rules, waste_at) * (popcount(capped & own) - popcount(capped & foe))
             if get(rules, race_at):
-                value += get(rules, race_at) * race_feature(rules, own_total, count, foe_total, their_count)
+                value += get(rules, race_at) * compute_race_feature(
+                    rules, own_total, count, foe_total, their_count
+                )
             if get(rules, goal_weight_at):
                 nearness = get(rules, nearness_at + own_total) - get(rules, nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
             if get(rules, beside_at):
-                value += neighbour_features(rules, mem, pos, own, foe)
+                value += compute_neighbour_features(rules, mem, pos, own, foe)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

@@ -23,18 +23,22 @@ from arena.bots.compiled.availability import MAX_TERRITORIES, has_compiled_searc
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
-from arena.bots.compiled.riskless_estimate import make_estimate
-from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_leaves
-from arena.bots.compiled.riskless_network import NETWORK_SUFFIX, make_network, make_network_words
+from arena.bots.compiled.riskless_estimate import make_estimate_kernel
+from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_leaf_functions
+from arena.bots.compiled.riskless_network import (
+    NETWORK_KERNEL_SUFFIX,
+    make_network_estimate,
+    make_network_words,
+)
 from arena.bots.evaluators.network import Network, NetworkTables
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.graph import list_edges
 from arena.games.riskless import Armies, Riskless
 
-PLANES = (4, 6, 8)
+ALLOWED_PLANE_COUNTS = (4, 6, 8)
 
-_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
-_LOWER_HALF = 0xFFFFFFFF
+_MAX_DIRECTED_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1)
+_LOWER_HALF_MASK = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,8 @@ class Layout:
     source: int  # for each road, the territory at its start
     target: int  # for each road, the territory at its end
     around: int  # for each byte of a set and each of its 256 values, the set of all neighbours
-    change: int  # effect of a move on `totals` (`_fill_tables`)
-    result: int  # effect of a move on its target (`_fill_tables`)
+    change: int  # effect of a move on `totals` (`_fill_move_outcome_tables`)
+    result: int  # effect of a move on its target (`_fill_move_outcome_tables`)
     most: int  # the cap as a number
     nearness: int  # for each number of armies, its square divided by the goal: the feature `goal`
 
@@ -86,14 +90,29 @@ def make_layout(planes: int) -> Layout:
     """Return the memory layout for numbers of armies with `planes` bits."""
     table = 2 << 2 * planes
     position = [planes, 1, 1, 1, planes, 1, *[1] * 6]
-    rules = [planes, 1, 65, len(FEATURE_NAMES), 1, 1, 1, 64, _ROADS, _ROADS, 8 * 256, table, table, 1]
+    rules = [
+        planes,
+        1,
+        65,
+        len(FEATURE_NAMES),
+        1,
+        1,
+        1,
+        64,
+        _MAX_DIRECTED_ROADS,
+        _MAX_DIRECTED_ROADS,
+        8 * 256,
+        table,
+        table,
+        1,
+    ]
     ends = [sum(position[:i]) for i in range(1, len(position) + 1)]
     return Layout(planes, *ends, *(sum(rules[:i]) for i in range(len(rules) + 1)))
 
 
 def count_planes(game: Riskless) -> int:
     """Return the number of bits with which the kernels store a number of armies in this game."""
-    return min(planes for planes in PLANES if game.map.territory_cap < 1 << planes)
+    return min(planes for planes in ALLOWED_PLANE_COUNTS if game.map.territory_cap < 1 << planes)
 
 
 def compile_game(game: Riskless, weights: Weights | Network) -> CompiledGame | None:
@@ -176,12 +195,12 @@ def _make_rules_array(game: Riskless, weights: Weights, planes: int) -> Words:
             rules[layout.around + 256 * row + byte] = (
                 rules[layout.around + 256 * row + (byte ^ low)] | rules[layout.neighbours + source]
             )
-    _fill_tables(rules, layout, cap)
+    _fill_move_outcome_tables(rules, layout, cap)
     rules[layout.nearness :] = np.arange(goal + 1, dtype=np.int64) ** 2 // goal
     return rules
 
 
-def _fill_tables(rules: Words, layout: Layout, cap: int) -> None:
+def _fill_move_outcome_tables(rules: Words, layout: Layout, cap: int) -> None:
     """Fill the tables of the effects of moves, including the training after the move.
 
     The table `change` has the change of the word `totals`. The table `result` has twice the number of armies on the target
@@ -221,7 +240,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     change_at, result_at = layout.change, layout.result
 
     @inlined
-    def train_all(rules: Any, mem: Any, pos: Any) -> None:
+    def train_all_territories(rules: Any, mem: Any, pos: Any) -> None:
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
         carry = 0
@@ -237,7 +256,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
 
     @inlined
     def moves(rules: Any, mem: Any, pos: Any, out: Any) -> Any:
-        train_all(rules, mem, pos)
+        train_all_territories(rules, mem, pos)
         count = 0
         own_left = get(mem, pos + own_at)
         while own_left != 0:
@@ -250,7 +269,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         return count
 
     @inlined
-    def outcome_index(mem: Any, pos: Any, source: Any, target: Any) -> Any:
+    def get_outcome_table_index(mem: Any, pos: Any, source: Any, target: Any) -> Any:
         foe = (get(mem, pos + foe_at) >> target) & 1
         target_index = bit_column(mem, pos, target, planes) | (foe << planes)
         return (bit_column(mem, pos, source, planes) << source_shift) + target_index
@@ -259,13 +278,15 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
         source = get(rules, source_at + move)
         target = get(rules, target_at + move)
-        table_index = outcome_index(mem, pos, source, target)
+        table_index = get_outcome_table_index(mem, pos, source, target)
         totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
-        put(mem, out + totals_at, (totals << 32) | ((totals >> 32) & _LOWER_HALF))
-        write_planes(mem, pos, out, source, target, get(rules, result_at + table_index))
+        put(mem, out + totals_at, (totals << 32) | ((totals >> 32) & _LOWER_HALF_MASK))
+        write_position_after_move(mem, pos, out, source, target, get(rules, result_at + table_index))
 
     @inlined
-    def write_planes(mem: Any, pos: Any, out: Any, source: Any, target: Any, result: Any) -> None:
+    def write_position_after_move(
+        mem: Any, pos: Any, out: Any, source: Any, target: Any, result: Any
+    ) -> None:
         taken = (result & 1) << target
         put(mem, out + foe_at, get(mem, pos + own_at) | taken)
         put(mem, out + own_at, get(mem, pos + foe_at) & ~taken)
@@ -280,7 +301,7 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     def status(rules: Any, mem: Any, pos: Any) -> Any:
         totals = get(mem, pos + totals_at)
         own_total = totals >> 32
-        foe_total = totals & _LOWER_HALF
+        foe_total = totals & _LOWER_HALF_MASK
         goal = get(rules, goal_at)
         if own_total == 0:
             return LOST
@@ -292,9 +313,11 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
 
     @inlined
     def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
-        table_index = outcome_index(mem, pos, get(rules, source_at + move), get(rules, target_at + move))
+        table_index = get_outcome_table_index(
+            mem, pos, get(rules, source_at + move), get(rules, target_at + move)
+        )
         totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
-        return 100 * ((totals >> 32) - (totals & _LOWER_HALF))
+        return 100 * ((totals >> 32) - (totals & _LOWER_HALF_MASK))
 
     @inlined
     def observe(_rules: Any, mem: Any, pos: Any, seen: Any, row: Any) -> None:
@@ -306,15 +329,15 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
             armies = min(armies, 127)
             seen[row, v] = -armies if (foe >> v) & 1 else armies
 
-    survey, foresee = (None, None) if has_network else make_leaves(layout)
+    survey, foresee = (None, None) if has_network else make_leaf_functions(layout)
     return Kernel(
-        name=f"riskless{planes}{NETWORK_SUFFIX if has_network else ''}",
+        name=f"riskless{planes}{NETWORK_KERNEL_SUFFIX if has_network else ''}",
         words=layout.words + (MAX_TERRITORIES if has_network else 0),
         key_words=planes + 2,
         moves=moves,
         play=play,
         status=status,
-        estimate=make_network(layout) if has_network else make_estimate(layout),
+        estimate=make_network_estimate(layout) if has_network else make_estimate_kernel(layout),
         promise=promise,
         survey=survey,
         foresee=foresee,

@@ -19,10 +19,10 @@ from arena.bots.search.search_values import ESTIMATE_LIMIT
 LEAF_ONLY_FEATURES = ("attacks", "exposed")
 """Features that only the leaf's own position shows, because a move changes the possible attacks all around it."""
 
-_LOWER_HALF = 0xFFFFFFFF
+_LOWER_HALF_MASK = 0xFFFFFFFF
 
 
-def make_leaves(layout: Any) -> tuple[Any, Any]:
+def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
     """Return the kernel functions `survey` and `foresee` for positions in the memory layout `riskless_kernel.Layout`."""
     planes = layout.planes
     source_shift = planes + 1
@@ -38,7 +38,11 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
     source_at, target_at, change_at, result_at = layout.source, layout.target, layout.change, layout.result
     neighbours_at, beside_at, most_at = layout.neighbours, layout.beside, layout.most
     sets = TerritorySets(layout)
-    neighbours_of, count_armies, race_feature = sets.neighbours_of, sets.count_armies, sets.race_feature
+    find_neighbours, count_armies, compute_race_feature = (
+        sets.find_neighbours,
+        sets.count_armies,
+        sets.compute_race_feature,
+    )
     (
         armies_at,
         race_at,
@@ -64,17 +68,17 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
                 capped &= ~(get(mem, pos + trained_at + i) ^ get(rules, i))
             put(mem, pos + full_at, capped)
         if get(rules, beside_at) != 0:
-            by_own = neighbours_of(rules, own)
-            by_foe = neighbours_of(rules, foe)
+            by_own = find_neighbours(rules, own)
+            by_foe = find_neighbours(rules, foe)
             put(mem, pos + by_own_at, by_own)
             put(mem, pos + by_foe_at, by_foe)
             put(mem, pos + border_at, count_armies(mem, pos + trained_at, own & by_foe))
             put(mem, pos + their_border_at, count_armies(mem, pos + trained_at, foe & by_own))
-            by_empty = neighbours_of(rules, ~(own | foe)) if get(rules, safe_at) != 0 else 0
+            by_empty = find_neighbours(rules, ~(own | foe)) if get(rules, safe_at) != 0 else 0
             put(mem, pos + by_empty_at, by_empty)
 
     @inlined
-    def neighbour_features(
+    def compute_neighbour_features(
         rules: Any,
         mem: Any,
         pos: Any,
@@ -124,7 +128,7 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
             own |= target_bit
             foe &= ~target_bit
             by_own |= get(rules, neighbours_at + target)
-            by_foe = neighbours_of(rules, foe)
+            by_foe = find_neighbours(rules, foe)
             if weight != 0:
                 border_set = own & by_foe
                 border = count_armies(mem, pos + trained_at, border_set & ~(source_bit | target_bit))
@@ -150,7 +154,7 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
         table_index = (source_armies << source_shift) + (target_armies | (((foe >> target) & 1) << planes))
         totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
         own_total = totals >> 32
-        foe_total = totals & _LOWER_HALF
+        foe_total = totals & _LOWER_HALF_MASK
         goal = get(rules, goal_at)
         if own_total >= goal or foe_total >= goal or foe_total == 0:
             return UNSEEN
@@ -170,12 +174,14 @@ def make_leaves(layout: Any) -> tuple[Any, Any]:
                 capped |= (cap == 1) << source
                 value += get(rules, waste_at) * (popcount(capped & own_after) - popcount(capped & foe_after))
             if get(rules, race_at) != 0:
-                value += get(rules, race_at) * race_feature(rules, own_total, count, foe_total, their_count)
+                value += get(rules, race_at) * compute_race_feature(
+                    rules, own_total, count, foe_total, their_count
+                )
             if get(rules, goal_weight_at) != 0:
                 nearness = get(rules, nearness_at + own_total) - get(rules, nearness_at + foe_total)
                 value += get(rules, goal_weight_at) * nearness
             if get(rules, beside_at) != 0:
-                value += neighbour_features(
+                value += compute_neighbour_features(
                     rules, mem, pos, source, target, source_armies, target_armies, result
                 )
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)

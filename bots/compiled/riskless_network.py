@@ -28,10 +28,10 @@ from arena.games.riskless_map import RisklessMap, list_roads
 UNITS_PER_WORD = 4
 WORDS_PER_ROW = HIDDEN_UNIT_COUNT // UNITS_PER_WORD
 """Number of words in a row of the network's hidden units."""
-UNIT_OFFSET = 1 << 15
-ZERO_UNITS = sum(UNIT_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
+UNIT_VALUE_OFFSET = 1 << 15
+ZERO_UNITS_WORD = sum(UNIT_VALUE_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
 """Word in which all four hidden units are 0, as a signed number."""
-NETWORK_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
+NETWORK_KERNEL_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
 """End of the name of a kernel that estimates by a network.
 
 It contains the numbers that are compiled into the kernel but defined in another package, because the name of the cache
@@ -41,14 +41,14 @@ MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 
 SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
-TERRITORY_ROWS = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
+TERRITORY_ROWS_START = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
 """Offset of the territories' rows in the words of a network, the same for all maps. The rows of totals follow them."""
 
 
 def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:
-    """Return the network as words to append to the rules array, for the function that `make_network` returns."""
+    """Return the network as words to append to the rules array, for the function that `make_network_estimate` returns."""
     roads = list_roads(map)
-    head = np.zeros(TERRITORY_ROWS, np.int64)
+    head = np.zeros(TERRITORY_ROWS_START, np.int64)
     head[SIZE], head[ROAD_COUNT] = map.size, len(roads)
     head[OUTPUT : OUTPUT + HIDDEN_UNIT_COUNT] = tables.output
     for road, (territory, neighbour) in enumerate(roads):
@@ -67,7 +67,7 @@ def _pack_lanes(rows: Rows) -> Words:
     return np.asarray(lanes.sum(1), np.int64)
 
 
-def make_network(layout: Any) -> Any:
+def make_network_estimate(layout: Any) -> Any:
     """Return the kernel function that estimates a position by a network.
 
     A position is in the memory layout `riskless_kernel.Layout`, followed by MAX_TERRITORIES words of working memory.
@@ -75,13 +75,13 @@ def make_network(layout: Any) -> Any:
     planes, foe_at, totals_at = layout.planes, layout.foe, layout.totals
     goal_at, end_of_rules, kinds_at = layout.goal, layout.nearness + 1, layout.words
     cell_words = 1 + WORDS_PER_ROW
-    totals_row = TERRITORY_ROWS + (2 << planes) * cell_words
+    totals_row = TERRITORY_ROWS_START + (2 << planes) * cell_words
 
     @inlined
-    def weighted_sum(rules: Any, output: Any, word: Any) -> Any:
+    def sum_weighted_units(rules: Any, output: Any, word: Any) -> Any:
         value = 0
         for lane in range(UNITS_PER_WORD):
-            value += max(((word >> (16 * lane)) & 0xFFFF) - UNIT_OFFSET, 0) * get(rules, output + lane)
+            value += max(((word >> (16 * lane)) & 0xFFFF) - UNIT_VALUE_OFFSET, 0) * get(rules, output + lane)
         return value
 
     @inlined
@@ -91,13 +91,13 @@ def make_network(layout: Any) -> Any:
         totals = get(mem, pos + totals_at)
         own_row = network + totals_row + 2 * WORDS_PER_ROW * (totals >> 32)
         other_row = network + totals_row + 2 * WORDS_PER_ROW * (totals & 0xFFFFFFFF) + WORDS_PER_ROW
-        a = ZERO_UNITS + get(rules, own_row) + get(rules, other_row)
-        b = ZERO_UNITS + get(rules, own_row + 1) + get(rules, other_row + 1)
-        c = ZERO_UNITS + get(rules, own_row + 2) + get(rules, other_row + 2)
-        d = ZERO_UNITS + get(rules, own_row + 3) + get(rules, other_row + 3)
+        a = ZERO_UNITS_WORD + get(rules, own_row) + get(rules, other_row)
+        b = ZERO_UNITS_WORD + get(rules, own_row + 1) + get(rules, other_row + 1)
+        c = ZERO_UNITS_WORD + get(rules, own_row + 2) + get(rules, other_row + 2)
+        d = ZERO_UNITS_WORD + get(rules, own_row + 3) + get(rules, other_row + 3)
         for territory in range(get(rules, network + SIZE)):
             cell_index = bit_column(mem, pos, territory, planes) | (((foe >> territory) & 1) << planes)
-            row = network + TERRITORY_ROWS + cell_words * cell_index
+            row = network + TERRITORY_ROWS_START + cell_words * cell_index
             put(mem, pos + kinds_at + territory, get(rules, row))
             a += get(rules, row + 1)
             b += get(rules, row + 2)
@@ -112,8 +112,8 @@ def make_network(layout: Any) -> Any:
             c += get(rules, row + 2)
             d += get(rules, row + 3)
         output = network + OUTPUT
-        value = weighted_sum(rules, output, a) + weighted_sum(rules, output + 4, b)
-        value += weighted_sum(rules, output + 8, c) + weighted_sum(rules, output + 12, d)
+        value = sum_weighted_units(rules, output, a) + sum_weighted_units(rules, output + 4, b)
+        value += sum_weighted_units(rules, output + 8, c) + sum_weighted_units(rules, output + 12, d)
         return min(max(value >> OUTPUT_FRACTION_BITS, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     return estimate

@@ -14,8 +14,8 @@ from typing import Generic, cast
 
 import numpy as np
 
-from arena.bots.compiled.alphabeta import DONE, make_search
-from arena.bots.compiled.cache import compile_lock
+from arena.bots.compiled.alphabeta import DONE, make_search_kernel
+from arena.bots.compiled.cache import hold_compile_lock
 from arena.bots.compiled.calibrate import calibrate
 from arena.bots.compiled.catalogue import compile_game
 from arena.bots.compiled.kernel import Weights, Words
@@ -27,15 +27,15 @@ from arena.bots.compiled.memory_layout import (
     Shared,
     Sizes,
 )
-from arena.bots.compiled.table import AGE_COUNT, make_main_line, make_table
+from arena.bots.compiled.table import AGE_COUNT, make_main_line_kernel, make_table
 from arena.bots.evaluators.network import Network
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
 from arena.bots.search.search_values import ESTIMATE_LIMIT, INFINITY
 from arena.games.core import Game, M, P
 
-LATE_MOVES_PER_PLY = 3
+EXAMINED_MOVES_PER_PLY = 3
 """Number of moves of a shallow node that the selective search examines, per ply of depth."""
-POLL_SECONDS = 0.001
+STOP_POLL_SECONDS = 0.001
 """Interval between calls of a caller's stop function, in seconds."""
 
 
@@ -89,8 +89,8 @@ class Searcher(Generic[P, M]):
                 f"{game.name} cannot be searched by compiled code here: its rules are custom, or its map is too large"
             )
         self._compiled = compiled
-        self._search = make_search(compiled.kernel)
-        self._read_main_line = make_main_line(compiled.kernel)
+        self._search = make_search_kernel(compiled.kernel)
+        self._read_main_line = make_main_line_kernel(compiled.kernel)
         self._order: list[int] = []
         self._moves: dict[int, M] = {}
         sizes = Sizes(compiled.kernel.words, compiled.move_count)
@@ -146,7 +146,7 @@ class Searcher(Generic[P, M]):
         shared[Option.TEMPO] = calibration.tempo
         shared[Option.SPREAD] = calibration.spread
         shared[Option.PRUNE_SETTLED] = 1
-        shared[Option.LATE_MOVES] = LATE_MOVES_PER_PLY
+        shared[Option.LATE_MOVES] = EXAMINED_MOVES_PER_PLY
 
     def close(self) -> None:
         """End the threads. The searcher cannot be used afterwards."""
@@ -163,7 +163,7 @@ class Searcher(Generic[P, M]):
 
     def warm_up(self) -> None:
         """Compile the kernels or load them from the cache, so that the first search starts immediately."""
-        with compile_lock():
+        with hold_compile_lock():
             for _ in self.deepen(self.game.start(), max_depth=2):
                 pass
 
@@ -192,9 +192,9 @@ class Searcher(Generic[P, M]):
             for memory in self._memories:
                 memory[Register.ESTIMATES] = 0
             is_finished = self._run_search(depth, -INFINITY, INFINITY, stop)
-            best, value = self._root_field(Frame.BEST_MOVE), self._root_field(Frame.BEST)
+            best, value = self._read_root_field(Frame.BEST_MOVE), self._read_root_field(Frame.BEST)
             if is_finished or best >= 0:
-                line = self._main_line(best, depth)
+                line = self._list_main_line_moves(best, depth)
                 yield Report(depth, sign * value, line[0], line, self.nodes, is_depth_finished=is_finished)
             if (
                 not is_finished
@@ -216,7 +216,7 @@ class Searcher(Generic[P, M]):
     def _search_value(self, position: P, depth: int, low: int, high: int) -> int:
         self._prepare_search(position, NO_LIMIT)
         self._run_search(depth, low, high, None)
-        return self._root_field(Frame.BEST)
+        return self._read_root_field(Frame.BEST)
 
     def _prepare_search(self, position: P, max_nodes: int, chosen_moves: Sequence[M] | None = None) -> None:
         all_moves = self.game.moves(position)
@@ -240,7 +240,7 @@ class Searcher(Generic[P, M]):
         for memory_of_thread in self._memories:
             memory_of_thread[[Register.NODES, Register.COUNTED, Register.ENTERED]] = 0
 
-    def _root_field(self, field: Frame) -> int:
+    def _read_root_field(self, field: Frame) -> int:
         return int(self._memories[0][FIRST_FRAME + self._compiled.kernel.words + field])
 
     @property
@@ -294,13 +294,13 @@ class Searcher(Generic[P, M]):
                 if stop():
                     self.stop()
                 with suppress(TimeoutError):
-                    return root_future.result(timeout=POLL_SECONDS)
+                    return root_future.result(timeout=STOP_POLL_SECONDS)
         finally:
             # stop the search even if the caller's function raised an exception
             self._shared[Shared.STOP] |= not root_future.done()
             wait([root_future])
 
-    def _main_line(self, best: int, depth: int) -> tuple[M, ...]:
+    def _list_main_line_moves(self, best: int, depth: int) -> tuple[M, ...]:
         line_moves = np.zeros(MAX_DEPTH, np.int64)
         arguments = (self._memories[0], self._shared, self._compiled.rules, self._table)
         move_count = self._read_main_line(*arguments, best, depth, line_moves)

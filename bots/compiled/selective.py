@@ -29,7 +29,7 @@ UNSETTLED = -3_000_000
 """Result of a pruning test if the node must be searched; lower than every value."""
 MAX_SHALLOW_DEPTH = 3
 """Maximum depth of a node that may be pruned by its estimate alone, or whose late moves may be skipped."""
-MARGIN_PERCENT = 125
+PRUNING_MARGIN_PERCENT = 125
 """Assumed maximum change in value per ply of a search, in percent of SPREAD (the measured standard deviation)."""
 
 MIN_PROBCUT_DEPTH = 5
@@ -41,12 +41,12 @@ PROBCUT_MARGIN_PERCENT = 300
 
 MIN_REDUCED_DEPTH = 5
 """Minimum depth of a node whose late moves are searched to a smaller depth first."""
-REDUCED_RANK = 3
+FIRST_REDUCED_RANK = 3
 """First place in the search order whose move is searched two plies less deep.
 
 A reduction is an even number of plies, because values of odd and even depths differ even after the correction by TEMPO.
 """
-FAR_REDUCED_RANK = 8
+FIRST_FAR_REDUCED_RANK = 8
 """First place in the search order whose move is searched four plies less deep, if the depth allows it."""
 
 
@@ -92,7 +92,7 @@ class SelectivePruning:
             ):
                 return UNSETTLED
             value = estimate(rules, mem, frame) + get(shared, Option.TEMPO)
-            margin = get(shared, Option.SPREAD) * depth * MARGIN_PERCENT // 100
+            margin = get(shared, Option.SPREAD) * depth * PRUNING_MARGIN_PERCENT // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin
             if value + margin <= get(mem, node + Frame.ALPHA):
@@ -100,7 +100,7 @@ class SelectivePruning:
             return UNSETTLED
 
         @inlined
-        def skips_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
+        def may_skip_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
             """Return True if the move at place `i` and all later moves are skipped."""
             first_skipped = get(shared, Option.LATE_MOVES) * get(mem, node + Frame.DEPTH)
             return (
@@ -172,15 +172,15 @@ class SelectivePruning:
             threshold = get(mem, node + Frame.THRESHOLD)
             if (
                 get(shared, Option.LATE_MOVES) == 0
-                or rank < REDUCED_RANK
+                or rank < FIRST_REDUCED_RANK
                 or depth < MIN_REDUCED_DEPTH
                 or not is_uncertain(mem, shared, node, threshold, threshold + 1)
             ):
                 return 0
-            return 4 if rank >= FAR_REDUCED_RANK and depth > MIN_REDUCED_DEPTH else 2
+            return 4 if rank >= FIRST_FAR_REDUCED_RANK and depth > MIN_REDUCED_DEPTH else 2
 
         self.reduce_late_move = reduce_late_move
         self.begin_probcut = begin_probcut
         self.find_probcut_bound = find_probcut_bound
         self.find_settled_bound = find_settled_bound
-        self.skips_late_moves = skips_late_moves
+        self.may_skip_late_moves = may_skip_late_moves

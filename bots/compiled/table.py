@@ -26,7 +26,7 @@ UPPER, LOWER, EXACT = 1, 2, 3
 _ENTRIES_PER_BUCKET = 4
 _VALUE_OFFSET = 1 << 21
 _DEPTH_SHIFT, _BOUND_SHIFT, _MOVE_SHIFT, _AGE_SHIFT = 22, 30, 32, 45
-_MOVE_MASK = (1 << 13) - 1
+_MOVE_BITS_MASK = (1 << 13) - 1
 AGE_COUNT = 256
 
 _HASH_CONSTANTS = tuple(
@@ -46,7 +46,7 @@ def make_table(megabytes: int) -> Words:
     return padded_table[padding_words : padding_words + bucket_count * CACHE_LINE_WORDS]
 
 
-def make_hash(words: int) -> Any:
+def make_hash_function(words: int) -> Any:
     """Return a function that hashes the first `words` words of the position at mem[pos], in pairs."""
 
     @inlined
@@ -64,7 +64,7 @@ def make_hash(words: int) -> Any:
 
 
 @inlined
-def salt_key(key: Any, plies_left: Any) -> Any:
+def mix_plies_left_into_key(key: Any, plies_left: Any) -> Any:
     """Return a key that also depends on the number of plies left, for positions that the ply limit affects."""
     return key ^ hash_pair(plies_left + _SALT, _LAST)
 
@@ -76,7 +76,7 @@ def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
 
 
 @inlined
-def probe(table: Any, mask: Any, key: Any) -> Any:
+def probe_bucket(table: Any, mask: Any, key: Any) -> Any:
     """Return the data word of the entry with this key; 0 if there is none."""
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     for entry in range(_ENTRIES_PER_BUCKET):
@@ -101,12 +101,12 @@ def store_entry(
     for entry in range(_ENTRIES_PER_BUCKET):
         entry_start = bucket_start + 2 * entry
         packed_entry = get(table, entry_start + 1)
-        worth = stored_depth(packed_entry)
+        worth = unpack_depth(packed_entry)
         if packed_entry != 0 and get(table, entry_start) ^ packed_entry == key:
             worth = -2
         elif packed_entry == 0:
             worth = -1
-        elif stored_age(packed_entry) == age:
+        elif unpack_age(packed_entry) == age:
             worth += 256
         if worth < min_worth:
             min_worth = worth
@@ -116,13 +116,13 @@ def store_entry(
     elif value < -ESTIMATE_LIMIT:
         value -= distance
     packed_entry = (value + _VALUE_OFFSET) | (depth << _DEPTH_SHIFT) | (bound << _BOUND_SHIFT)
-    packed_entry |= ((move & _MOVE_MASK) << _MOVE_SHIFT) | (age << _AGE_SHIFT)
+    packed_entry |= ((move & _MOVE_BITS_MASK) << _MOVE_SHIFT) | (age << _AGE_SHIFT)
     put(table, chosen_entry, key ^ packed_entry)
     put(table, chosen_entry + 1, packed_entry)
 
 
 @inlined
-def stored_value(packed_entry: Any, distance: Any) -> Any:
+def unpack_value(packed_entry: Any, distance: Any) -> Any:
     """Return the stored value, relative to the root, which is `distance` plies above the node."""
     value = (packed_entry & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
@@ -133,26 +133,26 @@ def stored_value(packed_entry: Any, distance: Any) -> Any:
 
 
 @inlined
-def stored_depth(packed_entry: Any) -> Any:
+def unpack_depth(packed_entry: Any) -> Any:
     """Return the depth to which the position was searched."""
     return (packed_entry >> _DEPTH_SHIFT) & 255
 
 
 @inlined
-def stored_bound(packed_entry: Any) -> Any:
+def unpack_bound(packed_entry: Any) -> Any:
     """Return the kind of bound: UPPER, LOWER or EXACT."""
     return (packed_entry >> _BOUND_SHIFT) & 3
 
 
 @inlined
-def stored_move(packed_entry: Any) -> Any:
+def unpack_move(packed_entry: Any) -> Any:
     """Return the number of the best or cutting move; -1 if there is none."""
-    move = (packed_entry >> _MOVE_SHIFT) & _MOVE_MASK
-    return -1 if move == _MOVE_MASK else move
+    move = (packed_entry >> _MOVE_SHIFT) & _MOVE_BITS_MASK
+    return -1 if move == _MOVE_BITS_MASK else move
 
 
 @inlined
-def stored_age(packed_entry: Any) -> Any:
+def unpack_age(packed_entry: Any) -> Any:
     """Return the number of the root search that stored the entry, modulo AGE_COUNT."""
     return (packed_entry >> _AGE_SHIFT) & (AGE_COUNT - 1)
 
@@ -160,22 +160,22 @@ def stored_age(packed_entry: Any) -> Any:
 @inlined
 def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
     """Return True if a search with the window (alpha, beta) is unnecessary, because of the stored `value` and its bound."""
-    bound = stored_bound(packed_entry)
+    bound = unpack_bound(packed_entry)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
 
 
 @cache
-def make_main_line(kernel: Kernel) -> Any:
-    """Return the kernel main_line(mem, shared, rules, table, best, depth, line_moves).
+def make_main_line_kernel(kernel: Kernel) -> Any:
+    """Return the kernel read_main_line(mem, shared, rules, table, best, depth, line_moves).
 
     It writes the moves of the main line to `line_moves`, starting with the root's move `best`, and returns their number. The
     main line is at most `depth` plies long, and ends before the first position without an exact value in the table.
     """
     frame_words = Sizes(kernel.words, 0).frame_words
     moves, play, status = kernel.moves, kernel.play, kernel.status
-    hash_position = make_hash(kernel.key_words)
+    hash_position = make_hash_function(kernel.key_words)
 
-    def main_line(
+    def read_main_line(
         mem: Any, shared: Any, rules: Any, table: Any, best: Any, depth: Any, line_moves: Any
     ) -> Any:
         frame = FIRST_FRAME
@@ -198,11 +198,11 @@ def make_main_line(kernel: Kernel) -> Any:
                 break
             key = hash_position(mem, frame)
             if depth - distance - 1 >= plies_left:
-                key = salt_key(key, plies_left)
-            packed_entry = probe(table, get(shared, Option.TABLE_MASK), key)
-            if packed_entry == 0 or stored_bound(packed_entry) != EXACT:
+                key = mix_plies_left_into_key(key, plies_left)
+            packed_entry = probe_bucket(table, get(shared, Option.TABLE_MASK), key)
+            if packed_entry == 0 or unpack_bound(packed_entry) != EXACT:
                 break
-            move = stored_move(packed_entry)
+            move = unpack_move(packed_entry)
         return move_count
 
-    return compile_kernel(main_line, f"line-{kernel.name}")
+    return compile_kernel(read_main_line, f"line-{kernel.name}")

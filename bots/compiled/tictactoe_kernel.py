@@ -12,10 +12,10 @@ from arena.bots.compiled.intrinsics import get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, CompiledGame, Kernel, Weights, Words
 from arena.bots.evaluators.tictactoe import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
-from arena.games.tictactoe import LINES, MARK_BY_PLAYER, Board, TicTacToe
+from arena.games.tictactoe import MARK_BY_PLAYER, WINNING_LINES, Board, TicTacToe
 
-_LINE_COUNT = len(LINES)
-_FULL = (1 << 9) - 1
+_LINE_COUNT = len(WINNING_LINES)
+_FULL_BOARD_MASK = (1 << 9) - 1
 
 
 def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
@@ -32,7 +32,7 @@ def compile_game(game: TicTacToe, weights: Weights) -> CompiledGame:
     def plies_left(position: Board) -> int:
         return 9 - game.ply(position)
 
-    lines = [sum(1 << cell for cell in line) for line in LINES]
+    lines = [sum(1 << cell for cell in line) for line in WINNING_LINES]
     rules = np.array(lines + [weights[name] for name in FEATURE_NAMES], np.int64)
     return CompiledGame(make_tictactoe_kernel(), rules, 9, pack, plies_left, int, int, cells=9)
 
@@ -43,7 +43,7 @@ def make_tictactoe_kernel() -> Kernel:
 
     @inlined
     def moves(_rules: Any, mem: Any, pos: Any, out: Any) -> Any:
-        empty_cells = ~(get(mem, pos) | get(mem, pos + 1)) & _FULL
+        empty_cells = ~(get(mem, pos) | get(mem, pos + 1)) & _FULL_BOARD_MASK
         count = 0
         while empty_cells != 0:
             put(mem, out + count, lowest_bit(empty_cells))
@@ -62,10 +62,10 @@ def make_tictactoe_kernel() -> Kernel:
         for line in range(_LINE_COUNT):
             if foe & get(rules, line) == get(rules, line):
                 return LOST
-        return DRAW if get(mem, pos) | foe == _FULL else PLAYING
+        return DRAW if get(mem, pos) | foe == _FULL_BOARD_MASK else PLAYING
 
     @inlined
-    def line_score(rules: Any, own: Any, foe: Any) -> Any:
+    def score_lines(rules: Any, own: Any, foe: Any) -> Any:
         value = 0
         for line in range(_LINE_COUNT):
             mask = get(rules, line)
@@ -80,14 +80,14 @@ def make_tictactoe_kernel() -> Kernel:
     def estimate(rules: Any, mem: Any, pos: Any) -> Any:
         own = get(mem, pos)
         foe = get(mem, pos + 1)
-        value = line_score(rules, own, foe) - line_score(rules, foe, own)
+        value = score_lines(rules, own, foe) - score_lines(rules, foe, own)
         return min(max(value, -ESTIMATE_LIMIT), ESTIMATE_LIMIT)
 
     @inlined
     def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
         own = get(mem, pos) | (1 << move)
         foe = get(mem, pos + 1)
-        return line_score(rules, own, foe) - line_score(rules, foe, own)
+        return score_lines(rules, own, foe) - score_lines(rules, foe, own)
 
     @inlined
     def observe(_rules: Any, mem: Any, pos: Any, seen: Any, row: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arena.bots.evaluators.linear import FeatureFunction
-from arena.games.tictactoe import EMPTY_CELL, LINES, Board, TicTacToe
+from arena.games.tictactoe import EMPTY_CELL, WINNING_LINES, Board, TicTacToe
 
 FEATURE_NAMES = ("open", "ones", "twos", "center")
 """Names of the features. Each is computed for both players, and its value is Maxie's minus Minnie's:
@@ -26,7 +26,7 @@ def make_feature_function(_: TicTacToe) -> FeatureFunction[Board]:
     def count_features(position: Board) -> Sequence[int]:
         cells = position.cells
         counts = [0, 0, 0]
-        for a, b, c in LINES:
+        for a, b, c in WINNING_LINES:
             line = cells[a] + cells[b] + cells[c]
             x, o = line.count("X"), line.count("O")
             if not o:

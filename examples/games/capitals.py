@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from arena import MAXIE, MINNIE, Outcome, Player, Riskless, load_map
 
-GARRISON = 2
+GARRISON_ARMIES = 2
 """Number of armies that a capital gains after each move, besides the one that every occupied territory gains."""
-CATCH_UP = 4
+CATCH_UP_ARMIES = 4
 """Number of further armies that a capital gains after a move of its owner, per territory by which the owner is behind."""
-HEAD_START = 4
+HEAD_START_ARMIES = 4
 """Number of armies that Maxie's capital has at the start besides those that the map gives it, up to the territory cap."""
 NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}
 """By map: Maxie's and Minnie's capital. Measured matches on these maps were more even with them than with other capitals."""
-CAPITAL_DISTANCE = 4
+PREFERRED_CAPITAL_DISTANCE = 4
 """Preferred distance between the two capitals, in roads, on maps that are not in NAMED_CAPITALS.
 
 Capitals nearer to each other are taken soon, and farther ones hardly ever.
 """
-TERRITORY = 10
+TERRITORY_VALUE_ARMIES = 10
 """Worth of a territory in `Capitals.estimate`, in armies."""
 
 
@@ -42,7 +42,7 @@ class Capitals(Riskless):
     def start(self):
         position = super().start()
         armies, capital = list(position.armies), self.capitals[MAXIE]
-        armies[capital] = min(armies[capital] + HEAD_START, self.map.territory_cap)
+        armies[capital] = min(armies[capital] + HEAD_START_ARMIES, self.map.territory_cap)
         return position._replace(armies=tuple(armies))
 
     def successor(self, position, move):
@@ -53,7 +53,7 @@ class Capitals(Riskless):
             own = armies[capital] * player.sign
             if own > 0:
                 behind = max(0, -lead * player.sign) if player is position.player else 0
-                armies[capital] = player.sign * min(own + GARRISON + CATCH_UP * behind, cap)
+                armies[capital] = player.sign * min(own + GARRISON_ARMIES + CATCH_UP_ARMIES * behind, cap)
         return after._replace(armies=tuple(armies))
 
     def outcome(self, position):
@@ -66,7 +66,7 @@ class Capitals(Riskless):
         return outcome
 
     def estimate(self, position):
-        """Return Maxie's lead in armies, plus TERRITORY for each territory that she has more than Minnie.
+        """Return Maxie's lead in armies, plus TERRITORY_VALUE_ARMIES for each territory that she has more than Minnie.
 
         Armies on territories next to an enemy count one and a half times.
         """
@@ -75,7 +75,9 @@ class Capitals(Riskless):
         for territory, n in enumerate(armies):
             if any(n * armies[neighbour] < 0 for neighbour in self.map.neighbours[territory]):
                 border[1 if n > 0 else -1] += abs(n)
-        return sum(armies) + border[1] // 2 - border[-1] // 2 + TERRITORY * _territory_lead(armies)
+        return (
+            sum(armies) + border[1] // 2 - border[-1] // 2 + TERRITORY_VALUE_ARMIES * _territory_lead(armies)
+        )
 
 
 def _territory_lead(armies) -> int:
@@ -90,26 +92,31 @@ def _choose_capitals(map) -> dict[Player, int]:
     """Return each player's capital: a territory that the player holds at the start.
 
     NAMED_CAPITALS names the capitals of two maps. On other maps, choose the pair of territories whose distance is nearest
-    to CAPITAL_DISTANCE. Of several such pairs, choose one with the fewest dead ends, because a territory with one road is
-    easy to defend, and then the pair whose sums of the distances to all territories differ least.
+    to PREFERRED_CAPITAL_DISTANCE. Of several such pairs, choose one with the fewest dead ends, because a territory
+    with one road is easy to defend, and then the pair whose sums of the distances to all territories differ least.
     """
-    distances = [_distances(map, territory) for territory in range(map.size)]
+    distances = [_compute_distances(map, territory) for territory in range(map.size)]
     maxies = [territory for territory, armies in enumerate(map.start) if armies > 0]
     minnies = [territory for territory, armies in enumerate(map.start) if armies < 0]
 
     named = NAMED_CAPITALS.get(map.name)
 
-    def unfairness(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
+    def compute_unfairness(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
         maxie, minnie = (distances[territory] for territory in pair)
         is_named = tuple(map.territories[territory] for territory in pair) == named
         dead_ends = sum(len(map.neighbours[territory]) == 1 for territory in pair)
-        return not is_named, abs(maxie[pair[1]] - CAPITAL_DISTANCE), dead_ends, abs(sum(maxie) - sum(minnie))
+        return (
+            not is_named,
+            abs(maxie[pair[1]] - PREFERRED_CAPITAL_DISTANCE),
+            dead_ends,
+            abs(sum(maxie) - sum(minnie)),
+        )
 
-    maxie, minnie = min(((a, b) for a in maxies for b in minnies), key=unfairness)
+    maxie, minnie = min(((a, b) for a in maxies for b in minnies), key=compute_unfairness)
     return {MAXIE: maxie, MINNIE: minnie}
 
 
-def _distances(map, source: int) -> list[int]:
+def _compute_distances(map, source: int) -> list[int]:
     """Return the number of roads on a shortest path from `source` to each territory."""
     far = {source: 0}
     for territory in (queue := [source]):

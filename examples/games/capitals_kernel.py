@@ -15,64 +15,64 @@ import numpy as np
 
 from arena import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, get, inlined, lowest_bit, popcount, put
 
-MOST = 64
-SIDE = MOST // 4
-CAPITALS = 2 * SIDE
-ONES = 0x0001_0001_0001_0001
-HIGHEST = 0x7FFF
+MAX_TERRITORIES = 64
+WORDS_PER_SIDE = MAX_TERRITORIES // 4
+CAPITALS_WORD = 2 * WORDS_PER_SIDE
+ONE_IN_EACH_TERRITORY = 0x0001_0001_0001_0001
+MAX_ARMIES = 0x7FFF
 """Largest number of armies that the 16 bits of a territory can hold."""
-GATHER = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3
+GATHER_BITS_FACTOR = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3
 """Factor of a multiplication that moves the lowest bits of a word's four territories to the word's bits 48 to 51."""
 CAP, OVER, GOAL, ROWS, GARRISON, CATCH_UP, TERRITORY = range(7)
-FIRST = 7
-NEAR = FIRST + MOST + 1
-ROADS = NEAR + MOST
+FIRST_ROAD = 7
+NEIGHBOUR_SETS = FIRST_ROAD + MAX_TERRITORIES + 1
+ROAD_ENDS = NEIGHBOUR_SETS + MAX_TERRITORIES
 """Indices into the array `rules`, which holds the map and the constants for compiled code.
 
 GARRISON, CATCH_UP and TERRITORY hold the constants of capitals.py. Three indices begin a longer part of the array:
 
-FIRST  for each territory, the number of its first road
-NEAR   for each territory, the set of its neighbours as bits
-ROADS  for each road, its source and its target
+FIRST_ROAD      for each territory, the number of its first road
+NEIGHBOUR_SETS  for each territory, the set of its neighbours as bits
+ROAD_ENDS       for each road, its source and its target
 """
 
 
 class CompiledCapitals(capitals.Capitals):
     def compiled(self) -> CompiledGame | None:
-        return _compile(self) if self.map.size <= MOST else None
+        return _compile(self) if self.map.size <= MAX_TERRITORIES else None
 
 
 def _compile(game: capitals.Capitals) -> CompiledGame:
     map = game.map
     roads = [(v, w) for v, near in enumerate(map.neighbours) for w in near]
     numbers = {road: number for number, road in enumerate(roads)}
-    rules = np.zeros(ROADS + 2 * len(roads), np.int64)
-    rules[:FIRST] = (
+    rules = np.zeros(ROAD_ENDS + 2 * len(roads), np.int64)
+    rules[:FIRST_ROAD] = (
         map.territory_cap,
-        (HIGHEST - map.territory_cap) * ONES,
+        (MAX_ARMIES - map.territory_cap) * ONE_IN_EACH_TERRITORY,
         map.armies_to_win,
         -(-map.size // 4),
-        capitals.GARRISON,
-        capitals.CATCH_UP,
-        capitals.TERRITORY,
+        capitals.GARRISON_ARMIES,
+        capitals.CATCH_UP_ARMIES,
+        capitals.TERRITORY_VALUE_ARMIES,
     )
-    rules[FIRST:NEAR] = len(roads)
-    rules[ROADS:] = [v for road in roads for v in road]
+    rules[FIRST_ROAD:NEIGHBOUR_SETS] = len(roads)
+    rules[ROAD_ENDS:] = [v for road in roads for v in road]
     for v, near in enumerate(map.neighbours):
-        rules[FIRST + v] = numbers[v, near[0]]
-        rules[NEAR + v] = np.uint64(sum(1 << w for w in near)).view(np.int64)
+        rules[FIRST_ROAD + v] = numbers[v, near[0]]
+        rules[NEIGHBOUR_SETS + v] = np.uint64(sum(1 << w for w in near)).view(np.int64)
 
     def pack(position: Any) -> Any:
-        words = np.zeros(CAPITALS + 1, np.int64)
+        words = np.zeros(CAPITALS_WORD + 1, np.int64)
         for v, n in enumerate(position.armies):
-            side = SIDE if n * position.player.sign < 0 else 0
+            side = WORDS_PER_SIDE if n * position.player.sign < 0 else 0
             words[side + v // 4] += abs(n) << 16 * (v % 4)
         own, foe = game.capitals[position.player], game.capitals[position.player.opponent]
-        words[CAPITALS] = own | foe << 8
+        words[CAPITALS_WORD] = own | foe << 8
         return words
 
     return CompiledGame(
-        kernel(),
+        make_kernel(),
         rules,
         len(roads),
         pack,
@@ -83,31 +83,31 @@ def _compile(game: capitals.Capitals) -> CompiledGame:
 
 
 @cache
-def kernel() -> Kernel:
+def make_kernel() -> Kernel:
     """Return the functions of Capitals for compiled searches: its moves, how to play one, its ends and its estimate."""
 
     @inlined
-    def armies(mem: Any, side: Any, v: Any) -> Any:
-        return (get(mem, side + (v >> 2)) >> (16 * (v & 3))) & HIGHEST
+    def get_armies(mem: Any, side: Any, v: Any) -> Any:
+        return (get(mem, side + (v >> 2)) >> (16 * (v & 3))) & MAX_ARMIES
 
     @inlined
     def put_armies(mem: Any, side: Any, v: Any, number: Any) -> None:
         shift = 16 * (v & 3)
-        rest = get(mem, side + (v >> 2)) & ~(HIGHEST << shift)
+        rest = get(mem, side + (v >> 2)) & ~(MAX_ARMIES << shift)
         put(mem, side + (v >> 2), rest | (number << shift))
 
     @inlined
-    def occupied(word: Any) -> Any:
+    def mark_occupied(word: Any) -> Any:
         """Return a word whose 16 bits for each territory are 1 if `word` has armies there, and 0 otherwise."""
-        return ((word + HIGHEST * ONES) >> 15) & ONES
+        return ((word + MAX_ARMIES * ONE_IN_EACH_TERRITORY) >> 15) & ONE_IN_EACH_TERRITORY
 
     @inlined
-    def trained(rules: Any, word: Any) -> Any:
-        more = word + occupied(word)
-        return more - (((more + get(rules, OVER)) >> 15) & ONES)
+    def train_word(rules: Any, word: Any) -> Any:
+        more = word + mark_occupied(word)
+        return more - (((more + get(rules, OVER)) >> 15) & ONE_IN_EACH_TERRITORY)
 
     @inlined
-    def total(rules: Any, mem: Any, side: Any) -> Any:
+    def sum_armies(rules: Any, mem: Any, side: Any) -> Any:
         # Not by one multiplication: the sum of four territories may exceed 16 bits.
         count = 0
         for row in range(get(rules, ROWS)):
@@ -116,60 +116,64 @@ def kernel() -> Kernel:
         return count
 
     @inlined
-    def territories(rules: Any, mem: Any, side: Any) -> Any:
+    def find_territories(rules: Any, mem: Any, side: Any) -> Any:
         """Return the set of one side's territories as bits: bit n is 1 if territory n is the side's."""
         found = 0
         for row in range(get(rules, ROWS)):
-            found |= (((occupied(get(mem, side + row)) * GATHER) >> 48) & 15) << (4 * row)
+            found |= (((mark_occupied(get(mem, side + row)) * GATHER_BITS_FACTOR) >> 48) & 15) << (4 * row)
         return found
 
     @inlined
     def moves(rules: Any, mem: Any, pos: Any, out: Any) -> Any:
         count = 0
-        left = territories(rules, mem, pos)
+        left = find_territories(rules, mem, pos)
         while left != 0:
             v = lowest_bit(left)
             left &= left - 1
-            for road in range(get(rules, FIRST + v), get(rules, FIRST + v + 1)):
+            for road in range(get(rules, FIRST_ROAD + v), get(rules, FIRST_ROAD + v + 1)):
                 put(mem, out + count, road)
                 count += 1
         return count
 
     @inlined
-    def guard(rules: Any, mem: Any, side: Any, capital: Any, behind: Any) -> None:
-        own = armies(mem, side, capital)
+    def add_garrison(rules: Any, mem: Any, side: Any, capital: Any, behind: Any) -> None:
+        own = get_armies(mem, side, capital)
         if own > 0:
             more = own + get(rules, GARRISON) + get(rules, CATCH_UP) * behind
             put_armies(mem, side, capital, min(more, get(rules, CAP)))
 
     @inlined
     def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:
-        source = get(rules, ROADS + 2 * move)
-        target = get(rules, ROADS + 2 * move + 1)
+        source = get(rules, ROAD_ENDS + 2 * move)
+        target = get(rules, ROAD_ENDS + 2 * move + 1)
         cap = get(rules, CAP)
-        others = out + SIDE  # the mover's armies: the position is seen by the opponent
+        others = out + WORDS_PER_SIDE  # the mover's armies: the position is seen by the opponent
         for row in range(get(rules, ROWS)):
-            put(mem, others + row, trained(rules, get(mem, pos + row)))
-            put(mem, out + row, trained(rules, get(mem, pos + SIDE + row)))
-        left = armies(mem, pos, source) + armies(mem, pos, target) - armies(mem, pos + SIDE, target)
+            put(mem, others + row, train_word(rules, get(mem, pos + row)))
+            put(mem, out + row, train_word(rules, get(mem, pos + WORDS_PER_SIDE + row)))
+        left = (
+            get_armies(mem, pos, source)
+            + get_armies(mem, pos, target)
+            - get_armies(mem, pos + WORDS_PER_SIDE, target)
+        )
         put_armies(mem, others, source, 1)
         put_armies(mem, others, target, min(left + 1, cap) if left >= 0 else 0)
         put_armies(mem, out, target, min(1 - left, cap) if left < 0 else 0)
-        own = get(mem, pos + CAPITALS) & 255
-        foe = get(mem, pos + CAPITALS) >> 8
-        behind = popcount(territories(rules, mem, out)) - popcount(territories(rules, mem, others))
-        guard(rules, mem, others, own, max(behind, 0))
-        guard(rules, mem, out, foe, 0)
-        put(mem, out + CAPITALS, foe | (own << 8))
+        own = get(mem, pos + CAPITALS_WORD) & 255
+        foe = get(mem, pos + CAPITALS_WORD) >> 8
+        behind = popcount(find_territories(rules, mem, out)) - popcount(find_territories(rules, mem, others))
+        add_garrison(rules, mem, others, own, max(behind, 0))
+        add_garrison(rules, mem, out, foe, 0)
+        put(mem, out + CAPITALS_WORD, foe | (own << 8))
 
     @inlined
     def status(rules: Any, mem: Any, pos: Any) -> Any:
-        if armies(mem, pos + SIDE, get(mem, pos + CAPITALS) & 255) > 0:
+        if get_armies(mem, pos + WORDS_PER_SIDE, get(mem, pos + CAPITALS_WORD) & 255) > 0:
             return LOST
-        if armies(mem, pos, get(mem, pos + CAPITALS) >> 8) > 0:
+        if get_armies(mem, pos, get(mem, pos + CAPITALS_WORD) >> 8) > 0:
             return WON
-        mine = total(rules, mem, pos)
-        others = total(rules, mem, pos + SIDE)
+        mine = sum_armies(rules, mem, pos)
+        others = sum_armies(rules, mem, pos + WORDS_PER_SIDE)
         goal = get(rules, GOAL)
         if mine == 0:
             return LOST
@@ -182,36 +186,39 @@ def kernel() -> Kernel:
         return WON if mine > others else LOST
 
     @inlined
-    def worth(rules: Any, mem: Any, side: Any, own: Any, foe: Any) -> Any:
+    def estimate_side(rules: Any, mem: Any, side: Any, own: Any, foe: Any) -> Any:
         """Return the estimated worth of one side's armies; `own` and `foe` are its and the enemy's territories as bits."""
         border = 0
         left = own
         while left != 0:
             v = lowest_bit(left)
             left &= left - 1
-            if get(rules, NEAR + v) & foe != 0:
-                border += armies(mem, side, v)
-        return total(rules, mem, side) + (border >> 1) + get(rules, TERRITORY) * popcount(own)
+            if get(rules, NEIGHBOUR_SETS + v) & foe != 0:
+                border += get_armies(mem, side, v)
+        return sum_armies(rules, mem, side) + (border >> 1) + get(rules, TERRITORY) * popcount(own)
 
     @inlined
     def estimate(rules: Any, mem: Any, pos: Any) -> Any:
-        own = territories(rules, mem, pos)
-        foe = territories(rules, mem, pos + SIDE)
-        return 100 * (worth(rules, mem, pos, own, foe) - worth(rules, mem, pos + SIDE, foe, own))
+        own = find_territories(rules, mem, pos)
+        foe = find_territories(rules, mem, pos + WORDS_PER_SIDE)
+        return 100 * (
+            estimate_side(rules, mem, pos, own, foe)
+            - estimate_side(rules, mem, pos + WORDS_PER_SIDE, foe, own)
+        )
 
     @inlined
     def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
-        source = get(rules, ROADS + 2 * move)
-        target = get(rules, ROADS + 2 * move + 1)
-        here = armies(mem, pos, source)
-        foes = armies(mem, pos + SIDE, target)
+        source = get(rules, ROAD_ENDS + 2 * move)
+        target = get(rules, ROAD_ENDS + 2 * move + 1)
+        here = get_armies(mem, pos, source)
+        foes = get_armies(mem, pos + WORDS_PER_SIDE, target)
         if foes > here:
             return -here
         if foes > 0:
-            return 100_000 if target == get(mem, pos + CAPITALS) >> 8 else 200 + foes
-        return 0 if armies(mem, pos, target) > 0 else 100
+            return 100_000 if target == get(mem, pos + CAPITALS_WORD) >> 8 else 200 + foes
+        return 0 if get_armies(mem, pos, target) > 0 else 100
 
-    return Kernel("capitals", CAPITALS + 1, CAPITALS + 1, moves, play, status, estimate, promise)
+    return Kernel("capitals", CAPITALS_WORD + 1, CAPITALS_WORD + 1, moves, play, status, estimate, promise)
 
 
 __all__ = ["CompiledCapitals"]

@@ -10,7 +10,7 @@ COLUMNS, ROWS = 7, 6
 EMPTY, DISC = ".", {MAXIE: "X", MINNIE: "O"}
 
 
-def lines():
+def list_lines():
     """Yield all lines of four cells, as cell numbers: rows, columns and both diagonals."""
     for row in range(ROWS):
         for column in range(COLUMNS):
@@ -20,7 +20,7 @@ def lines():
                     yield tuple(column + n * right + COLUMNS * (row + n * up) for n in range(4))
 
 
-LINES = tuple(lines())
+LINES = tuple(list_lines())
 
 
 @dataclass(frozen=True)

@@ -16,23 +16,23 @@ from arena import DRAW, LOST, PLAYING, CompiledGame, Kernel, get, inlined, popco
 COLUMNS, ROWS, STRIDE = 7, 6, 7
 BOTTOM_CELLS = sum(1 << STRIDE * column for column in range(COLUMNS))
 ALL_CELLS = BOTTOM_CELLS * ((1 << ROWS) - 1)
-COLUMN_CELLS = (1 << ROWS) - 1
+FIRST_COLUMN_CELLS = (1 << ROWS) - 1
 
 
 def compile_game(game: Any, lines: Any) -> CompiledGame:
     """Return the game for the compiled searches: its functions, the `lines` that they read, and the conversions."""
 
-    def bit(cell: int) -> int:
+    def cell_to_bit(cell: int) -> int:
         return STRIDE * (cell % COLUMNS) + cell // COLUMNS
 
-    def cell(number: int) -> int:
-        return number // STRIDE + COLUMNS * (number % STRIDE)
+    def bit_to_cell(bit: int) -> int:
+        return bit // STRIDE + COLUMNS * (bit % STRIDE)
 
     def pack(position: Any) -> Any:
         own = "X" if game.player(position).sign > 0 else "O"
         masks = [
             sum(
-                1 << bit(cell)
+                1 << cell_to_bit(cell)
                 for cell, disc in enumerate(position.cells)
                 if disc in "XO" and (disc == own) == mine
             )
@@ -40,14 +40,20 @@ def compile_game(game: Any, lines: Any) -> CompiledGame:
         ]
         return np.array(masks, np.int64)
 
-    rules = np.array([sum(1 << bit(each) for each in line) for line in lines], np.int64)
+    rules = np.array([sum(1 << cell_to_bit(each) for each in line) for line in lines], np.int64)
     return CompiledGame(
-        kernel(), rules, STRIDE * COLUMNS, pack, lambda position: position.cells.count("."), cell, bit
+        make_kernel(),
+        rules,
+        STRIDE * COLUMNS,
+        pack,
+        lambda position: position.cells.count("."),
+        bit_to_cell,
+        cell_to_bit,
     )
 
 
 @cache
-def kernel() -> Kernel:
+def make_kernel() -> Kernel:
     """Return the functions of Connect Four for compiled searches: its moves, how to play one, its ends and its estimate."""
 
     @inlined
@@ -56,7 +62,7 @@ def kernel() -> Kernel:
         free = (get(mem, pos) | get(mem, pos + 1)) + BOTTOM_CELLS
         count = 0
         for column in range(COLUMNS):
-            here = free & (COLUMN_CELLS << STRIDE * column)
+            here = free & (FIRST_COLUMN_CELLS << STRIDE * column)
             if here != 0:
                 put(mem, out + count, popcount(here - 1))
                 count += 1
@@ -68,19 +74,25 @@ def kernel() -> Kernel:
         put(mem, out, get(mem, pos + 1))
 
     @inlined
-    def four(discs: Any, step: Any) -> Any:
+    def has_four_in_row(discs: Any, step: Any) -> Any:
         two = discs & (discs >> step)
         return two & (two >> 2 * step)
 
     @inlined
     def status(_rules: Any, mem: Any, pos: Any) -> Any:
         other = get(mem, pos + 1)
-        if four(other, 1) | four(other, STRIDE) | four(other, STRIDE - 1) | four(other, STRIDE + 1) != 0:
+        if (
+            has_four_in_row(other, 1)
+            | has_four_in_row(other, STRIDE)
+            | has_four_in_row(other, STRIDE - 1)
+            | has_four_in_row(other, STRIDE + 1)
+            != 0
+        ):
             return LOST
         return DRAW if get(mem, pos) | other == ALL_CELLS else PLAYING
 
     @inlined
-    def worth(rules: Any, own: Any, other: Any) -> Any:
+    def score_lines(rules: Any, own: Any, other: Any) -> Any:
         value = 0
         for line in range(69):
             mask = get(rules, line)
@@ -94,10 +106,10 @@ def kernel() -> Kernel:
 
     @inlined
     def estimate(rules: Any, mem: Any, pos: Any) -> Any:
-        return worth(rules, get(mem, pos), get(mem, pos + 1))
+        return score_lines(rules, get(mem, pos), get(mem, pos + 1))
 
     @inlined
     def promise(rules: Any, mem: Any, pos: Any, move: Any) -> Any:
-        return worth(rules, get(mem, pos) | (1 << move), get(mem, pos + 1))
+        return score_lines(rules, get(mem, pos) | (1 << move), get(mem, pos + 1))
 
     return Kernel("connect4", 2, 2, moves, play, status, estimate, promise)

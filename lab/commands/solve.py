@@ -106,15 +106,20 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     Raises CommandError if the map is too large to solve, or a file cannot be read or written.
     """
     from arena.lab.solving.checkpoint import BadCheckpoint  # noqa: PLC0415 - an extra, and slow to load
-    from arena.lab.solving.cost import CODE_BYTES, estimate_cost, find_largest_cap, measure_available_memory  # noqa: PLC0415
+    from arena.lab.solving.cost import (  # noqa: PLC0415
+        CODE_BYTES_PER_BOARD,
+        estimate_cost,
+        find_largest_cap,
+        measure_available_memory_bytes,
+    )
     from arena.lab.solving.layers import WinTooLong  # noqa: PLC0415
     from arena.lab.solving.solver import Solver  # noqa: PLC0415
 
     boards = Boards.from_map(map)
-    available_bytes = measure_available_memory()
+    available_bytes = measure_available_memory_bytes()
     # Skip the exact cost of huge maps: with 1,000 territories there may be too many symmetries to count.
-    cost = estimate_cost(boards) if CODE_BYTES * boards.count <= available_bytes else None
-    if cost is None or cost.bytes > available_bytes:
+    cost = estimate_cost(boards) if CODE_BYTES_PER_BOARD * boards.count <= available_bytes else None
+    if cost is None or cost.peak_memory_bytes > available_bytes:
         largest_cap = find_largest_cap(boards, available_bytes, max(abs(n) for n in map.start))
         cap_advice = (
             f"the largest cap that would fit is {largest_cap}"
@@ -123,12 +128,12 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
         )
         raise CommandError(
             f"{map.name} is too large: {_format_count(boards.count)} boards take "
-            f"{_format_bytes(cost.bytes if cost is not None else CODE_BYTES * boards.count)} of memory, but only "
+            f"{_format_bytes(cost.peak_memory_bytes if cost is not None else CODE_BYTES_PER_BOARD * boards.count)} of memory, but only "
             f"{decimal(available_bytes)} are available; {cap_advice}"
         )
     err.print(
         f"{map.name}: {boards.count:,} boards, {cost.representatives:,} of them not symmetric to others; at most "
-        f"{decimal(cost.bytes)} of memory, about {cost.seconds(thread_count):,.0f} s on {thread_count} "
+        f"{decimal(cost.peak_memory_bytes)} of memory, about {cost.estimate_seconds(thread_count):,.0f} s on {thread_count} "
         f"{'core' if thread_count == 1 else 'cores'}"
     )
     checkpoint = path.with_name(f"{path.name}.part")

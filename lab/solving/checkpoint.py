@@ -13,7 +13,7 @@ from msgspec import Struct
 from arena.atomic_file import replace_on_success
 from arena.solved.zstandard import zstd
 
-COMPRESSION_LEVEL = 1
+CHECKPOINT_COMPRESSION_LEVEL = 1
 
 Codes = npt.NDArray[np.uint16]
 
@@ -38,17 +38,17 @@ class _Header(Struct, frozen=True):
 _decode = msgspec.json.Decoder(_Header).decode
 
 
-def save_checkpoint(path: Path, digest: str, plies: int, codes: Codes, *, finished: bool) -> None:
-    """Write a checkpoint file with the results that the solver has after `plies` steps.
+def save_checkpoint(path: Path, digest: str, decided_plies: int, codes: Codes, *, is_finished: bool) -> None:
+    """Write a checkpoint file with the results that the solver has after `decided_plies` steps.
 
     digest    digest of the map and its army limits
     codes     codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers
-    finished  True if all boards are solved
+    is_finished  True if all boards are solved
 
     If the process is killed while it writes, the previous checkpoint stays unchanged.
     """
-    header = msgspec.json.encode(_Header(digest, plies, finished, len(codes))) + b"\n"
-    body = header + zstd.compress(codes.tobytes(), COMPRESSION_LEVEL)
+    header = msgspec.json.encode(_Header(digest, decided_plies, is_finished, len(codes))) + b"\n"
+    body = header + zstd.compress(codes.tobytes(), CHECKPOINT_COMPRESSION_LEVEL)
     with replace_on_success(path) as new_file:
         new_file.write_bytes(hashlib.sha256(body).digest() + body)
 

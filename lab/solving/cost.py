@@ -12,17 +12,17 @@ from pathlib import Path
 
 from arena.solved.board_numbers import Boards, Permutation
 
-CODE_BYTES = 2
+CODE_BYTES_PER_BOARD = 2
 """Bytes of memory per board for its code (encoded value)."""
-FIXED_BYTES = 400 << 20
+FIXED_MEMORY_BYTES = 400 << 20
 """Bytes of memory that solving any map takes: Python, the compiled code, and blocks of the table that are being written."""
-CHECKPOINT_BYTES = 8
+CHECKPOINT_BYTES_PER_BOARD = 8
 """Bytes of memory per representative board while a checkpoint is written, for its code, compressed code, and a copy."""
 SURVEY_SECONDS_PER_BOARD = 50e-9
 """CPU seconds per board for the survey, the solver's first pass over all boards. Measured with the map `m1`."""
 PACK_SECONDS_PER_BOARD = 400e-9
 """CPU seconds per board for compressing the finished table. Measured with the map `m1`."""
-STEP_SECONDS_PER_BOARD = 2e-6
+RETROGRADE_SECONDS_PER_BOARD = 2e-6
 """CPU seconds per representative board for all steps of the retrograde analysis. Measured with the map `m1`."""
 
 MEMINFO_FILE = Path("/proc/meminfo")
@@ -38,17 +38,22 @@ class SolvingCost:
     """Number of representative boards, including finished ones."""
 
     @property
-    def bytes(self) -> int:
+    def peak_memory_bytes(self) -> int:
         """Return the estimated peak memory of the solver, in bytes."""
         count = self.boards.count
-        bytes_per_representative = count_bytes_per_number(count) + CHECKPOINT_BYTES
-        return FIXED_BYTES + CODE_BYTES * count + count // 8 + bytes_per_representative * self.representatives
+        bytes_per_representative = count_bytes_per_number(count) + CHECKPOINT_BYTES_PER_BOARD
+        return (
+            FIXED_MEMORY_BYTES
+            + CODE_BYTES_PER_BOARD * count
+            + count // 8
+            + bytes_per_representative * self.representatives
+        )
 
-    def seconds(self, core_count: int) -> float:
+    def estimate_seconds(self, core_count: int) -> float:
         """Return the estimated duration of solving on `core_count` CPU cores, in seconds."""
         cpu_seconds = (
             SURVEY_SECONDS_PER_BOARD + PACK_SECONDS_PER_BOARD
-        ) * self.boards.count + STEP_SECONDS_PER_BOARD * self.representatives
+        ) * self.boards.count + RETROGRADE_SECONDS_PER_BOARD * self.representatives
         return 2 + cpu_seconds / core_count
 
 
@@ -64,11 +69,13 @@ def estimate_cost(boards: Boards) -> SolvingCost:
     the number of territories for each symmetry.
     """
     symmetries = boards.symmetries
-    fixed_board_sum = sum(boards.board_number_base ** _count_cycles(symmetry) for symmetry in symmetries)
+    fixed_board_sum = sum(
+        boards.board_number_base ** _count_permutation_cycles(symmetry) for symmetry in symmetries
+    )
     return SolvingCost(boards, fixed_board_sum // len(symmetries))
 
 
-def _count_cycles(symmetry: Permutation) -> int:
+def _count_permutation_cycles(symmetry: Permutation) -> int:
     remaining_territories = set(range(len(symmetry)))
     count = 0
     while remaining_territories:
@@ -89,12 +96,12 @@ def find_largest_cap(boards: Boards, memory_bytes: int, min_cap: int = 1) -> int
         # A board takes at least two bytes, so most caps are rejected without counting symmetries.
         if boards.territories * log(2 * cap + 1) > log(max(memory_bytes, 1)):
             continue
-        if estimate_cost(replace(boards, cap=cap)).bytes <= memory_bytes:
+        if estimate_cost(replace(boards, cap=cap)).peak_memory_bytes <= memory_bytes:
             return cap
     return None
 
 
-def measure_available_memory(meminfo: Path = MEMINFO_FILE, cgroup: Path = CGROUP_FOLDER) -> int:
+def measure_available_memory_bytes(meminfo: Path = MEMINFO_FILE, cgroup: Path = CGROUP_FOLDER) -> int:
     """Return the memory that this process can use without swapping, in bytes.
 
     The memory limit of the process's control group (version 2) is taken into account. If the system does not report its

@@ -50,11 +50,13 @@ class GameSpace:
 
 
 @cache
-def compile_step(space: GameSpace) -> Any:
-    """Return the compiled function `step` of a game, which finds the positions won or lost in exactly `plies` plies."""
+def compile_decide_step(space: GameSpace) -> Any:
+    """Return the compiled function `decide_positions` of a game, which finds the positions won or lost in exactly `plies` plies."""
     write_successors, write_code = space.write_successors, space.write_code
 
-    def step(rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any) -> Any:
+    def decide_positions(
+        rules: Any, scratch: Any, codes: Any, live: Any, first: Any, last: Any, plies: Any
+    ) -> Any:
         """Write to `codes` the values of those positions in live[first:last] that are won or lost in exactly `plies` plies.
 
         Move the positions that stay undecided to the front of this range, in the same order, and return the index after
@@ -81,7 +83,7 @@ def compile_step(space: GameSpace) -> Any:
                 end += 1
         return end
 
-    return compile_solver_kernel(step, f"step-{space.name}")
+    return compile_solver_kernel(decide_positions, f"step-{space.name}")
 
 
 @dataclass
@@ -123,15 +125,15 @@ class Layers:
         plies = self.plies + 1
         if 2 * plies + 3 > MAX_CODE:
             raise WinTooLong(f"a win takes more than {plies - 1:,} plies, the most that a table can store")
-        run = compile_step(self.space)
+        run = compile_decide_step(self.space)
 
-        def decide(part: tuple[int, int]) -> tuple[int, int]:
+        def decide_part(part: tuple[int, int]) -> tuple[int, int]:
             scratch = np.zeros(self.scratch, np.int64)
             return part[0], run(self.rules, scratch, self.codes, self.live, *part, plies)
 
         undecided_before = self.undecided_count
         parts = []
-        for part in workers.map(decide, self.parts):
+        for part in workers.map(decide_part, self.parts):
             parts.append(part)
             report_decided_part()
         self.parts = parts

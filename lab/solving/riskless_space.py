@@ -78,12 +78,12 @@ def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> 
         codes[image_number] = code
 
 
-RISKLESS = GameSpace("riskless", write_successors, write_code)
+RISKLESS_SPACE = GameSpace("riskless", write_successors, write_code)
 
 
 @cache
 def make_survey_kernel() -> Any:
-    """Return the compiled function `survey`, which makes the first pass over all boards."""
+    """Return the compiled function `survey_boards`, which makes the first pass over all boards."""
 
     @inlined
     def status(rules: Any, scratch: Any, armies_start: Any) -> Any:
@@ -117,7 +117,9 @@ def make_survey_kernel() -> Any:
                 return False
         return True
 
-    def survey(rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any) -> Any:
+    def survey_boards(
+        rules: Any, scratch: Any, codes: Any, marks: Any, counts: Any, first: Any, last: Any
+    ) -> Any:
         """Find the finished boards in range(first, last), and the representatives of symmetric boards among the others.
 
         first    first board's number, which must be a multiple of 8
@@ -147,14 +149,14 @@ def make_survey_kernel() -> Any:
                 territory -= 1
                 scratch[armies_start + territory] += 1
 
-    return compile_solver_kernel(survey, "survey")
+    return compile_solver_kernel(survey_boards, "survey")
 
 
 @cache
 def make_gather_kernel() -> Any:
-    """Return the compiled function `gather`, which lists the numbers of the boards that `survey` marked."""
+    """Return the compiled function `list_marked_boards`, which lists the numbers of the boards that `survey_boards` marked."""
 
-    def gather(marks: Any, live: Any, first: Any, last: Any, live_index: Any) -> Any:
+    def list_marked_boards(marks: Any, live: Any, first: Any, last: Any, live_index: Any) -> Any:
         """Write the numbers of the marked boards in range(first, last) to `live`, from the index `live_index` on.
 
         Return the index after the last of them.
@@ -165,14 +167,14 @@ def make_gather_kernel() -> Any:
                 live_index += 1
         return live_index
 
-    return compile_solver_kernel(gather, "gather")
+    return compile_solver_kernel(list_marked_boards, "gather")
 
 
 @cache
 def make_restore_kernel() -> Any:
-    """Return the compiled function `restore`, which copies the boards' codes (encoded values) from a checkpoint."""
+    """Return the compiled function `restore_codes`, which copies the boards' codes (encoded values) from a checkpoint."""
 
-    def restore(
+    def restore_codes(
         rules: Any, scratch: Any, numbers: Any, layer: Any, codes: Any, live: Any, live_index: Any
     ) -> Any:
         """Write the codes in `layer`, from a checkpoint, to `codes` for the boards in `numbers` and their symmetric images.
@@ -187,4 +189,4 @@ def make_restore_kernel() -> Any:
                 live_index += 1
         return live_index
 
-    return compile_solver_kernel(restore, "restore")
+    return compile_solver_kernel(restore_codes, "restore")

@@ -20,7 +20,7 @@ from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
 from arena.lab.solving.cost import count_bytes_per_number
 from arena.lab.solving.layers import Layers
 from arena.lab.solving.riskless_space import (
-    RISKLESS,
+    RISKLESS_SPACE,
     make_gather_kernel,
     make_restore_kernel,
     make_survey_kernel,
@@ -33,7 +33,7 @@ from arena.solved.zstandard import zstd
 
 BOARDS_PER_PART = BOARDS_IN_BLOCK * 16
 """Number of boards that a thread handles at a time. It is a multiple of the number of boards in a block of the table."""
-COMPRESSION_LEVEL = 15
+TABLE_COMPRESSION_LEVEL = 15
 """Zstandard level for a table's blocks. Higher levels hardly save space and take several times as long."""
 MAX_SMALL_TABLE_BLOCKS = 16
 """Maximum number of blocks of a small table, which is compressed at a higher level."""
@@ -72,8 +72,8 @@ class Solver:
         be used, OSError if a file cannot be read or written, and MemoryError if the memory is too small.
         """
         with ThreadPoolExecutor(self.threads, "solve") as workers:
-            self._prepare()
-            self._survey(workers)
+            self._allocate_arrays()
+            self._survey_boards(workers)
             self._decide_all(workers)
             header = self._make_header()
             blocks = self._pack_blocks(workers, header)
@@ -81,7 +81,7 @@ class Solver:
         self.checkpoint.unlink(missing_ok=True)
         return header
 
-    def _prepare(self) -> None:
+    def _allocate_arrays(self) -> None:
         count = self.boards.count
         self._rules = make_rules_array(self.boards)
         self._words = count_scratch_words(self.boards)
@@ -99,7 +99,7 @@ class Solver:
             self.on_progress(part, done, total)
             yield result
 
-    def _survey(self, workers: Executor) -> None:
+    def _survey_boards(self, workers: Executor) -> None:
         survey = make_survey_kernel()
 
         def survey_range(index: int) -> npt.NDArray[np.int64]:
@@ -114,10 +114,10 @@ class Solver:
         live = np.zeros(
             int(self._ends[-1]), np.uint32 if count_bytes_per_number(self.boards.count) == 4 else np.int64
         )
-        self._layers = Layers(RISKLESS, self._rules, self._codes, live, [], self._words)
-        self._gather()
+        self._layers = Layers(RISKLESS_SPACE, self._rules, self._codes, live, [], self._words)
+        self._list_undecided_boards()
 
-    def _gather(self) -> None:
+    def _list_undecided_boards(self) -> None:
         """Write the numbers of all unfinished representative boards to `live` of the layers, in ascending order."""
         gather = make_gather_kernel()
         live_starts = [0, *map(int, self._ends[:-1])]
@@ -127,14 +127,14 @@ class Solver:
 
     def _decide_all(self, workers: Executor) -> None:
         layers = self._layers
-        finished = self._resume(workers)
+        finished = self._load_checkpoint(workers)
         last_save_time = time.monotonic()
         wait_seconds = self.interval
         while not finished:
             finished = self._decide_next_ply(workers) == 0 or layers.undecided_count == 0
             if time.monotonic() - last_save_time >= wait_seconds:
                 save_start_time = time.monotonic()
-                self._save(finished=finished)
+                self._save_checkpoint(finished=finished)
                 last_save_time = time.monotonic()
                 wait_seconds = max(self.interval, 10 * (last_save_time - save_start_time))
 
@@ -150,12 +150,16 @@ class Solver:
 
         return layers.decide_next_ply(workers, report_decided_part)
 
-    def _save(self, *, finished: bool) -> None:
+    def _save_checkpoint(self, *, finished: bool) -> None:
         codes = np.concatenate(
             [self._codes[self._list_numbers_in_range(index)] for index in range(len(self._ranges))]
         )
         save_checkpoint(
-            self.checkpoint, compute_boards_digest(self.boards), self._layers.plies, codes, finished=finished
+            self.checkpoint,
+            compute_boards_digest(self.boards),
+            self._layers.plies,
+            codes,
+            is_finished=finished,
         )
 
     def _list_numbers_in_range(self, index: int) -> npt.NDArray[np.int64]:
@@ -165,7 +169,7 @@ class Solver:
         make_gather_kernel()(self._marks, numbers, *self._ranges[index], 0)
         return numbers
 
-    def _resume(self, workers: Executor) -> bool:
+    def _load_checkpoint(self, workers: Executor) -> bool:
         """Load the results of a checkpoint, if there is one. Return True if it has the values of all boards."""
         checkpoint = load_checkpoint(self.checkpoint, compute_boards_digest(self.boards), int(self._ends[-1]))
         if checkpoint is None:
@@ -219,7 +223,7 @@ class Solver:
         level = (
             SMALL_TABLE_COMPRESSION_LEVEL
             if header.block_count <= MAX_SMALL_TABLE_BLOCKS
-            else COMPRESSION_LEVEL
+            else TABLE_COMPRESSION_LEVEL
         )
         code_type = np.uint8 if header.width == 1 else np.dtype("<u2")
 

@@ -25,7 +25,7 @@ from arena.solved.board_numbers import Boards, Permutation
 from arena.solved.header import Totals
 from arena.solved.solved_table import SolvedTable
 
-BOARDS_PER_PART = 1 << 20
+BOARDS_PER_VERIFIED_PART = 1 << 20
 OPEN, WON, LOST, DRAWN, LONGEST_WIN = range(5)
 """Indices into an array of results: the numbers of unfinished, won, lost and drawn boards, and the longest win in plies."""
 
@@ -74,17 +74,17 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
     codes = np.zeros(boards.count, np.uint16)
     rules = _make_rules_array(boards)
     ranges = [
-        (first, min(first + BOARDS_PER_PART, boards.count))
-        for first in range(0, boards.count, BOARDS_PER_PART)
+        (first, min(first + BOARDS_PER_VERIFIED_PART, boards.count))
+        for first in range(0, boards.count, BOARDS_PER_VERIFIED_PART)
     ]
-    unfold, check = make_unfold_kernel(), make_check_kernel()
+    unfold_codes, check_codes = make_unfold_kernel(), make_check_kernel()
 
     def unfold_part(part: tuple[int, int]) -> None:
-        unfold(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
+        unfold_codes(rules, np.zeros(2 * boards.territories, np.int64), entries, codes, *part)
 
     def check_part(part: tuple[int, int]) -> tuple[npt.NDArray[np.int64], Any]:
         counts = np.zeros(LONGEST_WIN + 1, np.int64)
-        fault = check(rules, np.zeros(3 * boards.territories, np.int64), codes, counts, *part)
+        fault = check_codes(rules, np.zeros(3 * boards.territories, np.int64), codes, counts, *part)
         return counts, fault
 
     counts = np.zeros(LONGEST_WIN + 1, np.int64)
@@ -170,13 +170,13 @@ def read_board(rules: Any, scratch: Any, number: Any) -> Any:
 
 @cache
 def make_unfold_kernel() -> Any:
-    """Return the compiled function `unfold`, which sets the code (encoded value) of every board.
+    """Return the compiled function `unfold_codes`, which sets the code (encoded value) of every board.
 
     A finished board gets its code from the rules. Any other board gets the code of its representative, the only one of
     all boards symmetric to it that the file stores.
     """
 
-    def unfold(rules: Any, scratch: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
+    def unfold_codes(rules: Any, scratch: Any, entries: Any, codes: Any, first: Any, last: Any) -> Any:
         size, cap, goal = rules[0], rules[1], rules[2]
         symmetries_start = 4 + size * size
         for number in range(first, last):
@@ -201,14 +201,14 @@ def make_unfold_kernel() -> Any:
                 lowest_image = min(lowest_image, image)
             codes[number] = entries[lowest_image]
 
-    return compile_solver_kernel(unfold, "verify-unfold")
+    return compile_solver_kernel(unfold_codes, "verify-unfold")
 
 
 @cache
 def make_check_kernel() -> Any:
-    """Return the compiled function `check`, which compares each unfinished board's value with those of its successors."""
+    """Return the compiled function `check_codes`, which compares each unfinished board's value with those of its successors."""
 
-    def check(rules: Any, scratch: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
+    def check_codes(rules: Any, scratch: Any, codes: Any, counts: Any, first: Any, last: Any) -> Any:
         """Check the stored codes (encoded values) of the unfinished boards in range(first, last) against their successors.
 
         Return -1 if all are correct; otherwise, for the first wrong board, its number << 16 | its correct code. Add the
@@ -274,4 +274,4 @@ def make_check_kernel() -> Any:
                 fault = number * 65536 + correct_code
         return fault
 
-    return compile_solver_kernel(check, "verify-check")
+    return compile_solver_kernel(check_codes, "verify-check")

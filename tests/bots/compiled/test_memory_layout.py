@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.bots.compiled.memory_layout import (
     CACHE_LINE_WORDS,
     FIRST_FRAME,
-    FRAME_COUNT,
+    FRAMES_PER_THREAD,
     SPLITS_PER_THREAD,
     Frame,
     Option,
@@ -41,8 +41,8 @@ def test_the_parts_of_a_memory_do_not_overlap(words: int, moves: int, threads: i
     assert FIRST_FRAME >= Register.END
     assert sizes.frame_words >= words + Frame.END
     parts = [
-        (FIRST_FRAME, FRAME_COUNT * sizes.frame_words),
-        (sizes.move_lists, FRAME_COUNT * moves),
+        (FIRST_FRAME, FRAMES_PER_THREAD * sizes.frame_words),
+        (sizes.move_lists, FRAMES_PER_THREAD * moves),
         (sizes.root_order, moves),
         (sizes.thread_words, 0),
     ]

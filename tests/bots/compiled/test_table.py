@@ -19,13 +19,13 @@ from arena.bots.compiled.table import (
     LOWER,
     UPPER,
     make_table,
-    probe,
+    probe_bucket,
     store_entry,
-    stored_age,
-    stored_bound,
-    stored_depth,
-    stored_move,
-    stored_value,
+    unpack_age,
+    unpack_bound,
+    unpack_depth,
+    unpack_move,
+    unpack_value,
 )
 from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.problem import Problem
@@ -47,13 +47,13 @@ def make_store() -> Any:
 @cache
 def make_probe() -> Any:
     def call(table: Any, key: Any, distance: Any, out: Any) -> None:
-        data = probe(table, MASK, key)
+        data = probe_bucket(table, MASK, key)
         put(out, 0, data)
-        put(out, 1, stored_value(data, distance))
-        put(out, 2, stored_depth(data))
-        put(out, 3, stored_bound(data))
-        put(out, 4, stored_move(data))
-        put(out, 5, stored_age(data))
+        put(out, 1, unpack_value(data, distance))
+        put(out, 2, unpack_depth(data))
+        put(out, 3, unpack_bound(data))
+        put(out, 4, unpack_move(data))
+        put(out, 5, unpack_age(data))
 
     return compile_kernel(call, "test-look")
 

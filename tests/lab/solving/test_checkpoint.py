@@ -12,7 +12,7 @@ def test_a_checkpoint_that_is_damaged_or_of_another_map_is_refused(tmp_path: Pat
     path = tmp_path / "x.part"
     codes = np.arange(50, dtype=np.uint16)
     assert load_checkpoint(path, "ab", 50) is None
-    save_checkpoint(path, "ab", 7, codes, finished=True)
+    save_checkpoint(path, "ab", 7, codes, is_finished=True)
     found = load_checkpoint(path, "ab", 50)
     assert found is not None
     assert found[:2] == (7, True)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from arena.lab.solving.cost import estimate_cost, find_largest_cap, measure_available_memory
+from arena.lab.solving.cost import estimate_cost, find_largest_cap, measure_available_memory_bytes
 from arena.maps.loader import load_map
 from arena.solved.board_numbers import Boards
 from tests.lab.solving.maps import solve_to_table
@@ -13,8 +13,8 @@ from tests.solved.conftest import make_path_map
 def test_the_cost_is_shown_before_solving(tmp_path: Path) -> None:
     boards = Boards.from_map(load_map("m1"))
     cost = estimate_cost(boards)
-    assert cost.bytes > 2 * boards.count
-    assert cost.seconds(1) > cost.seconds(2) > 2
+    assert cost.peak_memory_bytes > 2 * boards.count
+    assert cost.estimate_seconds(1) > cost.estimate_seconds(2) > 2
     stand = {boards.find_representative(boards.decode(number)) for number in range(0, boards.count, 4999)}
     assert len(stand) <= cost.representatives < boards.count // 11
     small_boards = Boards.from_map(make_path_map())
@@ -31,25 +31,25 @@ def test_the_largest_cap_that_fits() -> None:
     largest = find_largest_cap(eight, 4 * 10**9)
     assert largest is not None
     assert (
-        estimate_cost(replace(eight, cap=largest)).bytes
+        estimate_cost(replace(eight, cap=largest)).peak_memory_bytes
         <= 4 * 10**9
-        < estimate_cost(replace(eight, cap=largest + 1)).bytes
+        < estimate_cost(replace(eight, cap=largest + 1)).peak_memory_bytes
     )
 
 
 def test_the_control_group_limits_the_available_memory(tmp_path: Path) -> None:
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal:  900 kB\nMemAvailable:     500 kB\n")
-    assert measure_available_memory(meminfo, tmp_path) == 500 * 1024
+    assert measure_available_memory_bytes(meminfo, tmp_path) == 500 * 1024
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "memory.current").write_text("1000\n")
-    assert measure_available_memory(meminfo, tmp_path) == 500 * 1024
+    assert measure_available_memory_bytes(meminfo, tmp_path) == 500 * 1024
     (tmp_path / "memory.max").write_text("101000\n")
-    assert measure_available_memory(meminfo, tmp_path) == 100_000
+    assert measure_available_memory_bytes(meminfo, tmp_path) == 100_000
     (tmp_path / "memory.max").write_text("900\n")
-    assert measure_available_memory(meminfo, tmp_path) == 0
+    assert measure_available_memory_bytes(meminfo, tmp_path) == 0
 
 
 def test_half_of_the_memory_is_assumed_if_the_system_reports_none(tmp_path: Path) -> None:
-    assert measure_available_memory(tmp_path / "none", tmp_path) > 1 << 26
-    assert measure_available_memory() > 1 << 20
+    assert measure_available_memory_bytes(tmp_path / "none", tmp_path) > 1 << 26
+    assert measure_available_memory_bytes() > 1 << 20
