@@ -98,7 +98,7 @@ class SimulatedWorker:
         self._loop = asyncio.get_running_loop()
         self._loop.call_later(self._rng.uniform(0.001, 0.2), report, BotPrepared(match.id))
 
-    def choose(self, order: ChooseMove) -> None:
+    def request_move(self, order: ChooseMove) -> None:
         """Report a random move after a random thinking time in virtual time."""
         game = self._match.game
         move = self._rng.choice(game.moves(order.position))
@@ -110,7 +110,7 @@ class SimulatedWorker:
     def cancel_move(self) -> None:
         """Do nothing: the client ignores a move that it no longer wants."""
 
-    def finish(self, _ending: Ending | None) -> None:
+    def end_match(self, _ending: Ending | None) -> None:
         """Report that the bot has ended, as the real worker does after the end of its match."""
         self.is_alive = False
         self._loop.call_soon(self._report, BotEnded(self._match.id))

@@ -388,17 +388,17 @@ class InvariantMonitor:
 
     def _check_accepted(self, name: str, match: str, ply: int) -> None:
         sent_moves = self._answers.get((name, match, ply))
-        unpack_move = self.matches[match].moves.get(ply) if match in self.matches else None
+        stored_move = self.matches[match].moves.get(ply) if match in self.matches else None
         if sent_moves is None:
             self.raise_failure(
                 f"{name} got `accepted` for ply {ply} of match {match:.8}, but never sent this move"
             )
             return
         self.require_true(
-            unpack_move in sent_moves,
+            stored_move in sent_moves,
             f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not stored",
         )
-        self._accepted[name, match, ply] = unpack_move
+        self._accepted[name, match, ply] = stored_move
         self.acknowledged += 1
 
     def _check_received_end(self, name: str, end: End) -> None:
