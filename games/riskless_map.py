@@ -253,8 +253,8 @@ def _find_name_fault(name: str, territory: int, other_names: Collection[str]) ->
     return f"{name!r} is given twice (case is ignored)" if name.casefold() in other_names else ""
 
 
-def _make_ring_places(size: int) -> list[object]:
-    angles = [2 * pi * territory / max(size, 1) for territory in range(size)]
+def _make_ring_places(territory_count: int) -> list[object]:
+    angles = [2 * pi * territory / max(territory_count, 1) for territory in range(territory_count)]
     return [[round(cos(angle), 4), round(sin(angle), 4)] for angle in angles]
 
 

@@ -19,7 +19,7 @@ from arena.bots.evaluators.catalogue import evaluator_for, scale_weights
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import MAX_DEPTH, DeepeningSearcher, PythonSearcher, Report
 from arena.bots.search.play import AlphaBeta
-from arena.bots.search.search_values import is_decided, outcome_value
+from arena.bots.search.search_values import compute_outcome_value, is_decided
 from arena.bots.search.table import Table
 from arena.games.core import Game, Player
 from arena.games.tictactoe import TicTacToe
@@ -183,7 +183,7 @@ def compute_reply_chances(
             searcher.clear()
             values.append(search_smoothed_value(searcher, position_after, max_nodes, depth))
         else:
-            values.append(outcome_value(outcome, 1))
+            values.append(compute_outcome_value(outcome, 1))
     chances = (compute_winning_chance(game, value) for value in values)
     return sorted((chance if player is Player.MAXIE else 1 - chance for chance in chances), reverse=True)
 

@@ -112,31 +112,35 @@ MAX_START_TRIES = 100
 """Number of random starts tried for a random planar map; the fairest is used."""
 
 
-def make_planar_map(size: int, map_number: int) -> RisklessMap:
-    """Return the `map_number`-th random planar map of `size` territories (5 to 64): a Gabriel graph of random points.
+def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
+    """Return the `map_number`-th random planar map of `territory_count` territories (5 to 64): a Gabriel graph of random points.
 
     Two points are joined if the disc whose diameter is the line between them contains no third point (Gabriel and Sokal
     1969). Such a graph is planar and connected, and each territory has about 3.5 roads. Servers do not offer these maps to
     clients, since generating one takes O(size³) time. Raises ValueError for another size.
     """
-    if size not in PLANAR_MAP_SIZES:
+    if territory_count not in PLANAR_MAP_SIZES:
         raise ValueError(
-            f"a random planar map must have {PLANAR_MAP_SIZES[0]} to {PLANAR_MAP_SIZES[-1]} territories, not {size}"
+            f"a random planar map must have {PLANAR_MAP_SIZES[0]} to {PLANAR_MAP_SIZES[-1]} territories, not {territory_count}"
         )
-    rng = random.Random(f"planar {size} {map_number}")
-    places = [(round(rng.uniform(0, WIDTH), 2), round(rng.uniform(0, HEIGHT), 2)) for _ in range(size)]
+    rng = random.Random(f"planar {territory_count} {map_number}")
+    places = [
+        (round(rng.uniform(0, WIDTH), 2), round(rng.uniform(0, HEIGHT), 2)) for _ in range(territory_count)
+    ]
     neighbours = tuple(
         tuple(
             other_territory
-            for other_territory in range(size)
+            for other_territory in range(territory_count)
             if other_territory != territory and _is_gabriel_edge(places, territory, other_territory)
         )
-        for territory in range(size)
+        for territory in range(territory_count)
     )
-    maxie, minnie = _choose_fair_start(neighbours, max(1, round(size / TERRITORIES_PER_START_TERRITORY)), rng)
+    maxie, minnie = _choose_fair_start(
+        neighbours, max(1, round(territory_count / TERRITORIES_PER_START_TERRITORY)), rng
+    )
     return make_generated_map(
-        f"planar:{size}:{map_number}",
-        territories=tuple(map(str, range(size))),
+        f"planar:{territory_count}:{map_number}",
+        territories=tuple(map(str, range(territory_count))),
         neighbours=neighbours,
         territory_cap=GRID_TERRITORY_CAP,
         minnie_territories=minnie,

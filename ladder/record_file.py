@@ -88,9 +88,9 @@ class RecordFile:
         self._file.truncate(complete_bytes)
 
 
-def _find_match_id(line: bytes) -> str:
+def _find_match_id(record_line: bytes) -> str:
     """Return the id of the match in a line of the file; empty if the line is not a record."""
     try:
-        return from_line(line).match
+        return from_line(record_line).match
     except BadRecord:
         return ""

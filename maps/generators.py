@@ -50,21 +50,24 @@ On these grids the colour chosen by default would favour one seat.
 """
 
 
-def make_ring_map(size: int) -> RisklessMap:
-    """Return a cycle of `size` territories (3 to 1,000), whose names are their numbers.
+def make_ring_map(territory_count: int) -> RisklessMap:
+    """Return a cycle of `territory_count` territories (3 to 1,000), whose names are their numbers.
 
     The roads of a territory lead to the next one and then to the previous one. The territories held at the start are
     spread evenly. Minnie holds territory 0, and the players alternate.
     """
-    start_count = 2 * max(1, round(size / TERRITORIES_PER_START_TERRITORY))
-    start_territories = [number * size // start_count for number in range(start_count)]
+    start_count = 2 * max(1, round(territory_count / TERRITORIES_PER_START_TERRITORY))
+    start_territories = [number * territory_count // start_count for number in range(start_count)]
     minnie_territories = start_territories[0::2]
-    angles = [2 * pi * territory / size for territory in range(size)]
-    radius = 4 * size
+    angles = [2 * pi * territory / territory_count for territory in range(territory_count)]
+    radius = 4 * territory_count
     return make_generated_map(
-        f"ring:{size}",
-        territories=tuple(map(str, range(size))),
-        neighbours=tuple(((territory + 1) % size, (territory - 1) % size) for territory in range(size)),
+        f"ring:{territory_count}",
+        territories=tuple(map(str, range(territory_count))),
+        neighbours=tuple(
+            ((territory + 1) % territory_count, (territory - 1) % territory_count)
+            for territory in range(territory_count)
+        ),
         territory_cap=RING_TERRITORY_CAP,
         minnie_territories=minnie_territories,
         maxie_territories=start_territories[1::2],

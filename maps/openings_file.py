@@ -47,24 +47,31 @@ class BadOpenings(ValueError):
     """Raised when a file of openings cannot be used. The message names the file, the line and the reason."""
 
 
-def read_openings(path: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
+def read_openings(openings_file: Path, games: Sequence[AnyGame]) -> list[list[Opening]]:
     """Return, for each game, the list of all openings in a file, with each move as plain data (`Game.move_to_data`).
 
     Raises BadOpenings if the file has no opening, or one that cannot be played in one of the games.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = openings_file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise BadOpenings(f"cannot read the openings {path}: {error.strerror or error}") from None
+        raise BadOpenings(f"cannot read the openings {openings_file}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise BadOpenings(f"{path}: not UTF-8 text: {error.reason}") from None
+        raise BadOpenings(f"{openings_file}: not UTF-8 text: {error.reason}") from None
     numbered_lines = [(number, line.partition("#")[0].strip()) for number, line in enumerate(lines, 1)]
     opening_lines = [(number, line) for number, line in numbered_lines if line]
     if opening_lines and opening_lines[0][1].startswith(FINGERPRINT_LINE_PREFIX):
-        _check_fingerprint(path, opening_lines.pop(0)[1].removeprefix(FINGERPRINT_LINE_PREFIX).strip(), games)
+        _check_fingerprint(
+            openings_file, opening_lines.pop(0)[1].removeprefix(FINGERPRINT_LINE_PREFIX).strip(), games
+        )
     if not opening_lines:
-        raise BadOpenings(f"{path}: must contain at least one opening: write one line of moves for each")
-    return [[_parse_opening(path, number, line, game) for number, line in opening_lines] for game in games]
+        raise BadOpenings(
+            f"{openings_file}: must contain at least one opening: write one line of moves for each"
+        )
+    return [
+        [_parse_opening(openings_file, number, line, game) for number, line in opening_lines]
+        for game in games
+    ]
 
 
 def _check_fingerprint(path: Path, fingerprint: str, games: Sequence[Game[Any, Any]]) -> None:

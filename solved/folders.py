@@ -69,8 +69,8 @@ def open_table(boards: Boards) -> SolvedTable | None:
 
 
 @lru_cache(maxsize=16)
-def _open_table(path: Path, _modified_ns: int, boards: Boards) -> SolvedTable:
-    return check_table(SolvedTable(path), boards)
+def _open_table(table_file: Path, _modified_ns: int, boards: Boards) -> SolvedTable:
+    return check_table(SolvedTable(table_file), boards)
 
 
 def check_table(table: SolvedTable, boards: Boards) -> SolvedTable:

@@ -81,10 +81,10 @@ def _measure_stop_delays(searcher: Searcher[Any, Any], positions: Sequence[Any])
     return overruns
 
 
-def format_quantile(times: Sequence[float], share: float) -> str:
-    """Return the quantile `share` (0 to 1) of the times as text; empty if too few times lie above it."""
-    times_above = round(len(times) * (1 - share))
-    return f"{sorted(times)[-1 - times_above]:.2f}" if times_above >= MIN_TIMES_ABOVE_QUANTILE else ""
+def format_quantile_ms(times_ms: Sequence[float], quantile: float) -> str:
+    """Return the quantile `quantile` (0 to 1) of the times as text; empty if too few times lie above it."""
+    times_above = round(len(times_ms) * (1 - quantile))
+    return f"{sorted(times_ms)[-1 - times_above]:.2f}" if times_above >= MIN_TIMES_ABOVE_QUANTILE else ""
 
 
 def measure() -> dict[str, Any]:
@@ -118,7 +118,7 @@ def measure() -> dict[str, Any]:
 def _format_quantiles(delays: Sequence[float]) -> list[str]:
     return [
         str(len(delays)),
-        *(format_quantile(delays, share) for share in (0.5, 0.99, 0.999)),
+        *(format_quantile_ms(delays, share) for share in (0.5, 0.99, 0.999)),
         f"{max(delays):.2f}",
     ]
 

@@ -26,27 +26,31 @@ class RawResults(Conditions, frozen=True):
     data: dict[str, Any]
 
 
-def run_and_save_benchmark(name: str) -> None:
+def run_and_save_benchmark(benchmark_name: str) -> None:
     """Run the benchmark of this name, and save its raw results."""
     describe_conditions = start_measurement()
-    data = importlib.import_module(f"benchmarks.engine.{name}").measure()
+    data = importlib.import_module(f"benchmarks.engine.{benchmark_name}").measure()
     raw = RawResults(**asdict(describe_conditions()), data=data)
-    (BENCHMARKS_FOLDER / "results" / f"{name}.json").write_text(
+    (BENCHMARKS_FOLDER / "results" / f"{benchmark_name}.json").write_text(
         json.dumps(to_builtins(raw), indent=1) + "\n", encoding="utf-8"
     )
 
 
-def load_results(name: str) -> RawResults:
+def load_results(benchmark_name: str) -> RawResults:
     """Return the saved raw results of a benchmark."""
-    text = (BENCHMARKS_FOLDER / "results" / f"{name}.json").read_text(encoding="utf-8")
+    text = (BENCHMARKS_FOLDER / "results" / f"{benchmark_name}.json").read_text(encoding="utf-8")
     return convert(json.loads(text), RawResults)
 
 
-def format_figures(name: str) -> dict[str, str]:
+def format_figures(benchmark_name: str) -> dict[str, str]:
     """Return the figures of a benchmark, by placeholder in RESULTS.md, from its saved raw results."""
-    raw = load_results(name)
-    figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{name}").format_figures(raw.data)
-    return figures | {f"{name}.measured": raw.describe_in_words(f"python -m benchmarks {name}")}
+    raw = load_results(benchmark_name)
+    figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{benchmark_name}").format_figures(
+        raw.data
+    )
+    return figures | {
+        f"{benchmark_name}.measured": raw.describe_in_words(f"python -m benchmarks {benchmark_name}")
+    }
 
 
 def render_results_page() -> str:

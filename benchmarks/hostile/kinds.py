@@ -71,11 +71,11 @@ def message_kind(message_type: str, *answer_types: str, role: str = "bot", **con
     """
 
     async def send_requests(stranger: Stranger) -> None:
-        async def send() -> None:
+        async def send_until_cancelled() -> None:
             while True:
                 await stranger.send(type=message_type, **content)
 
-        await stranger.send_while_reading(send)
+        await stranger.send_while_reading(send_until_cancelled)
 
     return RequestKind(message_type, send_requests, frozenset(answer_types), role)
 
@@ -100,7 +100,7 @@ def http_request_kind(
     async def send_requests(stranger: Stranger) -> None:
         numbers = itertools.count(stranger.number)
 
-        async def send_one() -> None:
+        async def send_next_request() -> None:
             number = next(numbers)
             authorization = make_authorization(stranger.subjects, number) if make_authorization else ""
             path = target if isinstance(target, str) else target(stranger.subjects, number)
@@ -108,7 +108,7 @@ def http_request_kind(
                 stranger.subjects.url, stranger.source, path, stranger.counts, authorization, method
             )
 
-        await repeat_until_cancelled(send_one, stranger.counts)
+        await repeat_until_cancelled(send_next_request, stranger.counts)
 
     return RequestKind(f"{method} {route}", send_requests, role="")
 
@@ -249,12 +249,12 @@ async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) ->
 async def watch_live_matches_repeatedly(stranger: Stranger) -> None:
     """Send `watch` for all matches in progress, again and again."""
 
-    async def send() -> None:
+    async def send_until_cancelled() -> None:
         while True:
             for match in stranger.subjects.live or ["none"]:
                 await stranger.send(type="watch", match=match)
 
-    await stranger.send_while_reading(send)
+    await stranger.send_while_reading(send_until_cancelled)
 
 
 async def play_house_engines(stranger: Stranger) -> None:

@@ -82,7 +82,7 @@ async def run_arena_bot(
     source_address  local address to connect from; None for the default
     """
 
-    async def play(client: Client) -> None:
+    async def play_until_cancelled(client: Client) -> None:
         sent_at = 0.0
         while True:
             message = await client.receive()
@@ -103,14 +103,16 @@ async def run_arena_bot(
                     load.errors.append(message.code)
 
     await _run_client(
-        load, lambda: connect(url, source_address, name=name, token=token, pool=join_pool), play
+        load,
+        lambda: connect(url, source_address, name=name, token=token, pool=join_pool),
+        play_until_cancelled,
     )
 
 
 async def run_spectator(url: str, name: str, load: Load) -> None:
     """Watch every match until cancelled, and read all messages about the matches."""
 
-    async def watch(client: Client) -> None:
+    async def watch_until_cancelled(client: Client) -> None:
         watched_matches: set[str] = set()
         await client.send(type="browse")
         while True:
@@ -119,7 +121,7 @@ async def run_spectator(url: str, name: str, load: Load) -> None:
                     watched_matches.add(live["match"])
                     await client.send(type="watch", match=live["match"])
 
-    await _run_client(load, lambda: connect(url, name=name, role="spectator"), watch)
+    await _run_client(load, lambda: connect(url, name=name, role="spectator"), watch_until_cancelled)
 
 
 async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> None:
@@ -128,7 +130,7 @@ async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> Non
     pause_seconds: average pause, in seconds
     """
 
-    async def play(client: Client) -> None:
+    async def play_until_cancelled(client: Client) -> None:
         sent_at = 0.0
         while True:
             frame = await client.receive_payload()
@@ -141,7 +143,7 @@ async def run_relay_bot(url: str, load: Load, pause_seconds: float = 0.0) -> Non
             sent_at = time.perf_counter()
             await client.send_payload(RELAY_MOVE_PAYLOAD)
 
-    await _run_client(load, lambda: open_client(url), play)
+    await _run_client(load, lambda: open_client(url), play_until_cancelled)
 
 
 async def _run_client(

@@ -42,10 +42,10 @@ def format_short(number: float) -> str:
     return f"{number:.0f}" if number >= 100 else f"{number:.1f}" if number >= 20 else f"{number:.2f}"
 
 
-def format_spread(values: Sequence[float], decimals: int = 0) -> str:
-    """Format the median of the values, with the smallest and the greatest in brackets. `decimals`: number of decimals."""
+def format_spread(values: Sequence[float], decimal_places: int = 0) -> str:
+    """Format the median of the values, with the smallest and the greatest in brackets. `decimal_places`: number of decimals."""
     median, low, high = (
-        f"{value:.{decimals}f}" for value in (statistics.median(values), min(values), max(values))
+        f"{value:.{decimal_places}f}" for value in (statistics.median(values), min(values), max(values))
     )
     return f"{median} ({low} to {high})"
 
@@ -88,10 +88,10 @@ def make_middle_game(game: Game[Any, Any], plies: int, seed: int) -> Any:
 
 
 def make_middle_games(
-    game: Game[Any, Any], count: int, first_plies: int = 20, plies_between: int = 4
+    game: Game[Any, Any], position_count: int, first_plies: int = 20, plies_between: int = 4
 ) -> list[Any]:
-    """Return `count` middle-game positions: the first after `first_plies` plies, each next one `plies_between` plies later."""
-    return [make_middle_game(game, first_plies + plies_between * i, i) for i in range(count)]
+    """Return `position_count` middle-game positions: the first after `first_plies` plies, each next one `plies_between` plies later."""
+    return [make_middle_game(game, first_plies + plies_between * i, i) for i in range(position_count)]
 
 
 def describe_machine() -> str:

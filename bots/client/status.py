@@ -85,7 +85,7 @@ class StatusReporter:
         self._away_since = now
         wait_text = ""
         if match_count:
-            wait_text = f"; {_format_match_count(match_count)} in play {'will resume when the server is back' if is_server_stopping else 'continue'}"
+            wait_text = f"; {_format_number_of_matches(match_count)} in play {'will resume when the server is back' if is_server_stopping else 'continue'}"
         max_attempts = self._settings.reconnects
         attempts_text = "" if max_attempts is None else f", at most {max_attempts} times"
         self._on_problem(f"{reason}{wait_text}; connecting again{attempts_text}")
@@ -93,7 +93,7 @@ class StatusReporter:
     def report_connected(self, now: float, *, match_count: int) -> None:
         """Report that the client is connected, or connected again."""
         name, url = self._settings.name, self._settings.url
-        matches_text = f"; {_format_match_count(match_count)} in play" if match_count else ""
+        matches_text = f"; {_format_number_of_matches(match_count)} in play" if match_count else ""
         if self._away_since is None:
             self._on_status(f"{name} is connected to {url}{matches_text}")
             return
@@ -103,7 +103,7 @@ class StatusReporter:
         self._away_since = None
 
 
-def _format_match_count(count: int) -> str:
+def _format_number_of_matches(count: int) -> str:
     return f"{count} match{'es' if count > 1 else ''}"
 
 

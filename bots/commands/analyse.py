@@ -24,7 +24,7 @@ from arena.bots.review.analysis import (
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.review.review import SolvedPosition, probe_tablebase
 from arena.bots.search.deepening import MAX_DEPTH, Report
-from arena.bots.search.reports.trace_text import format_plain_value
+from arena.bots.search.reports.trace_text import format_value_without_end
 from arena.console import (
     CommandError,
     GameOption,
@@ -213,7 +213,7 @@ def _print_reports(game: Game[Any, Any], reports: Sequence[Report[Any]]) -> None
         [
             [
                 str(report.depth),
-                format_plain_value(report.value),
+                format_value_without_end(report.value),
                 f"{100 * compute_winning_chance(game, report.value):.0f} %",
                 f"{report.nodes:,}",
                 ", ".join(game.move_to_text(move) for move in report.line),

@@ -19,7 +19,7 @@ from arena.bots.review.review import (
     summarize_players,
 )
 from arena.bots.review.values_chart import render_values_chart
-from arena.bots.search.search_values import ESTIMATE_LIMIT, is_decided, plies_to_end
+from arena.bots.search.search_values import ESTIMATE_LIMIT, count_plies_to_end, is_decided
 from arena.console import CommandError, Justify, UsageError, err, out, print_table, write_json, write_text
 from arena.games.core import Player
 from arena.games.riskless import Riskless
@@ -142,7 +142,7 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
                 review.player,
                 review.move,
                 review.mark,
-                _format_value(review.after),
+                _format_search_value(review.after),
                 f"{100 * review.chance:.0f} %",
                 _format_lost_chance(review),
                 review.better if review.lost else "",
@@ -158,9 +158,9 @@ def _print_reviews(replay: Replay, reviews: list[ReviewedMove], engine: str) -> 
         out.print(line)
 
 
-def _format_value(value: int) -> str:
+def _format_search_value(value: int) -> str:
     """Return a value for Maxie as text: `-250`, or `maxie in 3` if Maxie wins in 3 plies."""
-    plies = plies_to_end(value)
+    plies = count_plies_to_end(value)
     return str(value) if plies is None else f"{'maxie' if value > 0 else 'minnie'} in {plies}"
 
 

@@ -24,9 +24,9 @@ from arena.bots.search.deepening import MAX_DEPTH
 from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.reports.trace_text import (
     format_closing_lines,
-    format_plain_value,
     format_results_line,
     format_trace_lines,
+    format_value_without_end,
 )
 from arena.bots.search.reports.tree_picture import render_search
 from arena.console import (
@@ -123,7 +123,7 @@ def trace(
         *_describe_node_counts(monitor, savings),
     ]
     if svg is not None:
-        value = format_plain_value(result.value, "value ")
+        value = format_value_without_end(result.value, "value ")
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
         path = find_move_indices(game, start, result.line)
         write_text(render_search(game, start, depth, events, title, path), svg)

@@ -58,9 +58,9 @@ def find_unplayable_reason(game: Game[Any, Any]) -> str:
     return reason and f"perfect: {reason}"
 
 
-def to_search_value(value: SolvedValue) -> int:
-    """Return the value that a search would give to a position with the solved `value`, for the player to move."""
-    return 0 if value.plies is None else value.result.sign * (WIN - value.plies)
+def to_search_value(solved_value: SolvedValue) -> int:
+    """Return the value that a search would give to a position with the solved value `solved_value`, for the player to move."""
+    return 0 if solved_value.plies is None else solved_value.result.sign * (WIN - solved_value.plies)
 
 
 def load_requested_solution(spec: Spec, game: Game[Any, Any]) -> Solution | None:

@@ -105,14 +105,14 @@ class _RefereedBot:
             ),
         )
 
-    def _call_bot(self, method: str, call: Callable[[], object]) -> None:
-        """Run `call`, which calls the bot's method named `method`. If it raises an exception, the bot loses the match."""
+    def _call_bot(self, method_name: str, call: Callable[[], object]) -> None:
+        """Run `call`, which calls the bot's method named `method_name`. If it raises an exception, the bot loses the match."""
         try:
             call()
         except Resign as resignation:
             event = PlayerResigned(self._match.seat, "resignation", str(resignation)[:MAX_REASON_LENGTH])
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
-            message = f"{method} raised {type(error).__name__}: {error}".splitlines()[0]
+            message = f"{method_name} raised {type(error).__name__}: {error}".splitlines()[0]
             event = PlayerResigned(self._match.seat, "crash", message[:MAX_REASON_LENGTH])
         else:
             return

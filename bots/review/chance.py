@@ -16,14 +16,14 @@ The number is assumed, not fitted to data.
 """
 
 
-def compute_winning_chance(game: Game[Any, Any], value: int) -> float:
-    """Return Maxie's chance of winning, from 0 to 1, in a position that is worth `value` to her.
+def compute_winning_chance(game: Game[Any, Any], search_value: int) -> float:
+    """Return Maxie's chance of winning, from 0 to 1, in a position that is worth `search_value` to her.
 
-    A draw counts as half a win. The chance is 1 if `value` is a certain win, and 0 if it is a certain loss.
+    A draw counts as half a win. The chance is 1 if `search_value` is a certain win, and 0 if it is a certain loss.
     """
-    if is_decided(value):
-        return 1.0 if value > 0 else 0.0
-    points = value / 100
+    if is_decided(search_value):
+        return 1.0 if search_value > 0 else 0.0
+    points = search_value / 100
     if isinstance(game, Riskless):
         return map_chance.compute_winning_chance(points, game.map.name, game.map.armies_to_win)
     return map_chance.logistic(points / POINTS_PER_LOG_ODDS)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from arena.bots.review.analysis import Analyst
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.deepening import Report
-from arena.bots.search.search_values import is_decided, outcome_value
+from arena.bots.search.search_values import compute_outcome_value, is_decided
 from arena.games.core import AnyGame, Game, Player
 from arena.match.replay import Replay
 from arena.solved.move_quality import MoveQuality, classify_move
@@ -111,7 +111,7 @@ def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[Report[A
     """
     outcome = game.outcome(position)
     if outcome is not None:
-        return outcome_value(outcome, 1)
+        return compute_outcome_value(outcome, 1)
     if is_decided(reports[-1].value):
         return reports[-1].value
     last_values = [report.value for report in reports if report.depth <= depth and report.is_depth_finished][

@@ -13,7 +13,7 @@ from typing import Any
 
 from arena.bots.api.engine_spec import Spec
 from arena.bots.review.analysis import SearchTooLarge, run_reference_search
-from arena.bots.search.reports.trace_text import format_value
+from arena.bots.search.reports.trace_text import format_search_value
 from arena.games.core import Game
 
 MAX_SEARCHED_NODES = 200_000
@@ -42,14 +42,12 @@ class Saving:
     def describe_savings(self) -> str:
         """Return the comparison as one line."""
         smaller_text = (
-            f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {format_value(self.value)}"
+            f"{self.what}: {self.nodes:,} nodes, {self.leaves:,} estimates, {format_search_value(self.value)}"
         )
         if self.whole_nodes is None or self.whole_leaves is None or self.whole_value is None:
             return f"{smaller_text}. {self.whole}: more than {self.max_nodes:,} nodes"
         ratio = self.nodes / self.whole_nodes
-        larger_text = (
-            f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {format_value(self.whole_value)}"
-        )
+        larger_text = f"{self.whole_nodes:,} nodes, {self.whole_leaves:,} estimates, {format_search_value(self.whole_value)}"
         ratio_text = f"{ratio:.0%} of" if ratio < 1 else f"{ratio:.1f} ×"
         return f"{smaller_text}. {self.whole}: {larger_text}. That is {ratio_text} the nodes"
 

@@ -45,8 +45,8 @@ def render_values_chart(
     plies = max(1, len(reviews) - 1)
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_value, max_value))
 
-    def clamp_to_axis(value: float) -> float:
-        return max(-max_value, min(max_value, value))
+    def clamp_to_axis(search_value: float) -> float:
+        return max(-max_value, min(max_value, search_value))
 
     axis_labels = {value: f"{value / 100:+g}" for value in (max_value, 0, -max_value)}
     elements = [

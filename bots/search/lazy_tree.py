@@ -120,11 +120,11 @@ def reptree(successors: Callable[[A], Iterable[A]], label: A, *, memoize: bool =
     memoize   True to keep computed subtrees; otherwise the tree, and every tree made from it, can be walked only once
     """
 
-    def grow() -> Iterator[Tree[A]]:
+    def make_subtrees() -> Iterator[Tree[A]]:
         for successor in successors(label):
             yield reptree(successors, successor, memoize=memoize)
 
-    return Tree(lambda: label, grow(), memoize=memoize)
+    return Tree(lambda: label, make_subtrees(), memoize=memoize)
 
 
 def maptree(function: Callable[[A], B], tree: Tree[A]) -> Tree[B]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
-from arena.bots.search.search_values import outcome_value
+from arena.bots.search.search_values import compute_outcome_value
 from arena.games.core import Game, M, P, Reason
 
 Evaluator = Callable[[P], int]
@@ -52,7 +52,7 @@ class Problem(Generic[P, M]):
         if outcome.reason is Reason.LEAF:
             # a leaf of an explicit tree has its own value, independent of its nominal winner
             return Expansion((), self.evaluator(position), at_horizon=False)
-        return Expansion((), outcome_value(outcome, plies_from_root), at_horizon=False)
+        return Expansion((), compute_outcome_value(outcome, plies_from_root), at_horizon=False)
 
 
 Line = tuple[M, ...]

@@ -18,7 +18,7 @@ INFINITY = WIN + 1
 """Bound greater than every value of a position: the window from -INFINITY to INFINITY excludes no value."""
 
 
-def outcome_value(outcome: Outcome, plies_from_root: int) -> int:
+def compute_outcome_value(outcome: Outcome, plies_from_root: int) -> int:
     """Return the value for Maxie of a finished position, `plies_from_root` plies below the root of the search."""
     if outcome.winner is None:
         return 0
@@ -30,33 +30,33 @@ def clamp_estimate(estimate: int) -> int:
     return max(-ESTIMATE_LIMIT, min(ESTIMATE_LIMIT, estimate))
 
 
-def is_decided(value: int) -> bool:
+def is_decided(search_value: int) -> bool:
     """Return True if the value stands for a certain win of either player, which no deeper search changes."""
-    return abs(value) > ESTIMATE_LIMIT
+    return abs(search_value) > ESTIMATE_LIMIT
 
 
-def plies_to_end(value: int) -> int | None:
+def count_plies_to_end(search_value: int) -> int | None:
     """Return the number of plies from the root to the win that the value stands for; None if it stands for no certain win."""
-    return WIN - abs(value) if is_decided(value) else None
+    return WIN - abs(search_value) if is_decided(search_value) else None
 
 
-def to_root_value(value: int, plies_from_root: int) -> int:
+def to_root_value(node_value: int, plies_from_root: int) -> int:
     """Convert a win's value from plies counted from a node, `plies_from_root` plies below the root, to plies from the root.
 
     Other values stay as they are, because only a decided value contains the number of plies to the end. The conversion is
     strictly monotone, so bounds stay bounds.
     """
-    if value > ESTIMATE_LIMIT:
-        return value - plies_from_root
-    if value < -ESTIMATE_LIMIT:
-        return value + plies_from_root
-    return value
+    if node_value > ESTIMATE_LIMIT:
+        return node_value - plies_from_root
+    if node_value < -ESTIMATE_LIMIT:
+        return node_value + plies_from_root
+    return node_value
 
 
-def to_node_value(value: int, plies_from_root: int) -> int:
+def to_node_value(root_value: int, plies_from_root: int) -> int:
     """Convert a win's value from plies counted from the root to plies counted from a node, `plies_from_root` plies below.
 
     Other values stay as they are. This is the inverse of `to_root_value`. Transposition tables store values in this form,
     because paths of other lengths may lead to the node.
     """
-    return to_root_value(value, -plies_from_root)
+    return to_root_value(root_value, -plies_from_root)

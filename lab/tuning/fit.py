@@ -346,7 +346,7 @@ def _fit_logistic(features: FloatArray, targets: FloatArray, prior: FloatArray, 
     return np.asarray(weights / feature_spreads, float)
 
 
-def _compute_mean_loss(values: FloatArray, targets: FloatArray) -> float:
-    predicted = np.clip(1 / (1 + np.exp(-np.clip(values, -30, 30))), 1e-9, 1 - 1e-9)
+def _compute_mean_loss(predicted_values: FloatArray, targets: FloatArray) -> float:
+    predicted = np.clip(1 / (1 + np.exp(-np.clip(predicted_values, -30, 30))), 1e-9, 1 - 1e-9)
     bits = -(targets * np.log2(predicted) + (1 - targets) * np.log2(1 - predicted))
     return float(np.mean(bits)) if len(bits) else 0.0

@@ -218,8 +218,8 @@ def find_upsets(rows: Sequence[StandingsRow], records: Iterable[Record]) -> list
     )
 
 
-def _render_table_head(headings: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<th>{escape(heading)}</th>' for heading in headings)}</tr>"
+def _render_table_head(column_headings: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<th>{escape(heading)}</th>' for heading in column_headings)}</tr>"
 
 
 def _render_scrolling_table(table: str) -> str:
@@ -227,48 +227,48 @@ def _render_scrolling_table(table: str) -> str:
     return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
-def _render_name_cell(bot: str, colour: Mapping[str, str]) -> str:
-    """Return the first cell of a row: the bot's name, after its colour if `colour` has one."""
+def _render_name_cell(bot: str, colour_by_bot: Mapping[str, str]) -> str:
+    """Return the first cell of a row: the bot's name, after its colour if `colour_by_bot` has one."""
     return (
-        f"<td>{render_colour_swatch(colour[bot])}{escape(bot)}</td>"
-        if bot in colour
+        f"<td>{render_colour_swatch(colour_by_bot[bot])}{escape(bot)}</td>"
+        if bot in colour_by_bot
         else f"<td>{escape(bot)}</td>"
     )
 
 
 def _render_table(
-    headings: Iterable[str], rows: Iterable[Sequence[object]], colour: Mapping[str, str]
+    column_headings: Iterable[str], rows: Iterable[Sequence[object]], colour_by_bot: Mapping[str, str]
 ) -> str:
     """Return an HTML table in which the first cell of each row is a bot's name.
 
-    headings  headings of all columns
-    colour    colour of each bot
+    column_headings  headings of all columns
+    colour_by_bot  colour of each bot
     """
     body = (
-        f"<tr>{_render_name_cell(str(bot), colour)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
+        f"<tr>{_render_name_cell(str(bot), colour_by_bot)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
         for bot, *cells in rows
     )
-    return _render_scrolling_table(f"<table>{_render_table_head(headings)}{''.join(body)}</table>")
+    return _render_scrolling_table(f"<table>{_render_table_head(column_headings)}{''.join(body)}</table>")
 
 
 def _render_standings(
-    rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn], colour: Mapping[str, str]
+    rows: Sequence[StandingsRow], columns: Sequence[ExtraColumn], colour_by_bot: Mapping[str, str]
 ) -> str:
     texts_by_heading = make_standings_columns(rows, columns)
     lines = zip((row.bot for row in rows), *texts_by_heading.values(), strict=True)
-    return _render_table(("bot", *texts_by_heading), lines, colour)
+    return _render_table(("bot", *texts_by_heading), lines, colour_by_bot)
 
 
-def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour: Mapping[str, str]) -> str:
+def _render_losses_on_solved_maps(blunders: Sequence[BlunderReport], colour_by_bot: Mapping[str, str]) -> str:
     """Return an HTML table of wins and draws that bots gave away on solved maps; empty if no solved map was played."""
     if not blunders:
         return ""
     headings = ("bot", "matches on solved maps", "moves", "lost the win", "lost the draw", "blunders a match")
     lines = ((b.bot, b.matches, b.moves, b.lost_wins, b.lost_draws, f"{b.per_match:.2f}") for b in blunders)
-    return _render_table(headings, lines, colour)
+    return _render_table(headings, lines, colour_by_bot)
 
 
-def _render_duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
+def _render_duels(duels: Sequence[Duel], colour_by_bot: Mapping[str, str]) -> str:
     """Return an HTML table with the results of the pairs of matches between each two bots; "" if no pair is complete."""
     comparable = [duel for duel in duels if duel.superiority is not None]
     if not comparable:
@@ -277,7 +277,7 @@ def _render_duels(duels: Sequence[Duel], colour: Mapping[str, str]) -> str:
     lines = ((d.bot, d.opponent, *d.pairs, f"{d.superiority:.1%}") for d in comparable)
     return (
         "<p>Pairs of matches by the points of the first bot, and the likelihood that it is the stronger one.</p>"
-        + _render_table(headings, lines, colour)
+        + _render_table(headings, lines, colour_by_bot)
     )
 
 
@@ -289,12 +289,12 @@ def _render_first_move(breakdown: Breakdown) -> str:
 
 
 def _render_opponents_heat_map(
-    bots: Sequence[str], scores: Sequence[GroupScore], colour: Mapping[str, str]
+    bots: Sequence[str], scores: Sequence[GroupScore], colour_by_bot: Mapping[str, str]
 ) -> str:
     scores_by_opponent = {(group_score.bot, group_score.group): group_score for group_score in scores}
     lines = [_render_table_head(("", *bots))]
     for bot in bots:
-        cells = [_render_name_cell(bot, colour)]
+        cells = [_render_name_cell(bot, colour_by_bot)]
         for opponent in bots:
             group_score = scores_by_opponent.get((bot, opponent))
             if group_score is None:
@@ -310,16 +310,16 @@ def _render_opponents_heat_map(
     return _render_scrolling_table(f'<table class="heat">{"".join(lines)}</table>')
 
 
-def _render_group_scores(scores: Sequence[GroupScore], colour: Mapping[str, str]) -> str:
+def _render_group_scores(scores: Sequence[GroupScore], colour_by_bot: Mapping[str, str]) -> str:
     headings = ("bot", "of", "games", "won", "drawn", "lost", "score")
     lines = (
         (score.bot, score.group, score.games, score.wins, score.draws, score.losses, f"{score.score:.1%}")
         for score in scores
     )
-    return _render_table(headings, lines, colour)
+    return _render_table(headings, lines, colour_by_bot)
 
 
-def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> str:
+def _render_move_plots(records: Sequence[Record], colour_by_bot: Mapping[str, str]) -> str:
     """Return plots, as HTML, of each bot's mean time and mean search depth per move, by ply."""
     moves: defaultdict[str, defaultdict[int, list[RecordedMove]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
@@ -347,8 +347,8 @@ def _render_move_plots(records: Sequence[Record], colour: Mapping[str, str]) -> 
         }
         for bot, by_ply in moves.items()
     }
-    return render_plot_by_ply("Mean time per move", "ms", mean_times, colour) + render_plot_by_ply(
-        "Mean depth of the search", "plies", {bot: by for bot, by in mean_depths.items() if by}, colour
+    return render_plot_by_ply("Mean time per move", "ms", mean_times, colour_by_bot) + render_plot_by_ply(
+        "Mean depth of the search", "plies", {bot: by for bot, by in mean_depths.items() if by}, colour_by_bot
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, assert_never
 from arena.bots.search.monitor import LeafValued, NodeEntered, NodeExited, TableHit, TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.problem import SearchResult
-from arena.bots.search.search_values import INFINITY, plies_to_end
+from arena.bots.search.search_values import INFINITY, count_plies_to_end
 from arena.bots.search.views import Seq, to_list
 from arena.games.core import Game, Player, Reason
 from arena.games.explicit import ExplicitGame
@@ -44,7 +44,7 @@ def format_trace_lines(
                 if shows_estimates:
                     yield _format_leaf(game, event)
             case TableHit(value=value):
-                yield f"Remembering state {format_position(game, event.position)}[{_format_number(value)}]"
+                yield f"Remembering state {format_position(game, event.position)}[{_format_estimate(value)}]"
             case NodeExited(result=result, pruned=pruned):
                 pruned_text = " (* Pruned *)" if pruned else ""
                 yield f"Result of {node} is {_format_move_value(game, result)}{pruned_text}"
@@ -63,7 +63,7 @@ def format_closing_lines(
     )
     word_text = f"[{move_words[result.move]}]" if move_words and result.move is not None else ""
     return [
-        f"Therefore value of {node} is {format_value(result.value)}, and best move is {move}.",
+        f"Therefore value of {node} is {format_search_value(result.value)}, and best move is {move}.",
         f"Terminals visited: {leaf_count}",
         f"Overall choice: move {move}{word_text}" if result.move is not None else "Overall choice: none",
     ]
@@ -80,22 +80,22 @@ def format_position(game: Game[Any, Any], position: Any) -> str:
     return game.get_node_name(position) if isinstance(game, ExplicitGame) else game.position_to_text(position)
 
 
-def format_value(value: int) -> str:
+def format_search_value(search_value: int) -> str:
     """Return a value for Maxie as text in a trace, such as `Guess: 3`, `Guess: ~3` (-3) or `Maxie wins in 5`.
 
     An infinite bound is written `Maxie wins!` (+∞) or `Minnie wins!` (-∞).
     """
-    if abs(value) == INFINITY:
-        return "Maxie wins!" if value > 0 else "Minnie wins!"
-    plies = plies_to_end(value)
+    if abs(search_value) == INFINITY:
+        return "Maxie wins!" if search_value > 0 else "Minnie wins!"
+    plies = count_plies_to_end(search_value)
     if plies is not None:
-        return f"{'Maxie' if value > 0 else 'Minnie'} wins in {plies}"
-    return f"Guess: {_format_number(value)}"
+        return f"{'Maxie' if search_value > 0 else 'Minnie'} wins in {plies}"
+    return f"Guess: {_format_estimate(search_value)}"
 
 
-def format_plain_value(value: int, prefix: str = "") -> str:
-    """Return a value for Maxie as `format_value` does, but with `prefix` instead of `Guess: `, and `-` instead of `~`."""
-    return format_value(value).replace("Guess: ", prefix).replace("~", "-")
+def format_value_without_end(search_value: int, prefix: str = "") -> str:
+    """Return a value for Maxie as `format_search_value` does, but with `prefix` instead of `Guess: `, and `-` instead of `~`."""
+    return format_search_value(search_value).replace("Guess: ", prefix).replace("~", "-")
 
 
 def _get_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
@@ -103,7 +103,7 @@ def _get_function_letter(game: Game[Any, Any], event: TraceEvent) -> str:
 
 
 def _format_move_value(game: Game[Any, Any], result: MoveValue) -> str:
-    value = format_value(result.value)
+    value = format_search_value(result.value)
     return f"Step({game.move_to_text(result.move)}, {value})" if result.is_step else f"Leaf({value})"
 
 
@@ -112,8 +112,8 @@ def _format_leaf(game: Game[Any, Any], event: LeafValued) -> str:
     state = format_position(game, event.position)
     if outcome is not None and outcome.reason is not Reason.LEAF:
         return f"State {state} is over: {outcome}"
-    return f"Estimating state {state}[{_format_number(event.value)}]"
+    return f"Estimating state {state}[{_format_estimate(event.value)}]"
 
 
-def _format_number(value: int) -> str:
+def _format_estimate(value: int) -> str:
     return f"~{-value}" if value < 0 else str(value)

@@ -14,7 +14,7 @@ from typing import Any
 from arena.bots.search.monitor import TraceEvent
 from arena.bots.search.move_values import MoveValue
 from arena.bots.search.reports.traced_tree import TracedNode, build_traced_tree
-from arena.bots.search.search_values import INFINITY, plies_to_end
+from arena.bots.search.search_values import INFINITY, count_plies_to_end
 from arena.charts import INK, render_line, render_svg_document, render_text_element
 from arena.games.core import Game, Player
 
@@ -165,7 +165,7 @@ def format_value_label(value: int) -> str:
     """Return a value for Maxie as a label: a number, `∞` or `−∞`, or for a sure win `Maxie in 3` (plies from the root)."""
     if abs(value) >= INFINITY:
         return "∞" if value > 0 else "−∞"
-    plies = plies_to_end(value)
+    plies = count_plies_to_end(value)
     if plies is not None:
         return f"{'Maxie' if value > 0 else 'Minnie'} in {plies}"
     return str(value).replace("-", "−")

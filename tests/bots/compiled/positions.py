@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from arena.bots.search.search_values import outcome_value
+from arena.bots.search.search_values import compute_outcome_value
 from arena.games.core import Game, Player
 from arena.games.riskless import Armies, Riskless
 from arena.games.riskless_map import BadMap, RisklessMap
@@ -98,7 +98,7 @@ def minimax_value(
     """Return the value for Maxie of a position `distance` plies from the root."""
     outcome = game.outcome(position)
     if outcome is not None:
-        return outcome_value(outcome, distance)
+        return compute_outcome_value(outcome, distance)
     if depth == 0:
         return evaluate(position)
     children = (game.successor(position, move) for move in game.moves(position))

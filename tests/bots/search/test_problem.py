@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.bots.search.search_values import outcome_value
+from arena.bots.search.search_values import compute_outcome_value
 from arena.games.core import Reason
 from tests.bots.search.problems import Case, cases
 
@@ -23,4 +23,4 @@ def test_a_node_has_moves_or_a_value_and_only_an_estimate_lies_at_the_horizon(
     if outcome is None or outcome.reason is Reason.LEAF:
         assert closed.value == problem.evaluator(position)
     else:
-        assert opened.value == closed.value == outcome_value(outcome, distance)
+        assert opened.value == closed.value == compute_outcome_value(outcome, distance)

@@ -14,7 +14,7 @@ import pytest
 
 from arena.bots.search.alphabeta import failsoft
 from arena.bots.search.problem import Problem
-from arena.bots.search.search_values import plies_to_end
+from arena.bots.search.search_values import count_plies_to_end
 from arena.games.core import MAXIE
 from arena.games.riskless import Armies, Move, Riskless
 from arena.games.riskless_map import MAX_PLY_LIMIT, RisklessMap
@@ -52,7 +52,7 @@ def compare(map: RisklessMap, table: SolvedTable, boards: int, depth: int) -> tu
 def find_reference_value(problem: Problem[Armies, Move], position: Armies, depth: int) -> SolvedValue | None:
     """Return the value for Maxie, who is to move, if the reference search finds a win or a loss; otherwise None."""
     value = failsoft(problem, position, depth).value
-    plies = plies_to_end(value)
+    plies = count_plies_to_end(value)
     return None if plies is None else SolvedValue(SolvedResult.WIN if value > 0 else SolvedResult.LOSS, plies)
 
 

@@ -12,7 +12,7 @@ from arena.bots.evaluators.catalogue import evaluator_for
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.monitor import LeafValued, NodeExited, SearchMonitor
 from arena.bots.search.problem import Problem, SearchResult
-from arena.bots.search.reports.trace_text import format_closing_lines, format_trace_lines, format_value
+from arena.bots.search.reports.trace_text import format_closing_lines, format_search_value, format_trace_lines
 from arena.bots.search.search_values import INFINITY, WIN
 from arena.bots.search.thread_pool import ThreadPool
 from arena.games.explicit import ExplicitGame
@@ -73,4 +73,4 @@ def test_closing_lines() -> None:
     ],
 )
 def test_values(value: int, text: str) -> None:
-    assert format_value(value) == text
+    assert format_search_value(value) == text
