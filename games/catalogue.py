@@ -113,17 +113,17 @@ class Catalogue:
             f"no game is called {game_name!r:.40}: {suggestion}", "or your own: --game FILE.py:Class"
         )
 
-    def is_known(self, name: str) -> bool:
+    def is_known(self, game_name: str) -> bool:
         """Return True if a game has this name, without loading it."""
-        return name in GAMES or name in self._file_games or name in list_installed_games()
+        return game_name in GAMES or game_name in self._file_games or game_name in list_installed_games()
 
-    def is_builtin(self, name: str) -> bool:
-        """Return True if the project includes the game called `name`."""
-        return name in GAMES
+    def is_builtin(self, game_name: str) -> bool:
+        """Return True if the project includes the game called `game_name`."""
+        return game_name in GAMES
 
-    def get_spec(self, name: str) -> str:
+    def get_spec(self, game_name: str) -> str:
         """Return the text with which another process on this machine loads the game: `FILE.py:Class`, or its name."""
-        return self._file_games[name][1] if name in self._file_games else name
+        return self._file_games[game_name][1] if game_name in self._file_games else game_name
 
     def list_specs(self) -> list[str]:
         """Return each game from a file as `FILE.py:Class`, so that another process on this machine can load the same games."""
@@ -182,5 +182,5 @@ def find_rules_mismatch_reason(game: Game[Any, Any], other_digest: str) -> str |
     return _describe_rules_mismatch(game.name, other_digest, own_digest)
 
 
-def _describe_rules_mismatch(name: str, other_digest: str, own_digest: str) -> str:
-    return f"{name:.64} has other rules there (digest {other_digest:.64}) than here (digest {own_digest}): both sides need the same file of the game"
+def _describe_rules_mismatch(game_name: str, other_digest: str, own_digest: str) -> str:
+    return f"{game_name:.64} has other rules there (digest {other_digest:.64}) than here (digest {own_digest}): both sides need the same file of the game"

@@ -173,12 +173,12 @@ class RisklessMap:
         """Return the name of `territory`, or the number itself if the map has no such territory."""
         return self.territories[territory] if 0 <= territory < self.size else str(territory)
 
-    def find_territory(self, text: str) -> int:
-        """Return the number of the territory that `text` names or whose number it is; case is ignored.
+    def find_territory(self, name_or_number: str) -> int:
+        """Return the number of the territory that `name_or_number` names or whose number it is; case is ignored.
 
         Raises BadData for any other text; the message lists similar names.
         """
-        typed_name = " ".join(text.split())
+        typed_name = " ".join(name_or_number.split())
         if typed_name.isdecimal() and len(typed_name) < 6 and int(typed_name) < self.size:
             return int(typed_name)
         for number, name in enumerate(self.territories):
@@ -232,25 +232,27 @@ def list_roads(map: RisklessMap) -> list[tuple[int, int]]:
     return [(source, target) for source, target in list_edges(map.neighbours) if source < target]
 
 
-def _find_name_fault(name: str, territory: int, other_names: Collection[str]) -> str:
-    """Return why `name` cannot be the name of territory `territory`; empty if it can.
+def _find_name_fault(territory_name: str, territory: int, other_names: Collection[str]) -> str:
+    """Return why `territory_name` cannot be the name of territory `territory`; empty if it can.
 
     other_names  names of other territories, in lower case (`casefold`)
     """
     if (
-        not name
-        or len(name) > MAX_TERRITORY_NAME_LENGTH
-        or name != " ".join(name.split())
-        or not name.isprintable()
+        not territory_name
+        or len(territory_name) > MAX_TERRITORY_NAME_LENGTH
+        or territory_name != " ".join(territory_name.split())
+        or not territory_name.isprintable()
     ):
-        return (
-            f"{name!r:.60} is not a valid name: write 1 to {MAX_TERRITORY_NAME_LENGTH} printable characters"
-        )
-    if ">" in name:
-        return f"{name!r} must not contain '>', which separates source and target"
-    if name.isdecimal() and name != str(territory):
-        return f"{name!r} reads like the number of a territory, but its own number is {territory}"
-    return f"{name!r} is given twice (case is ignored)" if name.casefold() in other_names else ""
+        return f"{territory_name!r:.60} is not a valid name: write 1 to {MAX_TERRITORY_NAME_LENGTH} printable characters"
+    if ">" in territory_name:
+        return f"{territory_name!r} must not contain '>', which separates source and target"
+    if territory_name.isdecimal() and territory_name != str(territory):
+        return f"{territory_name!r} reads like the number of a territory, but its own number is {territory}"
+    return (
+        f"{territory_name!r} is given twice (case is ignored)"
+        if territory_name.casefold() in other_names
+        else ""
+    )
 
 
 def _make_ring_places(territory_count: int) -> list[object]:

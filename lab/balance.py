@@ -20,10 +20,10 @@ def compute_all_distances(graph: Graph) -> list[list[int]]:
     return [_compute_distances_from(graph, territory) for territory in range(len(graph))]
 
 
-def _compute_distances_from(graph: Graph, start: int) -> list[int]:
+def _compute_distances_from(graph: Graph, start_territory: int) -> list[int]:
     distances = [-1] * len(graph)
-    distances[start] = 0
-    frontier = [start]
+    distances[start_territory] = 0
+    frontier = [start_territory]
     for territory in frontier:
         for neighbour in graph[territory]:
             if distances[neighbour] < 0:

@@ -50,31 +50,31 @@ HELD_OUT_MAPS = (
 )
 
 
-def load_variant(name: str) -> RisklessMap:
-    """Return the map that `name` describes, in a form that the module docstring lists. The map is called `name`.
+def load_variant(variant_name: str) -> RisklessMap:
+    """Return the map that `variant_name` describes, in a form that the module docstring lists. The map is called `variant_name`.
 
-    Raises MapError if `name` describes no map.
+    Raises MapError if `variant_name` describes no map.
     """
-    base, colon, numbers = name.rpartition(":")
+    base, colon, numbers = variant_name.rpartition(":")
     if "=" not in numbers or numbers.endswith(".toml"):
-        return _load_base_map(name)
+        return _load_base_map(variant_name)
     if not colon:
-        raise MapError(f"{name:.60}: no such map; the form of a variant is {VARIANT_NAME_FORM}")
+        raise MapError(f"{variant_name:.60}: no such map; the form of a variant is {VARIANT_NAME_FORM}")
     new_values = {}
     for part in numbers.split(","):
         key, _, number = part.partition("=")
         if key not in ("cap", "goal") or key in new_values or not (number.isascii() and number.isdecimal()):
             raise MapError(
-                f"{name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_NAME_FORM}"
+                f"{variant_name:.60}: {part:.20} is not cap=N or goal=N, or is given twice; the form is {VARIANT_NAME_FORM}"
             )
         new_values[key] = int(number)
     try:
         return replace(
             _with_cap_and_goal(_load_base_map(base), new_values.get("cap"), new_values.get("goal")),
-            name=name,
+            name=variant_name,
         )
     except BadMap as error:
-        raise MapError(f"{name:.60}: {error}") from None
+        raise MapError(f"{variant_name:.60}: {error}") from None
 
 
 def _with_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
@@ -149,13 +149,15 @@ def make_planar_map(territory_count: int, map_number: int) -> RisklessMap:
     )
 
 
-def _is_gabriel_edge(places: Sequence[tuple[float, float]], first: int, second: int) -> bool:
-    """Return True if the disc whose diameter is the line between the points `first` and `second` contains no other point."""
-    (x, y), (a, b) = places[first], places[second]
+def _is_gabriel_edge(
+    places: Sequence[tuple[float, float]], first_place_index: int, second_place_index: int
+) -> bool:
+    """Return True if the disc whose diameter is the line between two of the points contains no other point."""
+    (x, y), (a, b) = places[first_place_index], places[second_place_index]
     return all(
         (p - x) * (p - a) + (q - y) * (q - b) >= 0
         for point, (p, q) in enumerate(places)
-        if point not in (first, second)
+        if point not in (first_place_index, second_place_index)
     )
 
 

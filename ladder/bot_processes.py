@@ -148,13 +148,13 @@ async def open_bot_processes(
         yield bot_processes
 
 
-def make_start_command(bot: BotPlan, url: str, name: str, games: Sequence[str]) -> tuple[str, ...]:
+def make_start_command(bot: BotPlan, url: str, connection_name: str, games: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts the bot.
 
     url    address of the server
-    name   name under which the bot connects
+    connection_name  name under which the bot connects
     games  custom games that the bot needs, as FILE.py:Class
 
     The command does not contain the bot's token, because other users can see command lines.
     """
-    return bot.command if bot.engine is None else make_engine_command(bot.engine, url, name, games)
+    return bot.command if bot.engine is None else make_engine_command(bot.engine, url, connection_name, games)

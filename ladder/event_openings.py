@@ -89,8 +89,8 @@ def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: i
     )
 
 
-def _load_built_in_openings(name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
-    path = find_shipped_openings_file(name, game.name)
+def _load_built_in_openings(map_name: str, game: AnyGame, seed: int) -> Sequence[Opening]:
+    path = find_shipped_openings_file(map_name, game.name)
     if path is None:
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.

@@ -46,14 +46,18 @@ class CorePinning:
         self._find_process = find_process
 
     @contextmanager
-    def pin_to_cores(self, names: Sequence[str], threads: int) -> Iterator[None]:
+    def pin_to_cores(self, connection_names: Sequence[str], threads_per_bot: int) -> Iterator[None]:
         """Pin the bots of a match to cores for the duration of the block.
 
-        names    names under which the bots are connected
-        threads  number of cores to assign: to each bot if there are enough cores, otherwise to both bots together
+        connection_names  names under which the bots are connected
+        threads_per_bot  number of cores to assign: to each bot if there are enough cores, otherwise to both bots together
         """
-        groups = [[name] for name in names] if self._has_cores_for_each_bot else [list(names)]
-        assignments = [(group, self._assign_cores(threads)) for group in groups]
+        groups = (
+            [[name] for name in connection_names]
+            if self._has_cores_for_each_bot
+            else [list(connection_names)]
+        )
+        assignments = [(group, self._assign_cores(threads_per_bot)) for group in groups]
         try:
             for group, cores in assignments:
                 for name in group:

@@ -134,7 +134,7 @@ def plan_engine_bot(engine: str) -> BotPlan:
         submit:FILE.zip    submitted bot, which runs in a container
     """
     if engine.startswith(CONTAINER_PREFIXES):
-        return BotPlan(make_valid_name(ContainerSpec.parse(engine).bot_name), engine)
+        return BotPlan(make_valid_bot_name(ContainerSpec.parse(engine).bot_name), engine)
     if engine.startswith(COMMAND_PREFIX):
         return plan_command_bot(engine.removeprefix(COMMAND_PREFIX))
     path, colon, options = engine.partition(":")
@@ -144,7 +144,7 @@ def plan_engine_bot(engine: str) -> BotPlan:
         if engine.startswith(PROGRAM_PREFIX)
         else f"{base}{colon}{options}"
     )
-    return BotPlan(make_valid_name(name), engine, threads=_parse_threads(options))
+    return BotPlan(make_valid_bot_name(name), engine, threads=_parse_threads(options))
 
 
 def plan_command_bot(command_line: str) -> BotPlan:
@@ -160,10 +160,10 @@ def plan_command_bot(command_line: str) -> BotPlan:
         raise BadLadder(
             f"{COMMAND_PREFIX} must be followed by a program and its arguments, e.g. {COMMAND_PREFIX}node my_bot.js"
         )
-    return BotPlan(make_valid_name(_make_program_name(words)), None, tuple(words))
+    return BotPlan(make_valid_bot_name(_make_program_name(words)), None, tuple(words))
 
 
-def make_valid_name(name: str) -> str:
+def make_valid_bot_name(name: str) -> str:
     """Return `name`, changed as little as necessary to be valid for a bot in a ladder."""
     printable_name = "".join(char if char.isprintable() and char != "#" else "?" for char in name)
     return printable_name[:MAX_BOT_NAME_LENGTH].strip() or "?"
@@ -185,25 +185,25 @@ def _parse_threads(engine_options: str) -> int:
     )
 
 
-def check_event_name(text: str) -> str:
-    """Return `text` if it is a valid name of an event. Raises ValueError for any other text."""
-    if not 1 <= len(text) <= MAX_EVENT_NAME_LENGTH or not text.isprintable():
+def check_event_name(event_name: str) -> str:
+    """Return `event_name` if it is a valid name of an event. Raises ValueError for any other text."""
+    if not 1 <= len(event_name) <= MAX_EVENT_NAME_LENGTH or not event_name.isprintable():
         raise ValueError(f"must be 1 to {MAX_EVENT_NAME_LENGTH} printable characters")
-    return text
+    return event_name
 
 
-def parse_openings(text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
+def parse_openings(openings_text: str, folder: Path | None = None) -> int | Path | Literal["shipped"]:
     """Parse openings: a number of random plies, `shipped`, or a file relative to `folder`.
 
     Raises ValueError for too many plies.
     """
-    if text == SHIPPED_OPENINGS:
+    if openings_text == SHIPPED_OPENINGS:
         return SHIPPED_OPENINGS
-    if not text.isdecimal():
-        return (folder or Path()) / text
-    if int(text) > MAX_OPENING_PLIES:
-        raise ValueError(f"must be at most {MAX_OPENING_PLIES} plies, not {text}")
-    return int(text)
+    if not openings_text.isdecimal():
+        return (folder or Path()) / openings_text
+    if int(openings_text) > MAX_OPENING_PLIES:
+        raise ValueError(f"must be at most {MAX_OPENING_PLIES} plies, not {openings_text}")
+    return int(openings_text)
 
 
 def check_format(format_name: str) -> str:

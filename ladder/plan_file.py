@@ -23,7 +23,7 @@ from arena.ladder.plan import (
     check_event_name,
     check_format,
     make_names_unique,
-    make_valid_name,
+    make_valid_bot_name,
     parse_openings,
     plan_engine_bot,
 )
@@ -142,12 +142,12 @@ def _plan_bot(file: TomlFile, table: BotTable, index: int) -> BotPlan:
         raise file.locate_error(
             ["bots", index], "a bot must have exactly one of engine, exec, command, image and submit"
         )
-    if table.name is not None and table.name != make_valid_name(table.name):
+    if table.name is not None and table.name != make_valid_bot_name(table.name):
         raise file.locate_error(
             ["bots", index, "name"], f"must be 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
         )
     if table.command:
-        plan = BotPlan(make_valid_name(Path(table.command[0]).name), None, table.command)
+        plan = BotPlan(make_valid_bot_name(Path(table.command[0]).name), None, table.command)
     else:
         plan = file.parse(["bots", index], plan_engine_bot, _make_engine_spec(table))
     return replace(

@@ -104,12 +104,12 @@ class ThreadAllocation:
     def _count_required_threads(self, bot: BotPlan) -> int:
         return bot.count_required_threads(self.core_count) or 1
 
-    def _count_used_threads(self, name: str) -> int:
+    def _count_used_threads(self, bot_name: str) -> int:
         """Return the number of threads of a bot by its plan, or else as the bot reported it."""
         planned = next(
-            (bot.count_required_threads(self.core_count) for bot in self.bots if bot.name == name), 0
+            (bot.count_required_threads(self.core_count) for bot in self.bots if bot.name == bot_name), 0
         )
-        return planned or self.count_reported_threads(name) or 1
+        return planned or self.count_reported_threads(bot_name) or 1
 
-    def _count_planned_threads(self, name: str) -> int:
-        return next((bot.threads for bot in self.bots if bot.name == name), 0)
+    def _count_planned_threads(self, bot_name: str) -> int:
+        return next((bot.threads for bot in self.bots if bot.name == bot_name), 0)

@@ -35,8 +35,10 @@ _DECODER = msgspec.json.Decoder(Land)
 
 
 @cache
-def load_shipped_land(name: str) -> Land:
-    """Return the land of the built-in map called `name`. Raises MapError if no built-in map has this name."""
-    if name not in list_map_names():
-        raise MapError(f"no built-in map is called {name!r:.80}: it is one of {', '.join(list_map_names())}")
-    return _DECODER.decode((CELLS_FOLDER / f"{name}.json").read_bytes())
+def load_shipped_land(map_name: str) -> Land:
+    """Return the land of the built-in map called `map_name`. Raises MapError if no built-in map has this name."""
+    if map_name not in list_map_names():
+        raise MapError(
+            f"no built-in map is called {map_name!r:.80}: it is one of {', '.join(list_map_names())}"
+        )
+    return _DECODER.decode((CELLS_FOLDER / f"{map_name}.json").read_bytes())

@@ -115,28 +115,28 @@ def make_grid_map(width: int, height: int) -> RisklessMap:
     )
 
 
-def make_column_letters(number: int) -> str:
-    """Return the letters of column `number` (from 0): a to z, then aa, ab …"""
+def make_column_letters(column_number: int) -> str:
+    """Return the letters of column `column_number` (from 0): a to z, then aa, ab …"""
     letters = ""
-    number += 1
-    while number:
-        number, letter = divmod(number - 1, 26)
+    column_number += 1
+    while column_number:
+        column_number, letter = divmod(column_number - 1, 26)
         letters = chr(ord("a") + letter) + letters
     return letters
 
 
-def generate_map(name: str) -> RisklessMap:
+def generate_map(map_name: str) -> RisklessMap:
     """Return the map for `ring:N` or `grid:WxH`. Raises ValueError for any other text; the message shows valid forms."""
-    kind, numbers = parse_generated_name(name)
+    kind, numbers = parse_generated_map_name(map_name)
     return make_ring_map(*numbers) if kind == "ring" else make_grid_map(*numbers)
 
 
-def parse_generated_name(name: str) -> tuple[str, tuple[int, ...]]:
+def parse_generated_map_name(map_name: str) -> tuple[str, tuple[int, ...]]:
     """Return the kind and the numbers of `ring:N` or `grid:WxH`. The product of the numbers is the number of territories.
 
     No map is created. Raises ValueError for any other text; the message shows valid forms.
     """
-    kind, _, size = name.partition(":")
+    kind, _, size = map_name.partition(":")
     number_texts = size.lower().split("x", 2)
     if all(text.isascii() and text.isdecimal() and len(text) <= 4 for text in number_texts):
         numbers = tuple(map(int, number_texts))

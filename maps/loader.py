@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena.games.name_hints import suggest_name
 from arena.games.riskless_map import RisklessMap
-from arena.maps.generators import generate_map, parse_generated_name
+from arena.maps.generators import generate_map, parse_generated_map_name
 from arena.maps.map_file import MapError, MapFile, UnknownMap, read_map_file
 
 MAPS_FOLDER = Path(__file__).parent
@@ -37,19 +37,23 @@ def _list_built_in_names() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in MAPS_FOLDER.glob("*.toml")))
 
 
-def count_generated_territories(name: str) -> int | None:
+def count_generated_territories(map_name: str) -> int | None:
     """Return the number of territories of a generated map from its name, or None for other names.
 
     Raises MapError if the name is malformed.
     """
-    return prod(_parse_generated_name(name)[1]) if ":" in name and not name.endswith(".toml") else None
+    return (
+        prod(_parse_generated_map_name(map_name)[1])
+        if ":" in map_name and not map_name.endswith(".toml")
+        else None
+    )
 
 
-def _parse_generated_name(name: str) -> tuple[str, tuple[int, ...]]:
+def _parse_generated_map_name(map_name: str) -> tuple[str, tuple[int, ...]]:
     try:
-        return parse_generated_name(name)
+        return parse_generated_map_name(map_name)
     except ValueError as error:
-        raise MapError(f"{name:.60}: no such map: {error}") from None
+        raise MapError(f"{map_name:.60}: no such map: {error}") from None
 
 
 def load_map(name: str) -> RisklessMap:
@@ -60,26 +64,26 @@ def load_map(name: str) -> RisklessMap:
     return load_map_file(name).map
 
 
-def load_map_file(name: str) -> MapFile:
-    """Return the map called `name` as `load_map` does, with its description, continents and other data for pictures.
+def load_map_file(map_name: str) -> MapFile:
+    """Return the map called `map_name` as `load_map` does, with its description, continents and other data for pictures.
 
     Raises MapError if there is no such map or its file is invalid.
     """
-    if name.endswith(".toml"):
-        return read_map_file(Path(name))
-    if name in _list_built_in_names():
-        return _load_cached_map(name)
-    if ":" in name:
-        kind, numbers = _parse_generated_name(name)
+    if map_name.endswith(".toml"):
+        return read_map_file(Path(map_name))
+    if map_name in _list_built_in_names():
+        return _load_cached_map(map_name)
+    if ":" in map_name:
+        kind, numbers = _parse_generated_map_name(map_name)
         # Normalise the name, so that a map has one name however its numbers are written.
         return _load_cached_map(f"{kind}:{'x'.join(map(str, numbers))}")
-    suggestion = suggest_name(name, [*list_map_names(), "ring:N", "grid:WxH"])
-    raise UnknownMap(f"{name:.60}: no such map: {suggestion}")
+    suggestion = suggest_name(map_name, [*list_map_names(), "ring:N", "grid:WxH"])
+    raise UnknownMap(f"{map_name:.60}: no such map: {suggestion}")
 
 
 @lru_cache(maxsize=MAX_CACHED_MAPS)
-def _load_cached_map(name: str) -> MapFile:
-    if ":" not in name:
-        return read_map_file(MAPS_FOLDER / f"{name}.toml")
-    kind, _, size = name.partition(":")
-    return MapFile(generate_map(name), f"A {kind} of {size} territories, generated")
+def _load_cached_map(map_name: str) -> MapFile:
+    if ":" not in map_name:
+        return read_map_file(MAPS_FOLDER / f"{map_name}.toml")
+    kind, _, size = map_name.partition(":")
+    return MapFile(generate_map(map_name), f"A {kind} of {size} territories, generated")

@@ -160,18 +160,18 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
 
 
 def _find_neighbours(
-    names: Sequence[str], territory_numbers: Mapping[str, int], roads: Sequence[int | str]
+    territory_names: Sequence[str], territory_numbers: Mapping[str, int], roads: Sequence[int | str]
 ) -> tuple[int, ...]:
     """Return the numbers of the territories to which `roads` lead. A road is given as a territory's number or name.
 
-    names              names of all territories
+    territory_names    names of all territories
     territory_numbers  number of each territory, by its name in lower case (`casefold`)
 
     Raises ValueError for an unknown name.
     """
     for name in roads:
         if isinstance(name, str) and name.casefold() not in territory_numbers:
-            raise ValueError(f"no territory is called {name!r:.60}{did_you_mean(name, names)}")
+            raise ValueError(f"no territory is called {name!r:.60}{did_you_mean(name, territory_names)}")
     return tuple(territory_numbers[road.casefold()] if isinstance(road, str) else road for road in roads)
 
 

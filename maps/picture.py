@@ -56,8 +56,8 @@ PICTURE_STYLE = f"""<style>
 
 
 @lru_cache(maxsize=8)
-def _load_shipped_picture(name: str) -> MapPicture:
-    return MapPicture(load_map_file(name), load_shipped_land(name))
+def _load_shipped_picture(map_name: str) -> MapPicture:
+    return MapPicture(load_map_file(map_name), load_shipped_land(map_name))
 
 
 def make_map_picture(file: MapFile) -> MapPicture:

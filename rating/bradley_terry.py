@@ -73,14 +73,14 @@ class _ResultGraph(NamedTuple):
     draws: FloatArray
 
 
-def _fit_ratings(n: int, graph: _ResultGraph) -> FloatArray:
-    """Return the log-odds ratings of `n` players by maximum likelihood, with Newton's method and halved steps."""
-    theta = np.zeros(n)
+def _fit_ratings(player_count: int, graph: _ResultGraph) -> FloatArray:
+    """Return the log-odds ratings of `player_count` players by maximum likelihood, with Newton's method and halved steps."""
+    theta = np.zeros(player_count)
     likelihood = _compute_log_likelihood(theta, graph)
     for _ in range(_MAX_NEWTON_STEPS):
         surplus = graph.score - graph.games * _logistic(theta[graph.a] - theta[graph.b])
         gradient = PRIOR_DRAWS_PER_PLAYER * (0.5 - _logistic(theta))
-        gradient += np.bincount(graph.a, surplus, n) - np.bincount(graph.b, surplus, n)
+        gradient += np.bincount(graph.a, surplus, player_count) - np.bincount(graph.b, surplus, player_count)
         newton_step = np.linalg.solve(_compute_information_matrix(theta, graph), gradient)
         step_size = 1.0
         while True:

@@ -369,7 +369,7 @@ class _EncounterNode:
     pairs_started: int = 0
     winner: str | None = None
 
-    def start_pair(self) -> None:
+    def count_started_pair(self) -> None:
         """Count one more pair of matches of this encounter as scheduled."""
         self.pairs_started += 1
         self.pairs_to_play += 1
@@ -468,7 +468,7 @@ class KnockoutFormat:
             first,
             second,
         )
-        node.start_pair()
+        node.count_started_pair()
         return pair
 
     def record_pair(
@@ -527,27 +527,27 @@ def _to_encounter(node: _EncounterNode) -> Encounter:
     return Encounter(first, second, points[0], points[1], node.winner)
 
 
-def _make_bracket_seeds(n: int) -> list[int]:
-    """Return the seeds, from 0, in the order of the bracket for `n` bots.
+def _make_bracket_seeds(bot_count: int) -> list[int]:
+    """Return the seeds, from 0, in the order of the bracket for `bot_count` bots.
 
-    The number of places is the smallest power of two that is at least `n`. Seeds from `n` on are byes.
+    The number of places is the smallest power of two that is at least `bot_count`. Seeds from `bot_count` on are byes.
     """
     seeds = [0]
-    while len(seeds) < n:
+    while len(seeds) < bot_count:
         size = 2 * len(seeds)
         seeds = [other for seed in seeds for other in (seed, size - 1 - seed)]
     return seeds
 
 
 def make_format(
-    name: str,
+    format_name: str,
     bots: Sequence[str],
     rounds: int | None,
     start_count: int,
     seed: int,
     changes: Iterable[RosterChange] = (),
 ) -> Format:
-    """Return the format called `name`: one of `FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
+    """Return the format called `format_name`: one of `FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
 
     bots         names of the bots in order of seeding; in a gauntlet, the first one plays all others
     rounds       number of rounds; None for an endless event
@@ -562,9 +562,9 @@ def make_format(
         ARENA_FORMAT: ArenaFormat,
         "knockout": lambda: KnockoutFormat(bots, rounds or 1, start_count),
     }
-    if name not in makers:
-        raise ValueError(f"no format is called {name!r:.40}: choose from {', '.join(FORMATS)}")
-    format = makers[name]()
+    if format_name not in makers:
+        raise ValueError(f"no format is called {format_name!r:.40}: choose from {', '.join(FORMATS)}")
+    format = makers[format_name]()
     if isinstance(format, SwissFormat):
         format.change_roster(*changes)
     return format

@@ -105,10 +105,10 @@ class _AlternatingTree:
             b = self.parent[self.mate[b]]
         return b
 
-    def flip_path(self, end: int) -> None:
-        """Swap matched and unmatched edges along the path from the root to `end`."""
-        while end >= 0:
-            before = self.parent[end]
+    def flip_path(self, end_vertex: int) -> None:
+        """Swap matched and unmatched edges along the path from the root to `end_vertex`."""
+        while end_vertex >= 0:
+            before = self.parent[end_vertex]
             following = self.mate[before]
-            self.mate[end], self.mate[before] = before, end
-            end = following
+            self.mate[end_vertex], self.mate[before] = before, end_vertex
+            end_vertex = following

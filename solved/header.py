@@ -160,9 +160,9 @@ def decode_header(data: memoryview, file_name: str) -> tuple[Header, BlockIndex]
 _decode = msgspec.json.Decoder(Header).decode
 
 
-def _parse_header(data: bytes, file_name: str) -> Header:
+def _parse_header(header_bytes: bytes, file_name: str) -> Header:
     try:
-        header = _decode(data)
+        header = _decode(header_bytes)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadTable(
             f"{file_name} is damaged: its header cannot be read ({error}); solve the map again"

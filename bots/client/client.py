@@ -91,8 +91,8 @@ class _Disconnected(ConnectionLost):
     The message is a one-line reason. `is_server_stopping` is True if the server is shutting down.
     """
 
-    def __init__(self, line: str, *, is_server_stopping: bool) -> None:
-        super().__init__(line)
+    def __init__(self, reason: str, *, is_server_stopping: bool) -> None:
+        super().__init__(reason)
         self.is_server_stopping = is_server_stopping
 
 

@@ -167,34 +167,34 @@ class Worker:
 
 
 def schedule_hang_check(
-    clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
+    clock: TimeSource, match_id: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
     """Schedule the interruption of a finished match's bot, in case it still thinks after `MAX_SECONDS_AFTER_MATCH_END`.
 
     clock       source of the time at which the check is due
-    match       id of the match
+    match_id    id of the match
     worker      thread of the match's bot
     on_problem  function that shows a line to the bot's owner
     """
-    clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _interrupt_hung_bot, clock, match, worker, on_problem)
+    clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _interrupt_hung_bot, clock, match_id, worker, on_problem)
 
 
 def _interrupt_hung_bot(
-    clock: TimeSource, match: str, worker: Worker, on_problem: Callable[[str], None]
+    clock: TimeSource, match_id: str, worker: Worker, on_problem: Callable[[str], None]
 ) -> None:
     if worker.is_alive:
         on_problem(
-            f"match {match}: {worker.current_method} has not returned {MAX_SECONDS_AFTER_MATCH_END:g} s after the end of the match,"
+            f"match {match_id}: {worker.current_method} has not returned {MAX_SECONDS_AFTER_MATCH_END:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
         worker.interrupt()
-        clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _report_hung_bot, match, worker, on_problem)
+        clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _report_hung_bot, match_id, worker, on_problem)
 
 
-def _report_hung_bot(match: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
+def _report_hung_bot(match_id: str, worker: Worker, on_problem: Callable[[str], None]) -> None:
     if worker.is_alive:
         on_problem(
-            f"match {match}: {worker.current_method} cannot be interrupted, and keeps running: use"
+            f"match {match_id}: {worker.current_method} cannot be interrupted, and keeps running: use"
             " --isolate to give each match its own process, which can be killed"
         )
 

@@ -42,13 +42,13 @@ PrintNote = Callable[[str], None]
 """Function that shows the bot's owner a message other than a result."""
 
 
-def run_bot(engine: Engine, settings: BotSettings, name: str) -> None:
-    """Play under `name`; with --unique, under the first of NAME, NAME-2, NAME-3 … that is free.
+def run_bot(engine: Engine, settings: BotSettings, bot_name: str) -> None:
+    """Play under `bot_name`; with --unique, under the first of NAME, NAME-2, NAME-3 … that is free.
 
     Raises UsageError for an invalid URL, and CommandError if the client cannot continue for another reason.
     """
     with open_owner_console(settings.log) as console:
-        _run_client(engine, settings, name, console)
+        _run_client(engine, settings, bot_name, console)
 
 
 def _run_client(engine: Engine, settings: BotSettings, name: str, console: OwnerConsole) -> None:
@@ -80,24 +80,28 @@ def _run_client(engine: Engine, settings: BotSettings, name: str, console: Owner
     raise CommandError(f"every name from {name} to {name}-{MAX_NAME_NUMBER} is taken: give another --name")
 
 
-def _open_session_file(settings: BotSettings, name: str, console: OwnerConsole) -> SessionFile | None:
-    """Return the file from which the bot `name` resumes; None if another process uses it or it cannot be created."""
+def _open_session_file(settings: BotSettings, bot_name: str, console: OwnerConsole) -> SessionFile | None:
+    """Return the file from which the bot `bot_name` resumes; None if another process uses it or it cannot be created."""
     folder = settings.state
     try:
         return SessionFile(
             (get_user_state_folder() if folder is None else folder)
-            / make_session_file_name(name, settings.url)
+            / make_session_file_name(bot_name, settings.url)
         )
     except (BlockingIOError, RuntimeError):
         return None  # another process uses the file, or there is no home directory
     except OSError as error:
         reason = f"cannot keep the session in {folder or get_user_state_folder()}: {error.strerror}"
-        console.print_note(f"{reason}; without its token, a restarted {name} loses its matches")
+        console.print_note(f"{reason}; without its token, a restarted {bot_name} loses its matches")
         return None
 
 
 async def _play_matches(
-    engine: Engine, settings: BotSettings, name: str, console: OwnerConsole, session_file: SessionFile | None
+    engine: Engine,
+    settings: BotSettings,
+    bot_name: str,
+    console: OwnerConsole,
+    session_file: SessionFile | None,
 ) -> str:
     """Play until the client stops. Return the numbers of matches won, drawn, lost and void, as text.
 
@@ -105,7 +109,7 @@ async def _play_matches(
     """
     options = ClientSettings(
         settings.url,
-        name,
+        bot_name,
         token=settings.token,
         matches=settings.matches,
         # Only the spec of a built-in engine is sent: the path of a file and a command line stay private.
@@ -221,14 +225,14 @@ class OwnerConsole:
         self._failed_outputs: set[str] = set()
         """Names of the outputs that could not be written, about which the owner has been informed."""
 
-    def print_result(self, line: str) -> None:
+    def print_result(self, result_line: str) -> None:
         """Print a result without a timestamp, so that programs can parse the line.
 
         Raises BrokenPipeError if the program that reads standard output has ended.
         """
-        self._write_log(line)
+        self._write_log(result_line)
         try:
-            _write_line(out.file, line)
+            _write_line(out.file, result_line)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -252,11 +256,11 @@ class OwnerConsole:
         except OSError as error:
             self._report_failure(self._log.name, error)
 
-    def _report_failure(self, name: str, error: OSError) -> None:
-        """Report once, on the outputs that still work, that lines of the output called `name` are lost."""
-        if name not in self._failed_outputs:
-            self._failed_outputs.add(name)
-            self.print_note(f"lines are lost, because {name} cannot be written: {error.strerror}")
+    def _report_failure(self, output_name: str, error: OSError) -> None:
+        """Report once, on the outputs that still work, that lines of the output called `output_name` are lost."""
+        if output_name not in self._failed_outputs:
+            self._failed_outputs.add(output_name)
+            self.print_note(f"lines are lost, because {output_name} cannot be written: {error.strerror}")
 
 
 def _write_line(stream: IO[str], line: str) -> None:

@@ -46,25 +46,25 @@ def load_game(game_spec: str, map_name: str) -> AnyGame:
         raise UsageError(f"--map: {error}") from None
 
 
-def load_tree_game(name: str) -> Game[Any, Any]:
-    """Return the explicit tree called `name`, otherwise Riskless on the map `name`, otherwise the game `name`.
+def load_tree_game(tree_name: str) -> Game[Any, Any]:
+    """Return the explicit tree called `tree_name`, otherwise Riskless on the map `tree_name`, otherwise the game `tree_name`.
 
-    Raises UsageError if `name` is none of these, or the file of the tree or game is invalid.
+    Raises UsageError if `tree_name` is none of these, or the file of the tree or game is invalid.
     """
     try:
-        return load_tree(name)
+        return load_tree(tree_name)
     except UnknownTree as error:
         unknown_tree = f"{error}, or give the name of a Riskless map or of a game"
     except TreeError as error:
         raise UsageError(str(error)) from None
     try:
-        return make_game_on_map(Riskless.name, name)
+        return make_game_on_map(Riskless.name, tree_name)
     except MapError as error:
-        if name.endswith(".toml"):
+        if tree_name.endswith(".toml"):
             raise UsageError(str(error)) from None
         # otherwise a game may have the name
     try:
-        return _make_game(name, DEFAULT_MAP)
+        return _make_game(tree_name, DEFAULT_MAP)
     except UnknownGame:
         raise UsageError(unknown_tree) from None
     except (GameError, BadSpec) as error:
@@ -89,13 +89,13 @@ def load_engine(spec: str) -> Engine:
         raise UsageError(str(error)) from None
 
 
-def parse_position(game: Game[Any, Any], text: str) -> Any:
+def parse_position(game: Game[Any, Any], position_text: str) -> Any:
     """Return the position of `game` in the text of the option `--position`; the start position if it is empty.
 
     Raises UsageError if the text is not a position, or the match is over in it.
     """
     try:
-        position = game.position_from_text(text) if text else game.start()
+        position = game.position_from_text(position_text) if position_text else game.start()
     except BadData as error:
         raise UsageError(f"--position: {error}") from None
     outcome = game.outcome(position)

@@ -82,14 +82,14 @@ class Container:
     submission: Path | None
     """Zip file with the bot; None if the image itself contains the bot."""
 
-    def create(self, name: str, folder: Path, core_count: int) -> None:
-        """Create a container named `name`. Raises BadSpec if the container engine refuses, or the submission is invalid.
+    def create(self, container_name: str, folder: Path, core_count: int) -> None:
+        """Create a container named `container_name`. Raises BadSpec if the container engine refuses, or the submission is invalid.
 
         folder      empty folder, into which the submission is unpacked
         core_count  maximum number of cores that the container may use
         """
         options = [
-            f"--name={name}",
+            f"--name={container_name}",
             f"--cpus={min(core_count, os.cpu_count() or 1)}",
             *_make_cpu_limit_options(),
         ]

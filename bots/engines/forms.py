@@ -132,5 +132,7 @@ def _find_reason_for_python(spec: Spec, game: Game[Any, Any] | None) -> str:
     return ""
 
 
-def _remove_options(spec: Spec, *names: str) -> Spec:
-    return replace(spec, values={name: value for name, value in spec.values.items() if name not in names})
+def _remove_options(spec: Spec, *option_names: str) -> Spec:
+    return replace(
+        spec, values={name: value for name, value in spec.values.items() if name not in option_names}
+    )

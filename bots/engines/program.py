@@ -185,25 +185,25 @@ def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _parse_answer(line: bytes, example_answer: str) -> dict[str, Any]:
-    if len(line) > MAX_OUTPUT_LINE_BYTES:
+def _parse_answer(answer_line: bytes, example_answer: str) -> dict[str, Any]:
+    if len(answer_line) > MAX_OUTPUT_LINE_BYTES:
         raise ProgramFault(
-            f"the program wrote a line of more than {MAX_OUTPUT_LINE_BYTES} bytes: {make_printable_excerpt(line)}"
+            f"the program wrote a line of more than {MAX_OUTPUT_LINE_BYTES} bytes: {make_printable_excerpt(answer_line)}"
         )
     try:
-        answer = json.loads(line)
+        answer = json.loads(answer_line)
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict):
         raise ProgramFault(
-            f"the program wrote {make_printable_excerpt(line)}, which is not an answer; a valid one is {example_answer}"
+            f"the program wrote {make_printable_excerpt(answer_line)}, which is not an answer; a valid one is {example_answer}"
         )
     return answer
 
 
-def make_printable_excerpt(line: bytes) -> str:
+def make_printable_excerpt(output_line: bytes) -> str:
     """Return the beginning of a program's line in printable characters, for an error message."""
-    text = _to_printable(line[: 4 * MAX_EXCERPT_CHARACTERS].decode(errors="replace").strip())
+    text = _to_printable(output_line[: 4 * MAX_EXCERPT_CHARACTERS].decode(errors="replace").strip())
     return f"{text[:MAX_EXCERPT_CHARACTERS]}…" if len(text) > MAX_EXCERPT_CHARACTERS else text
 
 

@@ -30,7 +30,7 @@ from arena.bots.engines.searching import make_searcher
 from arena.bots.evaluators.catalogue import evaluator_for, make_dynamic_predicate
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import MAX_DEPTH, NO_LIMIT, Report
-from arena.bots.search.monitor import SearchMonitor, Stopped, never_stop, stop_after
+from arena.bots.search.monitor import SearchMonitor, Stopped, never_stop, stop_after_nodes
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
@@ -57,15 +57,15 @@ class SearchTooLarge(ValueError):
     """Raised when a search visits more nodes than allowed; the message is one line."""
 
 
-def _make_reference_options(name: str) -> Options:
+def _make_reference_options(algorithm_name: str) -> Options:
     options: dict[str, IntegerOption | FractionOption | TextOption] = {"evaluator": _EVALUATOR_OPTION}
-    if ALGORITHMS[name].is_parallel:
+    if ALGORITHMS[algorithm_name].is_parallel:
         options["threads"] = IntegerOption(1, 1, 64)
-    if name == "jamboree":
+    if algorithm_name == "jamboree":
         options["prune"] = FractionOption(0.5)
-    if name.startswith("lazy"):
+    if algorithm_name.startswith("lazy"):
         options |= {"keep": TextOption("no", ("yes", "no")), "dynamic": IntegerOption(0, 0, 20)}
-    if name == "lazy-ordered":
+    if algorithm_name == "lazy-ordered":
         options["take"] = IntegerOption(0, 0, 1000)
     return options
 
@@ -96,14 +96,14 @@ class SearchLimits:
         return DEFAULT_MAX_NODES if is_compiled else DEFAULT_MAX_PYTHON_NODES
 
 
-def parse_reference_spec(text: str) -> Spec:
-    """Return the parsed spec of an algorithm of `bots.search`. Raises BadSpec if `text` is not a valid spec."""
-    return parse_spec(text, REFERENCE_OPTIONS, "algorithm")
+def parse_reference_spec(spec_text: str) -> Spec:
+    """Return the parsed spec of an algorithm of `bots.search`. Raises BadSpec if `spec_text` is not a valid spec."""
+    return parse_spec(spec_text, REFERENCE_OPTIONS, "algorithm")
 
 
-def parse_analysing_engine(text: str) -> Spec:
-    """Return the parsed spec of an engine that searches. Raises BadSpec if `text` is not a valid spec."""
-    spec = parse_spec(text, ENGINE_OPTIONS, "engine that searches")
+def parse_analysing_engine(spec_text: str) -> Spec:
+    """Return the parsed spec of an engine that searches. Raises BadSpec if `spec_text` is not a valid spec."""
+    spec = parse_spec(spec_text, ENGINE_OPTIONS, "engine that searches")
     if "truth" in spec.explicit:
         raise BadSpec(
             f"{spec.name}: truth is an option for matches: leave it out, because the tablebase is shown beside the search anyway"
@@ -126,7 +126,9 @@ def run_reference_search(
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
     node_limit = min(max_nodes, MAX_TRACED_NODES) if tracing else max_nodes
-    monitor = SearchMonitor(never_stop if node_limit == NO_LIMIT else stop_after(node_limit), tracing=tracing)
+    monitor = SearchMonitor(
+        never_stop if node_limit == NO_LIMIT else stop_after_nodes(node_limit), tracing=tracing
+    )
     try:
         with ThreadPool(spec.values.get("threads", 1)) as pool:
             settings = _make_algorithm_settings(game, spec, pool)

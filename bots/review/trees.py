@@ -29,18 +29,18 @@ def list_tree_names() -> list[str]:
     return sorted(path.stem for path in TREES_FOLDER.glob("*.json"))
 
 
-def load_tree(name: str) -> ExplicitGame:
-    """Return the tree called `name`, ignoring case, or the tree in the file NAME.json.
+def load_tree(tree_name: str) -> ExplicitGame:
+    """Return the tree called `tree_name`, ignoring case, or the tree in the file NAME.json.
 
     Raises TreeError if there is no such tree, or the file is invalid.
     """
-    if name.endswith(".json"):
-        return _read_tree(Path(name))
-    for tree_name in list_tree_names():
-        if tree_name.casefold() == name.casefold():
-            return _read_tree(TREES_FOLDER / f"{tree_name}.json")
+    if tree_name.endswith(".json"):
+        return _read_tree(Path(tree_name))
+    for known_name in list_tree_names():
+        if known_name.casefold() == tree_name.casefold():
+            return _read_tree(TREES_FOLDER / f"{known_name}.json")
     raise UnknownTree(
-        f"no tree is called {name!r:.60}: choose from {', '.join(list_tree_names())}, or a file NAME.json"
+        f"no tree is called {tree_name!r:.60}: choose from {', '.join(list_tree_names())}, or a file NAME.json"
     )
 
 

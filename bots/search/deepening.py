@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol
 
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop, stop_after
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, never_stop, stop_after_nodes
 from arena.bots.search.ordering import move_to_front
 from arena.bots.search.play import Search
 from arena.bots.search.problem import Line, SearchResult
@@ -77,7 +77,7 @@ def deepen(
         )
     yield Report(0, 0, order[0], (order[0],), 0, is_depth_finished=False)
     nodes = 0
-    reached_limit = stop_after(max_nodes)
+    reached_limit = stop_after_nodes(max_nodes)
     stop_or_limit = stop if max_nodes >= NO_LIMIT else lambda: reached_limit() or stop()
     for depth in range(1, max_depth + 1):
         results: list[SearchResult[M]] = []

@@ -15,7 +15,7 @@ from typing import Any
 
 from arena.bots.search.algorithms import ALGORITHMS, AlgorithmSettings
 from arena.bots.search.deepening import deepen
-from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, stop_after
+from arena.bots.search.monitor import SearchMonitor, Stop, Stopped, stop_after_nodes
 from arena.bots.search.play import AlphaBeta
 from arena.bots.search.problem import Problem
 from arena.bots.search.table import Table
@@ -31,14 +31,14 @@ The iterator ends when the budget is exceeded, or when no search can go deeper.
 """
 
 
-def _make_fixed_depth_counter(name: str) -> LeafCounter:
+def _make_fixed_depth_counter(algorithm_name: str) -> LeafCounter:
     def count_leaves_by_depth(problem: Problem[Any, Any], position: Any, max_leaves: int) -> Iterator[int]:
         with ThreadPool(1) as pool:
             for depth in range(1, MAX_COMPARED_DEPTH + 1):
                 # limit nodes instead, because the leaves of a parallel part are only known after its end
-                monitor = SearchMonitor(stop_after(2 * max_leaves + 100))
+                monitor = SearchMonitor(stop_after_nodes(2 * max_leaves + 100))
                 try:
-                    ALGORITHMS[name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
+                    ALGORITHMS[algorithm_name].run(problem, position, depth, monitor, AlgorithmSettings(pool))
                 except Stopped:
                     return
                 if monitor.leaves > max_leaves:

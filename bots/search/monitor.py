@@ -32,7 +32,7 @@ def never_stop() -> bool:
     return False
 
 
-def stop_after(max_nodes: int) -> Stop:
+def stop_after_nodes(max_nodes: int) -> Stop:
     """Return a `stop` function that lets one search enter at most `max_nodes` nodes."""
     poll_numbers = count(1)
     return lambda: next(poll_numbers) > max_nodes

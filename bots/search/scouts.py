@@ -108,7 +108,10 @@ class _InnerNode(Generic[P, M]):
         if first_result[0] >= self.beta or len(self.moves) == 1:
             self.monitor.join(self.forks[0])
             return first_result
-        tests = [self.pool.submit(partial(self._test_child, index)) for index in range(1, len(self.moves))]
+        tests = [
+            self.pool.submit(partial(self._test_child_by_null_window, index))
+            for index in range(1, len(self.moves))
+        ]
         try:
             return self._collect_tests(tests, first_result)
         except Stopped:
@@ -120,7 +123,7 @@ class _InnerNode(Generic[P, M]):
             self.pool.withdraw(test for test in tests if not test.is_done)
             self.monitor.join(fork for forks in self.forks for fork in forks)
 
-    def _test_child(self, index: int) -> tuple[ValueAndLine[M], bool]:
+    def _test_child_by_null_window(self, index: int) -> tuple[ValueAndLine[M], bool]:
         """Search the child `index` with a null window at the current alpha.
 
         Return a bound on the child's value with its line, and True if the bound exceeds alpha.

@@ -18,10 +18,10 @@ class Seq(Generic[A]):
 
     __slots__ = ("_elements", "_first_index")
 
-    def __init__(self, elements: Iterable[A] = (), first: int = 0) -> None:
-        """Create a sequence of `elements` from the index `first` on."""
+    def __init__(self, elements: Iterable[A] = (), first_index: int = 0) -> None:
+        """Create a sequence of `elements` from the index `first_index` on."""
         self._elements = elements if isinstance(elements, tuple) else tuple(elements)
-        self._first_index = first
+        self._first_index = first_index
 
     def view(self) -> View[A]:
         """Return the view of the sequence: Nil if it is empty, otherwise a Cons."""

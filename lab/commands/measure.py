@@ -158,18 +158,22 @@ def measure_command(
             write_json(measured, json)
 
 
-def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[Opening]:
-    """Return the openings in the file `name`, or those shipped with the package for the map if `name` is `shipped`.
+def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: int) -> list[Opening]:
+    """Return the openings in the file `openings_name`, or those shipped with the package for the map if `openings_name` is `shipped`.
 
     games    the game on each map to measure; more than one map is an error
-    matches  number of openings needed
+    match_count  number of openings needed
 
     Raises UsageError for bad or too few openings, and for `shipped` if the game is not Riskless itself.
     """
     if len(games) != 1:
         raise UsageError(f"--openings: works with one map only, not with {len(games)}")
     [game] = games
-    path = find_shipped_openings_file(game.map.name, game.name) if name == "shipped" else Path(name)
+    path = (
+        find_shipped_openings_file(game.map.name, game.name)
+        if openings_name == "shipped"
+        else Path(openings_name)
+    )
     if path is None and game.name != Riskless.name:
         raise UsageError(
             f"--openings: the shipped openings are for riskless, and may be illegal in {game.name}; leave out --openings "
@@ -181,9 +185,9 @@ def _read_openings(name: str, games: Sequence[Riskless], matches: int) -> list[O
         [map_openings] = read_openings(path, [cast("AnyGame", game)])
     except BadOpenings as problem:
         raise UsageError(f"--openings: {problem}") from None
-    if len(map_openings) < matches:
+    if len(map_openings) < match_count:
         raise UsageError(
-            f"--matches: must be at most {len(map_openings)}, the number of openings in {path.name}, not {matches}"
+            f"--matches: must be at most {len(map_openings)}, the number of openings in {path.name}, not {match_count}"
         )
     return map_openings
 

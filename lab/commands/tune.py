@@ -161,7 +161,7 @@ def tune_command(
     initial_weights |= dict.fromkeys(without or (), 0)
     if str(output) == "-":
         raise UsageError("--out -: name a file, because the progress is on standard output")
-    _check_options(initial_weights, generations, rounds, outcomes=outcomes)
+    _check_options(initial_weights, generations, rounds, counts_outcomes=outcomes)
     start_seconds = time.process_time()
 
     def describe_tuning_run(generation_count: int, round_count: int) -> list[str]:
@@ -227,21 +227,21 @@ def tune_command(
     out.print(f"{'outcomes' if outcomes else 'weights'} in {output}")
 
 
-def _check_features(feature_names: Sequence[str], without: Sequence[str]) -> None:
-    """Raise UsageError if `without` names an unknown feature, or leaves none."""
-    for name in set(without) - set(feature_names):
+def _check_features(feature_names: Sequence[str], omitted_features: Sequence[str]) -> None:
+    """Raise UsageError if `omitted_features` names an unknown feature, or leaves none."""
+    for name in set(omitted_features) - set(feature_names):
         raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")
-    if set(without) == set(feature_names):
+    if set(omitted_features) == set(feature_names):
         raise UsageError("--without names all features: leave at least one to the evaluator")
 
 
 def _check_options(
-    initial_weights: Mapping[str, int], generation_count: int, round_count: int, *, outcomes: bool
+    initial_weights: Mapping[str, int], generation_count: int, round_count: int, *, counts_outcomes: bool
 ) -> None:
     """Raise UsageError for options that cannot be combined."""
-    if outcomes and round_count:
+    if counts_outcomes and round_count:
         raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
-    if outcomes or generation_count:
+    if counts_outcomes or generation_count:
         return
     if not round_count:
         raise UsageError("--generations 0 needs --climb; otherwise nothing is trained")
@@ -251,11 +251,11 @@ def _check_options(
         )
 
 
-def _load_initial_weights(initial_weights_file: Path | None, names: Sequence[str]) -> dict[str, int]:
+def _load_initial_weights(initial_weights_file: Path | None, feature_names: Sequence[str]) -> dict[str, int]:
     if initial_weights_file is None:
-        return dict.fromkeys(names, 0)
+        return dict.fromkeys(feature_names, 0)
     try:
-        return dict(load_weights(initial_weights_file, names))
+        return dict(load_weights(initial_weights_file, feature_names))
     except BadWeights as problem:
         raise UsageError(f"--from: {problem}") from None
 

@@ -125,8 +125,10 @@ def _choose_first_steps(
     return np.asarray(FIRST_STEP_SHARE * estimate_spread / np.maximum(feature_spreads, 1e-3) * (weights != 0))
 
 
-def _round_weights(names: Sequence[str], vector: npt.NDArray[np.float64]) -> Mapping[str, int]:
-    return {name: round(value) for name, value in zip(names, vector, strict=True)}
+def _round_weights(
+    feature_names: Sequence[str], weights_vector: npt.NDArray[np.float64]
+) -> Mapping[str, int]:
+    return {name: round(value) for name, value in zip(feature_names, weights_vector, strict=True)}
 
 
 def _score_round(

@@ -40,7 +40,7 @@ from arena.ladder.plan import (
     MAX_BOT_NAME_LENGTH,
     BotPlan,
     LadderPlan,
-    make_valid_name,
+    make_valid_bot_name,
 )
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.adjudication import DEFAULT_RULES
@@ -149,7 +149,7 @@ def _apply_names_and_time_control(
 ) -> tuple[BotPlan, ...]:
     """Return the two bots with the names and B's time control from the options. Raises UsageError for an invalid option."""
     for name, option in ((name_a, "--name-a"), (name_b, "--name-b")):
-        if name and name != make_valid_name(name):
+        if name and name != make_valid_bot_name(name):
             raise UsageError(
                 f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
             )
@@ -183,36 +183,41 @@ def _format_pairs(pairs: PairCounts) -> str:
     return f"{sum(pairs)} pair{'s' if sum(pairs) > 1 else ''}"
 
 
-def _format_elo(first: str, second: str, elo: EloDifference) -> str:
+def _format_elo(first_bot: str, second_bot: str, elo: EloDifference) -> str:
     """Return the Elo difference of two bots with its 95 % interval, in words."""
-    return f"{first} against {second}: {elo.elo:+z.1f} Elo (95 %: {elo.interval})"
+    return f"{first_bot} against {second_bot}: {elo.elo:+z.1f} Elo (95 %: {elo.interval})"
 
 
 def _describe_findings(
-    first: str, second: str, pairs: PairCounts, elo: EloDifference | None, test: Sprt | None, crashes: str
+    first_bot: str,
+    second_bot: str,
+    pairs: PairCounts,
+    elo: EloDifference | None,
+    sprt: Sprt | None,
+    crash_text: str,
 ) -> list[str]:
     """Return lines with the Elo difference, the scores of the pairs and the result of the sequential test.
 
-    crashes  text from `describe_crashes`
+    crash_text  text from `describe_crashes`
     """
     counts = ", ".join(f"{n} × {points:g}" for n, points in zip(pairs, (0, 0.5, 1, 1.5, 2), strict=True) if n)
     if elo is None:
         return ["no Elo estimate, because no pair of matches is complete"]
     lines = [
-        f"{_format_elo(first, second, elo)}, likelihood of superiority {_format_superiority_likelihood(elo.superiority)}",
-        f"{_format_pairs(pairs)}, points of {first} per pair: {counts}",
+        f"{_format_elo(first_bot, second_bot, elo)}, likelihood of superiority {_format_superiority_likelihood(elo.superiority)}",
+        f"{_format_pairs(pairs)}, points of {first_bot} per pair: {counts}",
         "Elo and its interval are computed from the pairs; the table gives each bot half of the difference",
     ]
-    if test is not None:
-        verdict = test.decide(pairs)
+    if sprt is not None:
+        verdict = sprt.decide(pairs)
         findings = {
-            Verdict.H0: f"H0 accepted, elo0={test.elo0:g} against elo1={test.elo1:g}",
-            Verdict.H1: f"H1 accepted, elo1={test.elo1:g} against elo0={test.elo0:g}",
+            Verdict.H0: f"H0 accepted, elo0={sprt.elo0:g} against elo1={sprt.elo1:g}",
+            Verdict.H1: f"H1 accepted, elo1={sprt.elo1:g} against elo0={sprt.elo0:g}",
             Verdict.OPEN: "not settled: play more rounds",
         }[verdict]
-        findings += f"; but {crashes}: the result says little about their play" if crashes else ""
+        findings += f"; but {crash_text}: the result says little about their play" if crash_text else ""
         lines.append(
-            f"SPRT: {findings} (LLR {test.compute_llr(pairs):z.2f} in {test.lower_llr_bound:.2f} .. {test.upper_llr_bound:.2f})"
+            f"SPRT: {findings} (LLR {sprt.compute_llr(pairs):z.2f} in {sprt.lower_llr_bound:.2f} .. {sprt.upper_llr_bound:.2f})"
         )
     return lines
 

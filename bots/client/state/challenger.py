@@ -55,9 +55,9 @@ class Challenger:
             return False
         return True
 
-    def record_match_start(self, match: str) -> None:
-        """Record that the match with the id `match` has started."""
-        self._accepted_matches.discard(match)
+    def record_match_start(self, match_id: str) -> None:
+        """Record that the match with the id `match_id` has started."""
+        self._accepted_matches.discard(match_id)
 
     def forget_challenges(self) -> None:
         """Forget all challenges when a new connection opens, because challenges end with their connection."""

@@ -255,50 +255,53 @@ class Machine:
             case End():
                 return self._handle_end(state, message)
 
-    def handle_prepared(self, match: str) -> list[Action]:
-        """Handle the report that the bot of `match` is prepared."""
-        state = self._matches.get(match)
+    def handle_prepared(self, match_id: str) -> list[Action]:
+        """Handle the report that the bot of `match_id` is prepared."""
+        state = self._matches.get(match_id)
         if state is None or state.phase is not Phase.PREPARING:
             return []
         state.phase = Phase.WAITING
-        actions: list[Action] = [SendMessage(Ready(match))]
+        actions: list[Action] = [SendMessage(Ready(match_id))]
         if state.early_turn is not None:
             (turn, arrived), state.early_turn = state.early_turn, None
             actions += self._handle_turn(state, turn, arrived)
         return actions
 
     def handle_move_chosen(
-        self, match: str, ply: int, move: Any, thinking: Thinking | None, now: float
+        self, match_id: str, ply: int, move: Any, thinking: Thinking | None, now: float
     ) -> list[Action]:
         """Handle the move that a bot chose at `ply`, at the time `now`. Ignore a move that is no longer needed."""
-        state = self._matches.get(match)
+        state = self._matches.get(match_id)
         if state is None or state.phase is not Phase.CHOOSING or ply != len(state.moves):
             return []
         try:
             move_message, warnings = make_move_message(state.match, ply, state.position, move, thinking)
         except BadChoice as bad:
-            return self.handle_bot_failed(match, str(bad))
+            return self.handle_bot_failed(match_id, str(bad))
         state.phase = Phase.WAITING
         state.answer = move_message
         state.answered_at = now
-        return [SendMessage(move_message), *(WarnOwner(f"match {match}: {warning}") for warning in warnings)]
+        return [
+            SendMessage(move_message),
+            *(WarnOwner(f"match {match_id}: {warning}") for warning in warnings),
+        ]
 
-    def handle_bot_failed(self, match: str, reason: str, *, has_crashed: bool = True) -> list[Action]:
+    def handle_bot_failed(self, match_id: str, reason: str, *, has_crashed: bool = True) -> list[Action]:
         """Resign a match because its bot cannot continue.
 
         reason       one line for the bot's owner and the server
         has_crashed  False if the bot itself chose to resign
         """
-        state = self._matches.get(match)
+        state = self._matches.get(match_id)
         if state is None or state.phase is Phase.RESIGNED:
             return []
         state.phase = Phase.RESIGNED
         state.resign_message = Resign(
-            match, "crash" if has_crashed else "resignation", reason[:MAX_REASON_LENGTH]
+            match_id, "crash" if has_crashed else "resignation", reason[:MAX_REASON_LENGTH]
         )
         loss_text = "lost by a crash" if has_crashed else "resigned"
         return [
-            WarnOwner(f"match {match}: {reason}; the match is {loss_text}"),
+            WarnOwner(f"match {match_id}: {reason}; the match is {loss_text}"),
             SendMessage(state.resign_message),
         ]
 

@@ -113,10 +113,10 @@ class Observer:
         return str(state)
 
 
-def _make_game_class(env: Environment, name: str) -> Any:
+def _make_game_class(env: Environment, short_name: str) -> Any:
     game_type = pyspiel.GameType(
-        short_name=name,
-        long_name=name.replace("_", " "),
+        short_name=short_name,
+        long_name=short_name.replace("_", " "),
         dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
         chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
         information=pyspiel.GameType.Information.PERFECT_INFORMATION,
@@ -139,4 +139,4 @@ def _make_game_class(env: Environment, name: str) -> Any:
         utility_sum=0.0,
         max_game_length=env.game.map.ply_limit if isinstance(env.game, Riskless) else env.actions,
     )
-    return type(name, (OpenSpielGame,), {"env": env, "game_type": game_type, "game_info": game_info})
+    return type(short_name, (OpenSpielGame,), {"env": env, "game_type": game_type, "game_info": game_info})

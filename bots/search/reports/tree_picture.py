@@ -31,21 +31,21 @@ def render_search(
     depth: int,
     events: Iterable[TraceEvent],
     title: str,
-    line: tuple[int, ...] = (),
+    best_path: tuple[int, ...] = (),
 ) -> str:
     """Return an SVG drawing of the tree that a traced search visited from `position`.
 
-    The path `line` is drawn thick. Only the first plies are drawn if the tree has more than MAX_DRAWN_NODES nodes;
+    The path `best_path` is drawn thick. Only the first plies are drawn if the tree has more than MAX_DRAWN_NODES nodes;
     the title says so.
     """
     tree, last_ply = build_traced_tree(game, position, depth, events, MAX_DRAWN_NODES)
     if last_ply is not None:
         title = f"{title} (drawn to depth {last_ply}: at most {MAX_DRAWN_NODES} nodes fit)"
-    return render_tree(tree, title, line)
+    return render_tree(tree, title, best_path)
 
 
-def render_tree(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str:
-    """Return an SVG drawing of the tree, in which the path `line`, the best line of the search, is drawn thick."""
+def render_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -> str:
+    """Return an SVG drawing of the tree, in which the path `best_path`, the best line of the search, is drawn thick."""
     places: dict[tuple[int, ...], tuple[float, float]] = {}
     columns = _place_nodes(tree, 0, places)
     depth = max(len(path) for path in places)
@@ -54,9 +54,9 @@ def render_tree(tree: TracedNode, title: str, line: tuple[int, ...] = ()) -> str
     shift = (width - (columns - 1) * STEP_X) / 2
     points = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
     heading = render_text_element(width / 2, 22, title, anchor="middle", attributes=' font-size="15"')
-    elements = [heading, *_draw_edges(tree, points, line), *_draw_nodes(tree, points)]
+    elements = [heading, *_draw_edges(tree, points, best_path), *_draw_nodes(tree, points)]
     return render_svg_document(
-        width, height, [*elements, *_draw_legend(width, height, tree, has_best_line=bool(line))]
+        width, height, [*elements, *_draw_legend(width, height, tree, has_best_line=bool(best_path))]
     )
 
 
@@ -81,12 +81,12 @@ def _walk_nodes(node: TracedNode) -> Iterator[TracedNode]:
 Points = dict[tuple[int, ...], tuple[float, float]]
 
 
-def _draw_edges(tree: TracedNode, points: Points, line: tuple[int, ...]) -> Iterator[str]:
+def _draw_edges(tree: TracedNode, points: Points, best_path: tuple[int, ...]) -> Iterator[str]:
     for node in _walk_nodes(tree):
         x, y = points[node.path]
         for child in node.children:
             to_x, to_y = points[child.path]
-            is_on_line = child.path == line[: len(child.path)]
+            is_on_line = child.path == best_path[: len(child.path)]
             ends = (x, y + 15, to_x, to_y - 15)
             if child.is_visited:
                 yield render_line(*ends, INK, 3.5 if is_on_line else 1.2)
