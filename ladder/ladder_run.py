@@ -341,6 +341,6 @@ class _LadderRun:
     def _write(self, record: Record) -> None:
         """Append a record to the file. An error ends the run: it is kept, because tasks would raise it in a group."""
         try:
-            self._file.write(record)
+            self._file.append_record(record)
         except OSError as error:
             self._write_error = error

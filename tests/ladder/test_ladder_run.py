@@ -163,10 +163,10 @@ async def test_a_record_that_cannot_be_written_ends_the_event_until_it_is_resume
         pytest.raises(OSError, match="No space left on device"),
     ):
         patch.setattr(RecordFile, "write", fail_to_write)
-        await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database=url)
+        await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database_url=url)
     assert not file.exists()
     with anyio.fail_after(500):
-        await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database=url)
+        await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database_url=url)
     assert len(list(records.read_records(file))) == 2
 
 

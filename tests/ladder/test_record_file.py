@@ -70,10 +70,10 @@ def test_a_torn_first_line_is_cut_off(tmp_path: Path) -> None:
 def test_a_record_for_which_the_disk_has_no_room_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     with closing(RecordFile(path)) as file:
-        file.write(record("1"))
+        file.append_record(record("1"))
         with limit_file_size(path.stat().st_size + 100), pytest.raises(OSError, match="File too large"):
-            file.write(record("2"))
-        file.write(record("3"))
+            file.append_record(record("2"))
+        file.append_record(record("3"))
     assert [each.match for each in read_records(path)] == ["1", "3"]
 
 
