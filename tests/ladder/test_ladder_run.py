@@ -162,7 +162,7 @@ async def test_a_record_that_cannot_be_written_ends_the_event_until_it_is_resume
         pytest.MonkeyPatch.context() as patch,
         pytest.raises(OSError, match="No space left on device"),
     ):
-        patch.setattr(RecordFile, "write", fail_to_write)
+        patch.setattr(RecordFile, "append_record", fail_to_write)
         await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database_url=url)
     assert not file.exists()
     with anyio.fail_after(500):
