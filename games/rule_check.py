@@ -112,7 +112,7 @@ def _play_checked_match(
     """
     played_moves: list[str] = []
     try:
-        position = _call_game("start", game.start)
+        position = _call_game_method("start", game.start)
         for ply in range(MAX_RANDOM_MATCH_PLIES):
             for check_rule in (_check_turn, _check_estimate, _check_position, _check_board):
                 try:
@@ -140,15 +140,15 @@ def _play_checked_match(
 
 
 def _check_start(game: Game[Any, Any]) -> None:
-    start = _call_game("start", game.start)
-    player, ply = _call_game("start", game.player, start), _call_game("start", game.ply, start)
+    start = _call_game_method("start", game.start)
+    player, ply = _call_game_method("start", game.player, start), _call_game_method("start", game.ply, start)
     if player is not MAXIE or ply != 0:
         raise _RuleViolation(
             "start",
             f"at the start position it is {player}'s turn at ply {ply!r}: it must be Maxie's turn at ply 0",
         )
-    setup = _call_game("start", game.setup)
-    rebuilt_game = _call_game("start", type(game).from_setup, json.loads(_to_json("start", setup)))
+    setup = _call_game_method("start", game.setup)
+    rebuilt_game = _call_game_method("start", type(game).from_setup, json.loads(_to_json("start", setup)))
     if rebuilt_game.start() != start or rebuilt_game.setup() != setup:
         raise _RuleViolation(
             "start",
@@ -157,7 +157,7 @@ def _check_start(game: Game[Any, Any]) -> None:
 
 
 def _check_digest(game: Game[Any, Any]) -> None:
-    if _call_game("digest", compute_rules_digest, game) != compute_rules_digest(game):
+    if _call_game_method("digest", compute_rules_digest, game) != compute_rules_digest(game):
         raise _RuleViolation(
             "digest",
             "the rules gave two results for the same calls: they must not depend on chance or on earlier calls",
@@ -165,7 +165,10 @@ def _check_digest(game: Game[Any, Any]) -> None:
 
 
 def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
-    player, reported_ply = _call_game("turns", game.player, position), _call_game("turns", game.ply, position)
+    player, reported_ply = (
+        _call_game_method("turns", game.player, position),
+        _call_game_method("turns", game.ply, position),
+    )
     if not isinstance(player, Player):
         raise _RuleViolation(
             "turns", f"player(position) is {_make_excerpt(player)}: it must be MAXIE or MINNIE"
@@ -178,7 +181,7 @@ def _check_turn(game: Game[Any, Any], position: Any, ply: int) -> None:
 
 
 def _check_estimate(game: Game[Any, Any], position: Any, _: int) -> None:
-    estimate = _call_game("estimate", game.estimate, position)
+    estimate = _call_game_method("estimate", game.estimate, position)
     if isinstance(estimate, bool) or not isinstance(estimate, int):
         raise _RuleViolation(
             "estimate", f"estimate(position) is {_make_excerpt(estimate)}: it must be a whole number"
@@ -194,8 +197,8 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
             rule,
             f"a position must be hashable: use @dataclass(frozen=True), and tuples instead of lists: {error}",
         ) from None
-    data = json.loads(_to_json(rule, _call_game(rule, game.position_to_data, position)))
-    parsed_position = _call_game(rule, game.position_from_data, data)
+    data = json.loads(_to_json(rule, _call_game_method(rule, game.position_to_data, position)))
+    parsed_position = _call_game_method(rule, game.position_from_data, data)
     if parsed_position != position:
         raise _RuleViolation(
             rule,
@@ -203,12 +206,12 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
         )
     if hash(parsed_position) != hash(position):
         raise _RuleViolation(rule, f"two equal positions have different hashes: {_make_excerpt(position)}")
-    text = _call_game(rule, game.position_to_text, position)
+    text = _call_game_method(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
         raise _RuleViolation(
             rule, f"position_to_text(position) is {_make_excerpt(text)}: it must be one line of text"
         )
-    parsed_position = _call_game(rule, game.position_from_text, f" {text} ")
+    parsed_position = _call_game_method(rule, game.position_from_text, f" {text} ")
     if parsed_position != position:
         raise _RuleViolation(
             rule,
@@ -219,12 +222,12 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
 def _check_board(game: Game[Any, Any], position: Any, _: int) -> None:
     if game.board is not None:
         _check_marks(game, position, game.board.cells)
-    if not str(_call_game("board", game.picture, position)).strip():
+    if not str(_call_game_method("board", game.picture, position)).strip():
         raise _RuleViolation("board", "picture(position) is empty: it must draw the board")
 
 
 def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
-    marks = _call_game("board", game.marks, position)
+    marks = _call_game_method("board", game.marks, position)
     if len(marks) != cell_count:
         hint = "" if marks else ": write marks, which returns one mark for each cell"
         raise _RuleViolation("board", f"marks(position) has {len(marks)} marks for {cell_count} cells{hint}")
@@ -241,7 +244,7 @@ def _check_marks(game: Game[Any, Any], position: Any, cell_count: int) -> None:
 
 
 def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
-    outcome = _call_game("outcome", game.outcome, position)
+    outcome = _call_game_method("outcome", game.outcome, position)
     if outcome is not None and not isinstance(outcome, Outcome):
         raise _RuleViolation(
             "outcome", f"outcome(position) is {_make_excerpt(outcome)}: it must be None or an Outcome"
@@ -251,7 +254,7 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
             "outcome",
             f"the winner is {_make_excerpt(outcome.winner)}: it must be MAXIE, MINNIE or None for a draw",
         )
-    moves = list(_call_game("moves", game.moves, position))
+    moves = list(_call_game_method("moves", game.moves, position))
     if outcome is not None and moves:
         raise _RuleViolation(
             "end",
@@ -261,40 +264,40 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
         raise _RuleViolation(
             "end", "moves(position) is empty, but outcome(position) is None: return who wins, or a draw"
         )
-    if list(_call_game("moves", game.moves, position)) != moves:
+    if list(_call_game_method("moves", game.moves, position)) != moves:
         raise _RuleViolation(
             "moves", "moves(position) returned other moves, or another order, the second time"
         )
-    if len(_call_game("moves", set, moves)) != len(moves):
+    if len(_call_game_method("moves", set, moves)) != len(moves):
         raise _RuleViolation("moves", "moves(position) contains the same move twice")
     return moves
 
 
 def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -> Any:
     texts_before = repr(position), repr(move)
-    position_after = _call_game("successor", game.successor, position, move)
+    position_after = _call_game_method("successor", game.successor, position, move)
     if (repr(position), repr(move)) != texts_before:
         raise _RuleViolation(
             "successor",
             f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_CHARACTERS]} is now {_make_excerpt(position)}",
         )
-    second_result = _call_game("successor", game.successor, position, move)
+    second_result = _call_game_method("successor", game.successor, position, move)
     if second_result != position_after:
         raise _RuleViolation(
             "successor",
             f"successor(position, move) returned {_make_excerpt(position_after)}, then {_make_excerpt(second_result)}: "
             "equal arguments must give equal positions",
         )
-    if _call_game("turns", game.ply, position_after) != ply + 1:
+    if _call_game_method("turns", game.ply, position_after) != ply + 1:
         raise _RuleViolation(
             "turns",
             f"ply(position) is {_make_excerpt(game.ply(position_after))} after {ply + 1} moves: it must be the number of moves",
         )
     moves_twice = (
-        _call_game("turns", game.player, position_after) is game.player(position)
-        and _call_game("outcome", game.outcome, position_after) is None
+        _call_game_method("turns", game.player, position_after) is game.player(position)
+        and _call_game_method("outcome", game.outcome, position_after) is None
     )
-    if moves_twice and _call_game("turns", game.compiled) is not None:
+    if moves_twice and _call_game_method("turns", game.compiled) is not None:
         raise _RuleViolation(
             "turns",
             f"the player of move {ply + 1} also makes the next one: with a compiled kernel, players must take turns",
@@ -306,14 +309,14 @@ def _check_legality(
     game: Game[Any, Any], position: Any, moves: Sequence[Any], known_moves: dict[Any, None]
 ) -> None:
     for move in moves:
-        why = _call_game("legality", game.why_illegal, position, move)
+        why = _call_game_method("legality", game.why_illegal, position, move)
         if why is not None:
             raise _RuleViolation(
                 "legality",
                 f"{_format_move(game, move)} is in moves(position), but the game refuses it: {why}",
             )
     for move in list(known_moves)[:50]:
-        if move not in moves and _call_game("legality", game.why_illegal, position, move) is None:
+        if move not in moves and _call_game_method("legality", game.why_illegal, position, move) is None:
             raise _RuleViolation(
                 "legality", f"{_format_move(game, move)} is not in moves(position), but the game accepts it"
             )
@@ -325,8 +328,8 @@ def _check_move_data(
     game: Game[Any, Any], _position: Any, moves: Sequence[Any], _known_moves: dict[Any, None]
 ) -> None:
     for move in moves:
-        data = json.loads(_to_json("move data", _call_game("move data", game.move_to_data, move)))
-        restored_move = _call_game("move data", game.move_from_data, data)
+        data = json.loads(_to_json("move data", _call_game_method("move data", game.move_to_data, move)))
+        restored_move = _call_game_method("move data", game.move_from_data, data)
         call_text = f"move_from_data({_make_excerpt(data)})"
         if restored_move != move:
             raise _RuleViolation(
@@ -343,7 +346,7 @@ def _check_move_text(
 ) -> None:
     move_by_text: dict[str, Any] = {}
     for move in moves:
-        text = _call_game("move text", game.move_to_text, move)
+        text = _call_game_method("move text", game.move_to_text, move)
         if not isinstance(text, str) or not text.strip() or "\n" in text:
             raise _RuleViolation(
                 "move text",
@@ -356,7 +359,7 @@ def _check_move_text(
             )
         move_by_text[text] = move
     for text, move in move_by_text.items():
-        restored_move = _call_game("move text", game.move_from_text, f" {text} ")
+        restored_move = _call_game_method("move text", game.move_from_text, f" {text} ")
         if restored_move != move:
             raise _RuleViolation(
                 "move text",
@@ -369,7 +372,7 @@ def _check_squares(
 ) -> None:
     cell_count = game.board.cells if game.board is not None else 0
     for move in moves:
-        squares = _call_game("board", game.squares, position, move)
+        squares = _call_game_method("board", game.squares, position, move)
         if not all(isinstance(cell, int) and 0 <= cell < cell_count for cell in squares):
             raise _RuleViolation(
                 "board",
@@ -377,18 +380,18 @@ def _check_squares(
             )
 
 
-def _call_game(rule: str, method: Callable[..., Any], *arguments: Any) -> Any:
+def _call_game_method(rule: str, game_method: Callable[..., Any], *arguments: Any) -> Any:
     """Return the result of a method of the game. Turn any exception into a _RuleViolation that names the line at fault.
 
     rule  name of the rule that is broken if the method raises an exception
     """
     try:
-        return method(*arguments)
+        return game_method(*arguments)
     except _RuleViolation:
         raise
     except Exception as error:
         message = str(error).partition("\n")[0]
-        name = getattr(method, "__name__", "a method")
+        name = getattr(game_method, "__name__", "a method")
         raise _RuleViolation(
             rule, f"{name} raised {type(error).__name__}: {message}{_format_error_line(error)}"
         ) from error

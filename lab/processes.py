@@ -29,7 +29,7 @@ def map_in_processes(
         return
     tasks = iter(argument_tuples)
     # Spawned, not forked, because the caller has threads, such as that of a progress bar.
-    with ProcessPoolExecutor(process_count, get_context("spawn"), _end_on_interrupt) as pool:
+    with ProcessPoolExecutor(process_count, get_context("spawn"), _exit_on_interrupt) as pool:
         pending: deque[tuple[Arguments, Future[R]]] = deque()
         try:
             while True:
@@ -43,5 +43,5 @@ def map_in_processes(
             pool.shutdown(cancel_futures=True)
 
 
-def _end_on_interrupt() -> None:
+def _exit_on_interrupt() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)

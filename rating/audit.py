@@ -131,13 +131,15 @@ class Audit:
             for game, pairs in sorted(self._tallies.items())
         }
         tested_pair_count = sum(
-            tally.games >= MIN_MATCHES_BETWEEN_BOTS for pairs in tallies.values() for tally in pairs.values()
+            tally.match_count >= MIN_MATCHES_BETWEEN_BOTS
+            for pairs in tallies.values()
+            for tally in pairs.values()
         )
         for game, pairs in tallies.items():
             bots = sorted({bot for pair in pairs for bot in pair})
             ratings = fit_elo_ratings(bots, pairs)
             for (bot, opponent), tally in sorted(pairs.items()):
-                n, points = tally.games, tally.wins + tally.draws / 2
+                n, points = tally.match_count, tally.wins + tally.draws / 2
                 difference = ratings[bot].elo - ratings[opponent].elo
                 # `ratings` are fitted also to the results of these two bots, so they make these results look likelier
                 # than ratings from all other results do. If the results are likely even so, no second fit is needed.
@@ -223,26 +225,28 @@ class Audit:
                 yield AuditFinding("address", "", bot, opponent, match_counts[bot, opponent], detail, None)
 
 
-def _compute_score_tail_probability(n: int, points: float, difference: float, error: float) -> float:
+def _compute_score_tail_probability(
+    match_count: int, points: float, rating_difference: float, rating_error: float
+) -> float:
     """Return the probability of a score at least as far from the expected score as `points`, on the same side of it.
 
-    n           number of matches
+    match_count  number of matches
     points      points scored in them
-    difference  rating difference that gives the expected score, in Elo points
-    error       half the width of the 95 % interval of `difference`
+    rating_difference  rating difference that gives the expected score, in Elo points
+    rating_error  half the width of the 95 % interval of `rating_difference`
 
     The result is conservative: if anything, too large. The rating difference is assumed to be the one within
     the 95 % interval that explains the score best, and a draw counts as half a win.
     """
-    is_above_expected = points > n * compute_expected_score(difference)
-    shift = error if is_above_expected else -error
-    p = compute_expected_score(difference + shift)
-    if is_above_expected == (points <= n * p):
+    is_above_expected = points > match_count * compute_expected_score(rating_difference)
+    shift = rating_error if is_above_expected else -rating_error
+    p = compute_expected_score(rating_difference + shift)
+    if is_above_expected == (points <= match_count * p):
         return 1.0
     return (
-        compute_binomial_tail_probability(n, p, floor(points))
+        compute_binomial_tail_probability(match_count, p, floor(points))
         if is_above_expected
-        else compute_binomial_tail_probability(n, 1 - p, floor(n - points))
+        else compute_binomial_tail_probability(match_count, 1 - p, floor(match_count - points))
     )
 
 

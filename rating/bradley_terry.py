@@ -43,11 +43,11 @@ def fit_elo_ratings(
     if not players:
         return {}
     index = {player: i for i, player in enumerate(players)}
-    tallies = [(index[a], index[b], tally) for (a, b), tally in results.items() if tally.games]
+    tallies = [(index[a], index[b], tally) for (a, b), tally in results.items() if tally.match_count]
     graph = _ResultGraph(
         np.array([a for a, _, _ in tallies], dtype=np.intp),
         np.array([b for _, b, _ in tallies], dtype=np.intp),
-        np.array([tally.games for _, _, tally in tallies], dtype=np.float64),
+        np.array([tally.match_count for _, _, tally in tallies], dtype=np.float64),
         np.array([tally.wins + tally.draws / 2 for _, _, tally in tallies], dtype=np.float64),
         np.array([tally.draws for _, _, tally in tallies], dtype=np.float64),
     )

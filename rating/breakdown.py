@@ -27,13 +27,13 @@ class GroupScore(Struct, frozen=True, rename=COLUMN_NAMES):
     losses: int
 
     @property
-    def games(self) -> int:
+    def match_count(self) -> int:
         return self.wins + self.draws + self.losses
 
     @property
     def score(self) -> float:
         """Score from 0 to 1; ½ if there are no matches."""
-        return (self.wins + self.draws / 2) / self.games if self.games else 0.5
+        return (self.wins + self.draws / 2) / self.match_count if self.match_count else 0.5
 
 
 class FirstMoveAdvantage(Struct, frozen=True):
@@ -142,14 +142,14 @@ class DrawCounts(Struct, frozen=True):
     """Number of matches drawn by repetition of a position."""
 
     @property
-    def share(self) -> float:
+    def drawn_share(self) -> float:
         """Return the fraction of drawn matches; 0 if none were played."""
         return self.drawn / self.matches if self.matches else 0.0
 
     @property
     def are_too_many(self) -> bool:
         """Return True if the share of draws is above MAX_DRAWN_SHARE."""
-        return self.share > MAX_DRAWN_SHARE
+        return self.drawn_share > MAX_DRAWN_SHARE
 
 
 def count_draws(records: Iterable[Record]) -> DrawCounts:

@@ -36,7 +36,7 @@ class HeadToHead:
     losses: int = 0
 
     @property
-    def games(self) -> int:
+    def match_count(self) -> int:
         return self.wins + self.draws + self.losses
 
 

@@ -90,9 +90,9 @@ def run_arena(*arguments: str) -> None:
 
 
 def play_pairs(
-    map: str, first_engine: str, second_engine: str, time_control: str, rounds: int, concurrency: int
+    map: str, first_engine: str, second_engine: str, time_control: str, round_count: int, concurrency: int
 ) -> PairScore:
-    """Play `rounds` pairs of matches (same opening, seats swapped) on one map, and return the first engine's score.
+    """Play `round_count` pairs of matches (same opening, seats swapped) on one map, and return the first engine's score.
 
     time_control: such as `10+0.1`; concurrency: number of matches in parallel, 0 for as many as the cores allow
     """
@@ -111,7 +111,7 @@ def play_pairs(
                 "--map",
                 map_name,
                 "--count",
-                str(rounds),
+                str(round_count),
                 *MAKE_OPENINGS_OPTIONS,
                 "--output",
                 openings,
@@ -120,7 +120,7 @@ def play_pairs(
             *("match", first_engine, second_engine),
             *("--name-a", "one", "--name-b", "other"),
             *("--map", map_name, "--openings", openings, "--tc", time_control),
-            *("--rounds", str(rounds), "--concurrency", str(concurrency)),
+            *("--rounds", str(round_count), "--concurrency", str(concurrency)),
             *("--record", str(Path(folder) / "record.jsonl"), "--json", str(table)),
         )
         data = json.loads(table.read_text(encoding="utf-8"))

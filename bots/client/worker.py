@@ -96,7 +96,9 @@ class Worker:
         self._stop = threading.Event()
         self.current_method = "__init__"
         """Name of the bot's method that is running, or ran last."""
-        self._thread = threading.Thread(target=self._run_thread, name=f"match {match.id:.8}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_bot_in_thread, name=f"match {match.id:.8}", daemon=True
+        )
         self._thread.start()
 
     def request_move(self, request: ChooseMove) -> None:
@@ -126,7 +128,7 @@ class Worker:
         """Return True while the thread runs."""
         return self._thread.is_alive()
 
-    def _run_thread(self) -> None:
+    def _run_bot_in_thread(self) -> None:
         try:
             bot = self._make_bot()
             try:

@@ -313,7 +313,15 @@ def _render_opponents_heat_map(
 def _render_group_scores(scores: Sequence[GroupScore], colour_by_bot: Mapping[str, str]) -> str:
     headings = ("bot", "of", "games", "won", "drawn", "lost", "score")
     lines = (
-        (score.bot, score.group, score.games, score.wins, score.draws, score.losses, f"{score.score:.1%}")
+        (
+            score.bot,
+            score.group,
+            score.match_count,
+            score.wins,
+            score.draws,
+            score.losses,
+            f"{score.score:.1%}",
+        )
         for score in scores
     )
     return _render_table(headings, lines, colour_by_bot)

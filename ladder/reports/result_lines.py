@@ -42,7 +42,7 @@ def format_match_line(record: Record) -> str:
 def describe_draws(draws: DrawCounts) -> str:
     """Return text such as `drawn: 3 of 12 matches (25%), 2 of them by repetition`."""
     repetition_text = f", {draws.repetition} of them by repetition" if draws.repetition else ""
-    return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.share:.0%}){repetition_text}"
+    return f"drawn: {draws.drawn} of {draws.matches} matches ({draws.drawn_share:.0%}){repetition_text}"
 
 
 def make_draws_warning(ladder: Ladder) -> str | None:

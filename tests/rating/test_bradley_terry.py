@@ -33,7 +33,7 @@ def test_ratings_solve_the_likelihood_equations(tallies: list[HeadToHead]) -> No
     def compute_surplus(player: str, shift: float) -> float:
         total = PRIOR_DRAWS_PER_PLAYER * (0.5 - compute_expected_score(rated[player].elo + shift))
         for (a, b), tally in results.items():
-            expected = tally.games * compute_expected_score(rated[a].elo - rated[b].elo)
+            expected = tally.match_count * compute_expected_score(rated[a].elo - rated[b].elo)
             total += (player == a) * (tally.wins + tally.draws / 2 - expected)
             total += (player == b) * (expected - tally.wins - tally.draws / 2)
         return total

@@ -30,7 +30,7 @@ def test_the_first_move_and_the_seats() -> None:
     assert scores.first_move.elo > 0
     maxie = [part for part in scores.by_seat if part.group == "maxie"]
     assert sum(part.wins for part in maxie) == 3
-    assert sum(part.games for part in scores.by_seat) == 8
+    assert sum(part.match_count for part in scores.by_seat) == 8
     assert {part.group for part in scores.by_map} == {"tictactoe"}
     assert all(part.wins == other.losses for part, other in zip(*[iter(scores.by_opponent)] * 2, strict=True))
 

@@ -132,7 +132,7 @@ def _draw_nodes(tree: TracedNode, points: Points) -> Iterator[str]:
                     x + 19, y + 5, format_value_label(node.result.value), colour, font_weight, "start"
                 )
         for number, (alpha, beta) in enumerate(reversed(node.windows[-2:])):
-            yield from _render_window_label(x, y - 21 - 11 * number, _format_window(alpha, beta))
+            yield from _draw_window_label(x, y - 21 - 11 * number, _format_window(alpha, beta))
         yield "</g>"
 
 
@@ -154,7 +154,7 @@ def _draw_outlined_text(
     return render_text_element(x, y, text, colour, anchor, halo + attributes)
 
 
-def _render_window_label(x: float, y: float, text: str) -> Iterator[str]:
+def _draw_window_label(x: float, y: float, text: str) -> Iterator[str]:
     """Yield the text of a search window on a white background, because the edge to the node's parent passes behind it."""
     width = 5.6 * len(text) + 4
     yield f'<rect x="{x - width / 2:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="11" fill="white"/>'
