@@ -158,6 +158,9 @@ BAD = [
     (["maps", "check", "broken.toml"], FAILURE, ["broken.toml"]),
     (["token", "create", "a\nb", "--db", "sqlite:///x.db"], MISUSE, ["printable"]),
     (["token", "revoke", "nobody", "--db", "sqlite:///x.db"], FAILURE, ["x.db", "arena serve"]),
+    (["ratings", "--db", f"sqlite:///{300 * 'x'}"], FAILURE, ["does not exist"]),
+    (["submit", "list", "--folder", "nofolder"], MISUSE, ["--folder: nofolder is not a folder"]),
+    (["submit", "check", 300 * "x"], MISUSE, ["does not exist"]),
     (["ratings", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no/such", "arena serve"]),
 ]
 

@@ -363,7 +363,7 @@ def _check_store(settings: ArenaSettings) -> None:
             "store.record", f"folder {Path(store.record).parent} does not exist; create it first"
         )
     archive = Path(store.archive)
-    if store.archive and archive.exists() and not archive.is_dir():
+    if store.archive and os.path.exists(archive) and not os.path.isdir(archive):  # noqa: PTH110, PTH112 - as above
         raise BadSetting("store.archive", f"{archive} is not a folder")
     try:
         _ = store.retention

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -74,7 +75,8 @@ def prune_command(
 
 def _parse_retention(keep: str, archive: Path | None) -> Retention:
     """Return the rule that --keep and --archive set: which matches to keep. Raises UsageError if an option is invalid."""
-    if archive is not None and archive.exists() and not archive.is_dir():
+    # Path.exists and Path.is_dir raise OSError for a long name.
+    if archive is not None and os.path.exists(archive) and not os.path.isdir(archive):  # noqa: PTH110, PTH112
         raise UsageError(f"--archive: {archive} is not a folder")
     try:
         return Retention.parse(keep, archive)

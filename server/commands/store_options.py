@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -51,7 +52,7 @@ def require_name(text: str) -> None:
 def require_file(url: str) -> None:
     """Raise CommandError if `url` names an SQLite file that does not exist."""
     file = parse_sqlite_path(url)
-    if file is not None and not file.exists():
+    if file is not None and not os.path.exists(file):  # noqa: PTH110  Path.exists raises OSError for a long name
         raise CommandError(
             f"database {file} does not exist: name one with --db, or let `arena serve` create it"
         )
