@@ -112,7 +112,7 @@ def list_(folder: FolderOption = DEFAULT_SUBMISSIONS_FOLDER, json: JsonOption = 
 
     Example: arena submit list --folder submissions
     """
-    if folder != DEFAULT_FOLDER and not os.path.isdir(folder):  # noqa: PTH112
+    if folder != DEFAULT_SUBMISSIONS_FOLDER and not os.path.isdir(folder):  # noqa: PTH112
         raise UsageError(f"--folder: {folder} is not a folder: name the one given to `arena submit add`")
     submissions = [_inspect_submission(file) for file in sorted(folder.glob("*.zip"))]
     if json is not None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from anyio.lowlevel import checkpoint
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -83,18 +84,26 @@ async def _copy_sqlite(engine: Engine, file: Path, path: Path) -> None:
     """
     await _require_store(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
-        driver: Any = (await connection.get_raw_connection()).driver_connection
-        copying = asyncio.ensure_future(connection.exec_driver_sql("VACUUM INTO ?", (str(file),)))
         try:
-            await asyncio.shield(copying)
-        except asyncio.CancelledError:
-            await driver.interrupt()
-            await asyncio.wait([copying])
-            raise
+            await _execute_interruptibly(connection, "VACUUM INTO ?", (str(file),))
         except sa.exc.OperationalError as error:
             if sqlite.is_full_error(error.orig):
                 raise StoreError(f"cannot write {path}: {SQLITE_REASONS[sqlite3.SQLITE_FULL]}") from None
             raise
+
+
+async def _execute_interruptibly(
+    connection: AsyncConnection, statement: str, parameters: tuple[str, ...] = ()
+) -> sa.CursorResult[Any]:
+    """Execute a long statement on SQLite. On cancellation, interrupt SQLite, and wait until it no longer uses its files."""
+    driver: Any = (await connection.get_raw_connection()).driver_connection
+    execution = asyncio.ensure_future(connection.exec_driver_sql(statement, parameters))
+    try:
+        return await asyncio.shield(execution)
+    except asyncio.CancelledError:
+        await driver.interrupt()
+        await asyncio.wait([execution])
+        raise
 
 
 async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
@@ -158,7 +167,12 @@ async def restore(url: str, path: Path) -> StoreCounts:
     finally:
         await database.close_engine(engine)
         if unfinished_file is not None:
-            unfinished_file.unlink(missing_ok=True)
+            for suffix in (
+                "",
+                "-wal",
+                "-shm",
+            ):  # SQLite would read a log that is left into a new file of that name
+                unfinished_file.with_name(unfinished_file.name + suffix).unlink(missing_ok=True)
 
 
 @asynccontextmanager
@@ -167,9 +181,11 @@ async def _open_checked_copy(path: Path) -> AsyncIterator[Engine]:
 
     Raises StoreError if the backup is damaged or no store. The error names the backup, not its copy.
     """
-    with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
+    # After a cancellation, SQLite's thread may still create a file while the folder is being deleted.
+    with tempfile.TemporaryDirectory(prefix="arena-restore-", ignore_cleanup_errors=True) as folder:
         copied_file = Path(folder) / path.name
         shutil.copyfile(path, copied_file)
+        await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
         engine = make_engine(f"sqlite:///{copied_file}")
         try:
             await _require_store(engine, path)
@@ -200,7 +216,7 @@ async def _require_store(engine: Engine, path: Path) -> None:
 async def _require_intact(engine: Engine, path: Path) -> None:
     """Raise StoreError if a page of an SQLite store is damaged or missing."""
     async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
-        fault = (await connection.exec_driver_sql("PRAGMA integrity_check(1)")).scalar_one()
+        fault = (await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")).scalar_one()
         if fault != "ok":
             raise StoreError(f"{path} is damaged: {fault.splitlines()[-1]}: restore another backup")
 

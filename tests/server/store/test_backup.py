@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import stat
 import threading
@@ -246,6 +247,29 @@ async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tm
     assert list_file_names(target_folder) == set()
     assert await list_tables(empty) == []
     await database.close_engine(empty)
+
+
+async def test_a_cancelled_restore_leaves_no_file_even_if_sqlite_still_uses_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, new_file = tmp_path / "backup.db", tmp_path / "new.db"
+    source_url = f"sqlite:///{tmp_path / 'arena.db'}"
+    async with open_store(source_url) as engine:
+        await fill_store(engine)
+        await backup(source_url, file)
+    before = list_file_names(tmp_path)
+    users: list[sqlite3.Connection] = []
+
+    async def cancel_copy(*_given: object) -> None:
+        users.append(sqlite3.connect(new_file))
+        users[0].execute("SELECT * FROM sqlite_schema").fetchall()
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(backup_module, "_copy_rows", cancel_copy)
+    with pytest.raises(asyncio.CancelledError):
+        await restore(f"sqlite:///{new_file}", file)
+    users[0].close()
+    assert list_file_names(tmp_path) == before
 
 
 async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
