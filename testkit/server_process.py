@@ -135,9 +135,9 @@ class ServerProcess:
         self.start()
 
     def get(self, path: str) -> tuple[int, str]:
-        """Return the status and body of the answer to a GET; status 0 and the error if there is no answer in 2 s."""
+        """Return the status and body of the answer to a GET; status 0 and the error if there is no answer in 20 s."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=2) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=20) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
