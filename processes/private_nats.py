@@ -65,19 +65,16 @@ class PrivateNats:
     async def start(self) -> None:
         """Start or restart the server, and wait until it listens. A restart keeps the port.
 
-        Raises NatsNotStarted if the server ends, or does not listen within START_TIMEOUT_SECONDS.
+        Raises NatsNotStarted if the server cannot be started, ends, or does not listen within START_TIMEOUT_SECONDS.
         """
         self.close()
-        config = self._folder / "nats.conf"
-        user = {"user": NATS_USER, "password": self.password_file.read_text(encoding="ascii")}
-        # nats-server accepts JSON as its configuration
-        settings = {"host": "127.0.0.1", "port": self._port, "authorization": user}
-        config.write_text(json.dumps(settings), encoding="utf-8")
-        for stale_file in self._folder.glob("*.ports"):
-            stale_file.unlink()
         log_file = self._folder / "log"
-        arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log_file))
-        self._process = await to_thread.run_sync(self._start_process, arguments)
+        try:
+            self._process = await self._launch(log_file)
+        except OSError as error:
+            raise NatsNotStarted(
+                f"cannot start {self._program} with its files in {self._folder}: {error.strerror}"
+            ) from None
         with anyio.move_on_after(START_TIMEOUT_SECONDS):
             while self._process.poll() is None:
                 for file in self._folder.glob("*.ports"):
@@ -89,6 +86,18 @@ class PrivateNats:
             log_file.read_text(encoding="utf-8", errors="replace").splitlines() if log_file.exists() else []
         ) or ["it printed nothing"]
         raise NatsNotStarted(f"cannot start {self._program}: {last_lines[-1]}")
+
+    async def _launch(self, log_file: Path) -> subprocess.Popen[bytes]:
+        """Write the configuration file, and start the server's process, which logs to `log_file`."""
+        config = self._folder / "nats.conf"
+        user = {"user": NATS_USER, "password": self.password_file.read_text(encoding="ascii")}
+        # nats-server accepts JSON as its configuration
+        settings = {"host": "127.0.0.1", "port": self._port, "authorization": user}
+        config.write_text(json.dumps(settings), encoding="utf-8")
+        for stale_file in self._folder.glob("*.ports"):
+            stale_file.unlink()
+        arguments = ("--config", str(config), "--ports_file_dir", str(self._folder), "--log", str(log_file))
+        return await to_thread.run_sync(self._start_process, arguments)
 
     async def restart_on_exit(self) -> None:
         """Restart the server whenever it ends, until cancelled. A failed restart is logged and retried."""

@@ -44,6 +44,25 @@ async def test_it_is_started_again_at_the_same_address_and_gone_afterwards(
     assert not is_alive(second)
 
 
+@mark_requires("nats")
+async def test_a_restart_that_fails_is_repeated(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_private_nats() as nats:
+        monkeypatch.setenv("ARENA_BUS_PASSWORD_FILE", str(nats.password_file))
+        async with open_nats(nats.url, name="test") as bus:
+            config = nats.password_file.with_name("nats.conf")
+            config.unlink()
+            config.mkdir()
+            os.kill(find_server_id(config.parent), signal.SIGKILL)
+            with anyio.fail_after(500):
+                await becomes(bus, connected=False)
+                while ": Is a directory" not in caplog.text:
+                    await anyio.sleep(0.005)
+                config.rmdir()
+                await becomes(bus, connected=True)
+
+
 async def becomes(bus: NatsBus, *, connected: bool) -> None:
     while bus.is_connected is not connected:
         await anyio.sleep(0.005)
