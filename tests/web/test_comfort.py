@@ -200,6 +200,22 @@ def test_armies_travel_as_long_as_one_likes_and_less_at_speed(
     assert slow == took
 
 
+def test_each_of_two_quick_moves_of_ones_own_line_is_told_when_its_armies_have_arrived(
+    empty: BrowserArena, timed: Page, tmp_path: Path
+) -> None:
+    open_record(timed, empty, tmp_path / "one.jsonl", made_up("m2"))
+    expect(timed.locator(".map .area-of").first).to_be_visible()
+    timed.get_by_role("button", name="Try your own moves").click()
+    timed.evaluate(HOLD_ARMIES)
+    told = timed.locator(".told")
+    expect(told).to_have_text("Your own moves from move 0: Blue to move")
+    for text in ("Your own moves from move 0:", "Your own line, move 1:"):
+        timed.clock.run_for(1300)
+        for choice in ("source", "target"):
+            timed.locator(f"[data-{choice}]").first.dispatch_event("click")
+        assert told.inner_text().startswith(text)
+
+
 def test_the_result_of_a_move_is_told_when_its_armies_have_arrived(
     empty: BrowserArena, timed: Page, tmp_path: Path
 ) -> None:

@@ -419,6 +419,24 @@ def test_a_card_has_a_map_from_the_start_and_gives_its_place_to_the_next_match_w
     timed.evaluate("viewer.stop()")
 
 
+def test_only_the_last_card_moves_when_another_one_leaves(timed: Page) -> None:
+    timed.emulate_media(reduced_motion="reduce")
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 9])
+    timed.evaluate(WALL)
+    timed.evaluate(
+        "for (const match of 'nop') listed.push({ ...listed[0], match, ply: 0 }); wall.show(listed)"
+    )
+    cards = timed.locator(".cards.boards > li")
+    order = "(all) => all.map((each) => each.dataset.match).join('')"
+    assert cards.evaluate_all(order) == "mnop"
+    timed.evaluate("staged = 'm'; wall.restage('m')")  # the large board takes it
+    assert cards.evaluate_all(order) == "pno"
+    cards.last.locator("a").focus()
+    timed.evaluate("wall.show(listed.filter(({ match }) => match !== 'p'))")
+    assert cards.evaluate_all(order) == "no", "a card with the focus stays"
+    timed.evaluate("viewer.stop()")
+
+
 def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(timed: Page) -> None:
     timed.set_viewport_size({"width": 390, "height": 844})
     timed.emulate_media(reduced_motion="reduce")

@@ -236,8 +236,12 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     chance = review["moves"][ply - 1]["chance"]
     ahead = f"{round(100 * max(chance, 1 - chance))} %"
     expect(page.locator(".viewer .share-of").filter(has_text="%")).to_contain_text(f"{ahead} to win")
-    play = page.get_by_role("button", name="Play out ")
-    better = play.inner_text().removeprefix("Play out ")
+    play = page.get_by_role("button", name="Play out")
+    lines = study.locator(".of-arrow")
+    expect(lines).to_have_text(
+        [re.compile(r"^Best: .* → .* \d+\s%$"), re.compile(r"^Played: .* → .* [?!]+\d+\s%$")]
+    )
+    better = lines.first.locator("strong").inner_text().removeprefix("Best: ").strip()
     play.click()
     expect(page.locator(".told")).to_have_text(f"Your own line, move {ply}: {better}")
     expect(study.get_by_role("button", name=re.compile("^(Play out|Find the best move)"))).to_be_visible()
@@ -325,7 +329,7 @@ def test_a_file_of_ones_own_is_analysed(served: BrowserArena, page: Page, tmp_pa
     ply = next((ply for ply, text in enumerate(page.locator(".moves .mark").all_inner_texts(), 1) if text), 0)
     assert ply, "moves by chance lose something"
     page.locator(".moves a").nth(ply - 1).click()
-    page.get_by_role("button", name="Play out ").click()
+    page.get_by_role("button", name="Play out").click()
     expect(page.locator(".told")).to_contain_text(f"Your own line, move {ply}: ")
 
 

@@ -295,7 +295,7 @@ def test_few_live_boards_stand_above_the_rules_and_many_alone(timed: Page) -> No
 
 def test_below_the_board_a_card_fills_its_row_and_moves_nothing_as_it_comes_and_goes(timed: Page) -> None:
     wall, below = timed.locator(".wall"), timed.locator(".below")
-    for width, height in ((390, 844), (768, 1024), (1024, 768)):
+    for width, height in ((390, 844), (768, 1024), (960, 720)):
         timed.set_viewport_size({"width": width, "height": height})
         places = []
         for listed in ([], ["one"], ["one", "two"], ["one", "two", "three"]):

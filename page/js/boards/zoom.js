@@ -12,7 +12,6 @@ const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole a
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
-const PHONE_PX = 500; // shorter side of a handheld window, below which it is a phone's
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
@@ -20,6 +19,8 @@ const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
 const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
 const DRAG_PX = 5; // a shorter movement is a click
+
+export const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // a phone's window
 
 export class Zoom {
   // least: pixels per unit from which on territories are easily clicked, the first step of zooming; 0 for a picture that cannot be zoomed. scaled(pixels per unit) is called after each change.
@@ -140,7 +141,7 @@ export class Zoom {
   }
 
   get isPhone() {
-    return this.isHandheld && Math.min(window.innerWidth, window.innerHeight) < PHONE_PX;
+    return Boolean(this.least) && PHONE.matches;
   }
 
   // Return true if the picture zooms in on a choice: on a phone, and on a tablet if a finger cannot press the territories of the whole picture.

@@ -173,7 +173,11 @@ export class LiveCards {
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
-    card.element.remove();
+    // The last card takes its place, so that all others keep theirs.
+    const alike = this.element.querySelectorAll(card.element.dataset.settled ? "[data-settled]" : "li:not([data-settled])");
+    const last = alike[alike.length - 1];
+    if (!last || last === card.element || isAtReader({ element: last })) card.element.remove();
+    else card.element.replaceWith(last);
     this.cards.delete(id);
     this.changed();
   }

@@ -65,7 +65,7 @@ export class Explorer {
     const { suggested } = this;
     const asks = this.active && this.engine && this.match.game.moves(this.position).length > 0;
     set(this.best, { hidden: suggested === undefined && !asks, disabled: this.thinking });
-    say(this.best, suggested !== undefined ? `Play out ${this.match.game.text(suggested)}` : "Find the best move");
+    say(this.best, suggested === undefined ? "Find the best move" : this.active ? `Play out ${this.match.game.text(suggested)}` : "Play out"); // the review names the move
     set(this.undo, { hidden: !this.active, disabled: !this.steps.length });
     set(this.leave, { hidden: !this.active });
   }

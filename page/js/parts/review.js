@@ -19,7 +19,9 @@ export class Review {
     this.moves = /** @type {any[]} */ ([]); // { mark, chance, chance_lost, line } of each move; empty before the review is there
     this.ply = 0;
     this.button = h("button", { type: "button", class: "button wordy", hidden: true, onclick: () => this.ask() }, "Analyse");
-    this.heading = h("h2", null);
+    this.shape = h("span", { class: "shape", role: "img", hidden: true }); // whose mistake it was
+    this.number = h("span");
+    this.heading = h("h2", null, this.shape, this.number);
     const step = (label, text, to) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => go(to()) }, text);
     this.head = h("div", { class: "mistake-head", hidden: true }, this.heading,
       step("Previous mistake", "‹", () => first(this.mistakes.reverse(), (each) => each < this.ply)),
@@ -54,16 +56,25 @@ export class Review {
     if (!this.ready) return;
     const { mistakes } = this;
     set(this.head, { hidden: !mistakes.length });
-    say(this.heading, this.mark(ply) ? `Mistake ${mistakes.indexOf(ply) + 1} of ${mistakes.length}` : plural(mistakes.length, "mistake"));
+    const marked = this.mark(ply);
+    say(this.number, marked ? `Mistake ${mistakes.indexOf(ply) + 1} of ${mistakes.length}` : plural(mistakes.length, "mistake"));
+    const seat = marked ? this.match.seatOf(ply - 1) : null;
+    set(this.shape, { hidden: !seat, "aria-label": seat && `${SIDES[seat]}:` });
+    set(this.heading, { "data-owner": seat });
     this.played.replaceChildren(...this.words(ply));
   }
 
-  // Return the loss of the move that led to a ply, in words and elements; otherwise that of the largest mistake.
+  // Return the better move and the one that led to a ply, a line for each arrow on the map, with the mover's chances; after a move that was
+  // none, the loss of the largest mistake.
   words(ply) {
     const { match, largest } = this;
     if (!largest) return ["Neither player made a mistake."];
     if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
-    return [h("strong", { class: "of-arrow" }, `Played: ${match.game.text(match.moves[ply - 1].move)} `, h("span", { class: "mark" }, this.mark(ply))), h("span", null, this.loss(ply))];
+    const { best, left } = this.chances(ply);
+    const [better] = this.better(ply);
+    const line = (kind, name, move, chance, mark = "") => h("span", { class: "of-arrow", "data-kind": kind },
+      h("strong", null, `${name}: ${match.game.text(move)} `, h("span", { class: "mark" }, mark)), h("span", null, chance));
+    return [better && line("better", "Best", better, best), line("move", "Played", match.moves[ply - 1].move, left, this.mark(ply))].filter(Boolean);
   }
 
   // Return { words, seat }, the sentence about the mistake that led to a ply; null if it was none.
@@ -125,11 +136,17 @@ export class Review {
   }
 
   // Return the mover's chance of winning with the better move, and after the move that led to a ply.
-  loss(ply) {
+  chances(ply) {
     const { chance, chance_lost: lost } = this.moves[ply - 1];
-    const seat = this.match.seatOf(ply - 1);
-    const left = seat === "maxie" ? chance : 1 - chance;
-    return `${SIDES[seat]}’s chance falls from ${percent(Math.min(1, left + lost))} to ${percent(left)}`.replaceAll(" %", "\u00a0%"); // never a lone sign in a line
+    const left = this.match.seatOf(ply - 1) === "maxie" ? chance : 1 - chance;
+    const [best, rest] = [Math.min(1, left + lost), left].map((each) => percent(each).replace(" %", "\u00a0%")); // never a lone sign in a line
+    return { best, left: rest };
+  }
+
+  // Return the same in a sentence.
+  loss(ply) {
+    const { best, left } = this.chances(ply);
+    return `${SIDES[this.match.seatOf(ply - 1)]}’s chance falls from ${best} to ${left}`;
   }
 
   // Return what a mistake was, in one line.

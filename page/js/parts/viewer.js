@@ -227,12 +227,13 @@ export class Viewer {
     this.due = undefined;
     this.board.show(...this.explorer.active ? this.explorer.scene : this.match.scene(this.at));
     const { at, seen } = this.playback;
-    this.board.whenStill("tell", () => this.stopped || this.tellMove(at, seen));
+    const tried = this.explorer.active ? this.explorer.describe() : null;
+    this.board.whenStill("tell", () => this.stopped || this.tellMove(at, seen, tried));
   }
 
   // Tell of the move that led to the ply `shown`, when the moves up to `seen` were known. Until its armies have arrived, another ply may have
-  // been chosen, or the move taken back.
-  tellMove(shown, seen) {
+  // been chosen, or the move taken back. `tried`: the same of a move of the reader's own line.
+  tellMove(shown, seen, tried) {
     const { match, explorer, playback } = this;
     const at = Math.min(shown, match.moves.length);
     explorer.show(at, this.own);
@@ -258,7 +259,7 @@ export class Viewer {
     say(this.story, silent ? "" : result);
     set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
-    say(this.told, explorer.active ? explorer.describe() : `${why && `${why} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
+    say(this.told, tried ?? `${why && `${why} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);

@@ -17,8 +17,8 @@ const PAGE = 12;
 const QUIET_MS = 1200; // from the last change of the listing to the next request to the store
 const BUSY_MS = 6000; // the same from the first change, if the listing changes all the time
 
-const WIDE = matchMedia("(min-width: 64.01rem)"); // one small board leaves room for the rules there,
-const HIGH = matchMedia("(min-width: 64.01rem) and (min-height: 56rem)"); // and here two
+const WIDE = matchMedia("(min-width: 60.01rem)"); // one small board leaves room for the rules there,
+const HIGH = matchMedia("(min-width: 60.01rem) and (min-height: 56rem)"); // and here two
 
 export class Home {
   constructor(main) {

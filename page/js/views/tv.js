@@ -1,5 +1,6 @@
 // Arena TV: the most interesting matches, on one board with its land, its curve and its moves, or on a large one and three small ones.
 
+import { PHONE } from "../boards/zoom.js";
 import { h, set } from "../dom.js";
 import { LiveCards } from "../home/livecards.js";
 import { Stage } from "../home/stage.js";
@@ -13,7 +14,6 @@ import { keyMoments } from "../story.js";
 import { fetchJson } from "../api.js";
 
 const NO_REVIEW = { mark: () => "" };
-const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // on which four boards are equal
 
 export class TvView {
   constructor(main, [boards]) {
