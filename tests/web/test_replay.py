@@ -205,7 +205,7 @@ def test_how_far_both_players_are_is_told(shown: Page) -> None:
     for seat in ("maxie", "minnie"):
         card = shown.locator(f".player[data-owner={seat}]")
         told = " · ".join(card.locator(".total, .facts-of").all_text_contents())
-        found = re.match(rf"\d+ / {goal} armies · \d+ territor(y|ies)$", told)
+        found = re.match(rf"\d+ / {goal} · \d+ territor(y|ies)$", told)
         assert found, told
     first, title, second = (
         box_of(shown.locator(sign))
