@@ -1,8 +1,9 @@
 """Order in which a node's moves are searched.
 
 The transposition table's move comes first, and is searched before any other move is examined. The other moves follow in
-the order of their scores (`Kernel.promise`). Score and move are packed in one word, so that the greatest word is the best
-move, and among equal moves the leftmost.
+the order of their scores: in a selective search, at nodes of depth MIN_ESTIMATED_DEPTH or more, the estimates of the
+positions after the moves; elsewhere the moves' promise (`Kernel.promise`), which is cheaper. Score and move are packed in
+one word, so that the greatest word is the best move, and among equal moves the leftmost.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from typing import Any
 
 from arena.bots.compiled.cache import inlined
 from arena.bots.compiled.intrinsics import get, put
-from arena.bots.compiled.kernel import Kernel
-from arena.bots.compiled.memory_layout import Frame, ListState, Option
+from arena.bots.compiled.kernel import PLAYING, Kernel
+from arena.bots.compiled.last_ply import compute_end_value
+from arena.bots.compiled.memory_layout import Frame, ListState, Option, Sizes
 
 _MOVE_BITS = 16
 _MOVE_MASK = (1 << _MOVE_BITS) - 1
+
+MIN_ESTIMATED_DEPTH = 4
+"""Minimum depth of a node whose moves a selective search orders by the estimates of the positions after them."""
 
 
 class MoveOrdering:
@@ -23,15 +28,39 @@ class MoveOrdering:
 
     def __init__(self, kernel: Kernel) -> None:
         words, promise = kernel.words, kernel.promise
+        play, status, estimate = kernel.play, kernel.status, kernel.estimate
+        frame_words = Sizes(words, 0).frame_words
+
+        @inlined
+        def estimate_move(mem: Any, rules: Any, frame: Any, move: Any) -> Any:
+            """Return the estimate after the move, or the result if the match ends, for the player who makes the move.
+
+            The position after the move is written to the next frame.
+            """
+            child_frame = frame + frame_words
+            play(rules, mem, frame, child_frame, move)
+            outcome = status(rules, mem, child_frame)
+            if outcome != PLAYING:
+                return compute_end_value(outcome, 0)
+            return -estimate(rules, mem, child_frame)
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
             """Replace each move of the node that is not yet begun by a word that packs the move with its score."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
+            is_estimated = (
+                get(shared, Option.LATE_MOVES) != 0 and get(mem, node + Frame.DEPTH) >= MIN_ESTIMATED_DEPTH
+            )
             for i in range(get(mem, node + Frame.NEXT), get(mem, node + Frame.COUNT)):
                 move = get(mem, list_at + i)
-                value = promise(rules, mem, frame, move) if get(shared, Option.ORDER_BY_PROMISE) != 0 else 0
+                value = 0
+                if get(shared, Option.ORDER_BY_PROMISE) != 0:
+                    value = (
+                        estimate_move(mem, rules, frame, move)
+                        if is_estimated
+                        else promise(rules, mem, frame, move)
+                    )
                 put(mem, list_at + i, (value << _MOVE_BITS) | (_MOVE_MASK - move))
             put(mem, node + Frame.ORDER, ListState.SCORED)
 
