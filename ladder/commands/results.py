@@ -100,6 +100,9 @@ def report_results(
 def _print_record_path(ladder: Ladder) -> None:
     """Print the number of matches and the record file's path."""
     count = len(ladder.played)
+    if ladder.is_stopped and not ladder.records:
+        err.print("stopped before a match ended: no match is recorded")
+        return
     void = sum(map(is_void, ladder.records))
     void_text = f"; {void} of them void, which do not count" if void else ""
     total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from arena.cores import list_usable_cores
 from arena.ladder.commands.results import ReportFiles, report_results
@@ -63,3 +64,13 @@ def test_the_printed_location_counts_the_event_apart_from_what_the_file_held(
         capsys.readouterr().err.splitlines()[0]
         == f"0 matches are in {tmp_path / 'r'}, after 3 that were there before"
     )
+
+
+def test_a_ladder_stopped_before_a_match_has_ended_names_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped = ladder(tmp_path / "r", bot("a"), bot("b"))
+    stopped.record_early_stop()
+    with pytest.raises(typer.Exit):
+        report_results(stopped, (), {}, ReportFiles())
+    assert capsys.readouterr().err.splitlines()[0] == "stopped before a match ended: no match is recorded"
