@@ -73,7 +73,7 @@ export class Review {
     const { best, left } = this.chances(ply);
     const [better] = this.better(ply);
     const line = (kind, name, move, chance, mark = "") => h("span", { class: "of-arrow", "data-kind": kind },
-      h("strong", null, `${name}: ${match.game.text(move)} `, h("span", { class: "mark" }, mark)), h("span", null, chance));
+      h("strong", null, `${name}: ${match.game.text(move)} `, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
     return [better && line("better", "Best", better, best), line("move", "Played", match.moves[ply - 1].move, left, this.mark(ply))].filter(Boolean);
   }
 
