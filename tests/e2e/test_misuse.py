@@ -17,7 +17,14 @@ from testkit.horde import run_attack
 from testkit.players import RandomPlayer
 from tests.server.matches import spec
 
-LIMITS = HostLimits(hello_seconds=2.0, connections=160, connections_per_address=40, cut_offs=4)
+LIMITS = HostLimits(
+    hello_seconds=2.0,
+    connections=160,
+    connections_per_address=40,
+    # On a busy machine, even a flood has few messages a second.
+    messages_per_second=1,
+    cut_offs=4,
+)
 
 
 @pytest.fixture
