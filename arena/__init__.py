@@ -80,7 +80,7 @@ __all__ = [
     "weights_for",
 ]
 
-_NAMES_BY_MODULE = {
+_PUBLIC_NAMES_BY_MODULE = {
     "arena.bots.api.bot": ("Bot", "Clock", "Ending", "Match", "Resign", "Thinking"),
     "arena.bots.api.budget": ("Budget", "plan"),
     "arena.bots.compiled.cache": ("inlined",),
@@ -101,15 +101,15 @@ _NAMES_BY_MODULE = {
     "arena.games.riskless": ("Riskless",),
     "arena.maps.loader": ("load_map",),
 }
-_MODULE_BY_NAME = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
+_MODULE_BY_PUBLIC_NAME = {name: module for module, names in _PUBLIC_NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name == "adapters":
         return import_module("arena.bots.learning.adapters")
-    if name not in _MODULE_BY_NAME:
+    if name not in _MODULE_BY_PUBLIC_NAME:
         raise AttributeError(f"module 'arena' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_MODULE_BY_NAME[name]), name)
+    return getattr(import_module(_MODULE_BY_PUBLIC_NAME[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ from arena.toml_file import BadTomlFile, TomlFile
 
 
 @dataclass(frozen=True)
-class Account:
+class BotAccount:
     """Account of a bot on one server."""
 
     url: str
@@ -20,17 +20,17 @@ class Account:
     """Secret that proves that this bot may use its name; empty for a server that needs no token."""
 
 
-def read_account(path: Path) -> Account:
-    """Return the account in the bot.toml file at `path`. Raises BadTomlFile if the file has no valid account."""
-    file = TomlFile.read(path)
+def read_bot_account(bot_file: Path) -> BotAccount:
+    """Return the account in the bot.toml file at `bot_file`. Raises BadTomlFile if the file has no valid account."""
+    file = TomlFile.read_file(bot_file)
     account_values = {key: file.data.get(key, "") for key in ("url", "name", "token-file", "token-env")}
     for key, value in account_values.items():
         if not isinstance(value, str):
-            raise file.locate_error([key], f"must be a string, not {value!r:.40}")
+            raise file.make_error_at([key], f"must be a string, not {value!r:.40}")
     for key in ("url", "name"):
         if not account_values[key]:
-            raise BadTomlFile(f"{path}: the key {key} is missing")
-    return Account(
+            raise BadTomlFile(f"{bot_file}: the key {key} is missing")
+    return BotAccount(
         account_values["url"],
         account_values["name"],
         read_token(file, account_values["token-file"], account_values["token-env"]),
@@ -44,10 +44,10 @@ def read_token(bot_file: TomlFile, token_file: str, token_env: str) -> str:
     bot.toml itself does not contain the token, so it can be shared. A relative `token_file` is relative to the bot.toml's folder.
     """
     if token_file and token_env:
-        raise bot_file.locate_error(["token-file"], "set token-file or token-env, not both")
+        raise bot_file.make_error_at(["token-file"], "set token-file or token-env, not both")
     if token_env:
         if token_env not in os.environ:
-            raise bot_file.locate_error(["token-env"], f"the environment variable {token_env} is not set")
+            raise bot_file.make_error_at(["token-env"], f"the environment variable {token_env} is not set")
         return os.environ[token_env].strip()
     if not token_file:
         return ""
@@ -56,4 +56,4 @@ def read_token(bot_file: TomlFile, token_file: str, token_env: str) -> str:
         return file_beside_bot.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise bot_file.locate_error(["token-file"], f"cannot read {file_beside_bot}: {reason}") from None
+        raise bot_file.make_error_at(["token-file"], f"cannot read {file_beside_bot}: {reason}") from None

@@ -23,77 +23,81 @@ class PlotArea:
     y_range: tuple[float, float]
     """Data values at the bottom and top edge."""
 
-    def to_x(self, value: float) -> float:
-        """Return the horizontal SVG position of the data value `value`."""
+    def get_svg_x(self, data_value: float) -> float:
+        """Return the horizontal SVG position of the data value `data_value`."""
         low, high = self.x_range
-        return self.left + (self.right - self.left) * (value - low) / ((high - low) or 1)
+        return self.left + (self.right - self.left) * (data_value - low) / ((high - low) or 1)
 
-    def to_y(self, value: float) -> float:
-        """Return the vertical SVG position of the data value `value`."""
+    def get_svg_y(self, data_value: float) -> float:
+        """Return the vertical SVG position of the data value `data_value`."""
         low, high = self.y_range
-        return self.bottom - (self.bottom - self.top) * (value - low) / ((high - low) or 1)
+        return self.bottom - (self.bottom - self.top) * (data_value - low) / ((high - low) or 1)
 
     def render_curve(
         self,
         points: Iterable[tuple[float, float]],
         colour: str,
         width: float,
-        attributes: str = "",
-        tip: str = "",
+        svg_attributes: str = "",
+        tooltip: str = "",
     ) -> str:
         """Return an SVG element with straight lines between successive `points`, which are pairs of data values (x, y).
 
-        attributes  further SVG attributes, with a space before each, such as ` opacity="0.5"`
-        tip         tooltip; empty for none
+        svg_attributes  further SVG attributes, with a space before each, such as ` opacity="0.5"`
+        tooltip         tooltip; empty for none
         """
-        path = " ".join(f"{self.to_x(a):.1f},{self.to_y(b):.1f}" for a, b in points)
-        return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{attributes}>{_render_title(tip)}</polyline>'
+        path = " ".join(f"{self.get_svg_x(a):.1f},{self.get_svg_y(b):.1f}" for a, b in points)
+        return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"{svg_attributes}>{_render_tooltip(tooltip)}</polyline>'
 
-    def render_value_axis(self, labels: Mapping[float, str], gap: float) -> list[str]:
-        """Return SVG elements: for each value in `labels`, a horizontal line across the area, and its label at the left.
+    def render_value_axis(self, label_by_value: Mapping[float, str], label_distance: float) -> list[str]:
+        """Return SVG elements: for each value in `label_by_value`, a horizontal line across the area, and its label at the left.
 
-        gap  distance between a label and the area, in SVG units
+        label_distance  distance between a label and the area, in SVG units
         """
         return [
-            *(render_line(self.left, self.to_y(y), self.right, self.to_y(y), GRID) for y in labels),
             *(
-                render_text_element(self.left - gap, self.to_y(y) + 4, label, anchor="end")
-                for y, label in labels.items()
+                render_line(self.left, self.get_svg_y(y), self.right, self.get_svg_y(y), GRID)
+                for y in label_by_value
+            ),
+            *(
+                render_text_element(self.left - label_distance, self.get_svg_y(y) + 4, label, anchor="end")
+                for y, label in label_by_value.items()
             ),
         ]
 
-    def render_x_labels(self, values: Iterable[float], gap: float) -> list[str]:
-        """Return SVG texts: for each x value in `values`, that number as a label below the area.
+    def render_x_labels(self, x_values: Iterable[float], label_distance: float) -> list[str]:
+        """Return SVG texts: for each x value in `x_values`, that number as a label below the area.
 
-        gap  distance between the area and the baseline of a label, in SVG units
+        label_distance  distance between the area and the baseline of a label, in SVG units
         """
         return [
-            render_text_element(self.to_x(x), self.bottom + gap, f"{x:g}", anchor="middle") for x in values
+            render_text_element(self.get_svg_x(x), self.bottom + label_distance, f"{x:g}", anchor="middle")
+            for x in x_values
         ]
 
 
 def render_line(
-    x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, attributes: str = ""
+    x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1, svg_attributes: str = ""
 ) -> str:
-    """Return an SVG element: a straight line. `attributes` are further SVG attributes, with a space before each."""
+    """Return an SVG element: a straight line. `svg_attributes` are further SVG attributes, with a space before each."""
     endpoint_attributes = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
-    return f'<line {endpoint_attributes} stroke="{colour}" stroke-width="{width:g}"{attributes}/>'
+    return f'<line {endpoint_attributes} stroke="{colour}" stroke-width="{width:g}"{svg_attributes}/>'
 
 
 def render_text_element(
-    x: float, y: float, content: str, colour: str = INK, anchor: str = "start", attributes: str = ""
+    x: float, y: float, text: str, colour: str = INK, anchor: str = "start", svg_attributes: str = ""
 ) -> str:
     """Return an SVG element: a text whose baseline is at `y`.
 
-    anchor      part of the text that is at `x`: start, middle or end
-    attributes  further SVG attributes, with a space before each
+    anchor          part of the text that is at `x`: start, middle or end
+    svg_attributes  further SVG attributes, with a space before each
     """
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{attributes}>{escape(content)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{svg_attributes}>{escape(text)}</text>'
 
 
-def render_dot(x: float, y: float, radius: float, colour: str, tip: str = "") -> str:
-    """Return an SVG element: a filled circle. `tip` is its tooltip; empty for none."""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_render_title(tip)}</circle>'
+def render_dot(x: float, y: float, radius: float, colour: str, tooltip: str = "") -> str:
+    """Return an SVG element: a filled circle. `tooltip` is its tooltip; empty for none."""
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="{colour}">{_render_tooltip(tooltip)}</circle>'
 
 
 def render_svg_document(width: float, height: float, elements: Sequence[str]) -> str:
@@ -104,5 +108,5 @@ def render_svg_document(width: float, height: float, elements: Sequence[str]) ->
     return "\n".join([opening, f'<rect {size} fill="white"/>', *elements, "</svg>", ""])
 
 
-def _render_title(content: str) -> str:
-    return f"<title>{escape(content)}</title>" if content else ""
+def _render_tooltip(text: str) -> str:
+    return f"<title>{escape(text)}</title>" if text else ""

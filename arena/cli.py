@@ -126,9 +126,9 @@ A command with subcommands has `MODULE:SUBCOMMANDS` instead, a list of the subco
 first line of the function's docstring, so that `arena --help` and shell completion need not load the module.
 """
 
-COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+COMMAND_ENTRY_BY_NAME = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
-PARSER_WORDS = {
+REPLACED_PARSER_TEXTS = {
     "Value error, ": "",
     "Input should be greater than or equal to": "must be at least",
     "Input should be less than or equal to": "must be at most",
@@ -151,7 +151,7 @@ EXTRAS: dict[str, str] = {
 """
 
 
-class GroupedCommands(TyperGroup):
+class CommandsByGroup(TyperGroup):
     """The `arena` command, whose help lists its commands by group."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click passes it by name
@@ -167,11 +167,11 @@ class GroupedCommands(TyperGroup):
             raise typer.Abort from None
 
 
-class LazyCommand(TyperCommand):
+class LazilyLoadedCommand(TyperCommand):
     """Placeholder that loads its command's module when the command is called, or its options are completed."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, help=COMMANDS[name][1], rich_markup_mode=None)
+        super().__init__(name, help=COMMAND_ENTRY_BY_NAME[name][1], rich_markup_mode=None)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Load the command, and return a context for it instead of one for this placeholder."""
@@ -180,7 +180,7 @@ class LazyCommand(TyperCommand):
 
 def load_command(name: str) -> Any:
     """Import the module of the command called `name`, and return the command. Raises KeyError for an unknown name."""
-    target, line = COMMANDS[name]
+    target, line = COMMAND_ENTRY_BY_NAME[name]
     module, _, attribute = target.partition(":")
     function = getattr(import_module(module), attribute)
     app = _make_app()
@@ -199,8 +199,8 @@ def load_command(name: str) -> Any:
 def build_cli() -> TyperGroup:
     """Return the `arena` command with placeholders for all subcommands."""
     group = _make_group(_make_app())
-    for name in COMMANDS:
-        group.add_command(LazyCommand(name))
+    for name in COMMAND_ENTRY_BY_NAME:
+        group.add_command(LazilyLoadedCommand(name))
     return group
 
 
@@ -215,7 +215,7 @@ def main(arguments: list[str] | None = None) -> None:
         err.print(f"arena: {failure}")
         sys.exit(failure.exit_code)
     except typer.TyperException as problem:
-        message = _describe_misuse(problem)
+        message = _describe_usage_error(problem)
         is_help = message.startswith("Usage: ")  # the help of a command called without arguments
         err.print(message if is_help else f"arena: {message}")
         sys.exit(getattr(problem, "exit_code", 1))
@@ -238,21 +238,21 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
-        _ignore_interrupts(arguments)
+        _ignore_interrupts_while_exiting(arguments)
         err.print("arena: stopped")
         sys.exit(130)
-    _ignore_interrupts(arguments)
+    _ignore_interrupts_while_exiting(arguments)
     sys.exit(exit_code if isinstance(exit_code, int) else 0)
 
 
-def _describe_misuse(problem: typer.TyperException) -> str:
-    """Return the message of typer's parser about a bad option or argument, with its texts replaced by PARSER_WORDS."""
-    format_message = getattr(problem, "format_message", None)
-    message: str = format_message() if format_message else str(problem)
+def _describe_usage_error(error: typer.TyperException) -> str:
+    """Return the message of typer's parser about a bad option or argument, with its texts replaced by REPLACED_PARSER_TEXTS."""
+    format_message = getattr(error, "format_message", None)
+    message: str = format_message() if format_message else str(error)
     message = re.sub(r"^Invalid value for '([^']+)': ", r"\1: ", message)
-    for text, replacement in PARSER_WORDS.items():
+    for text, replacement in REPLACED_PARSER_TEXTS.items():
         message = message.replace(text, replacement)
-    context = getattr(problem, "ctx", None)
+    context = getattr(error, "ctx", None)
     # If the parser gives a hint, it contains a question mark or parentheses: "Did you mean --map?"
     lacks_hint = re.match(r"(Missing|No such) [^?(]*$", message) is not None
     if context is not None and lacks_hint:
@@ -275,7 +275,7 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
     os._exit(130)
 
 
-def _ignore_interrupts(arguments: list[str] | None) -> None:
+def _ignore_interrupts_while_exiting(arguments: list[str] | None) -> None:
     """Ignore further Ctrl-C while the process exits.
 
     Do nothing if `arguments` is not None: a caller in this process passed them, and the process continues.
@@ -286,7 +286,7 @@ def _ignore_interrupts(arguments: list[str] | None) -> None:
 
 def _make_app() -> typer.Typer:
     app = typer.Typer(
-        cls=GroupedCommands,
+        cls=CommandsByGroup,
         help="Host matches between bots, connect a bot, run ladders.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,

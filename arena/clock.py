@@ -43,11 +43,11 @@ class TimeSource:
         return asyncio.get_running_loop().call_later(seconds, callback, *arguments)
 
 
-MONOTONIC = TimeSource()
+MONOTONIC_CLOCK = TimeSource()
 """Time source that reads the machine's clock, `time.monotonic_ns()`."""
 
 
-def get_seconds_left() -> float:
+def get_seconds_to_task_deadline() -> float:
     """Return the seconds until the time limit of the running task; infinity if the task has none."""
     import anyio  # noqa: PLC0415  commands that only search read the time too, and start without it
 

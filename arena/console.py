@@ -19,7 +19,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from arena.atomic_file import open_output
-from arena.bot_file import Account, read_account
+from arena.bot_file import BotAccount, read_bot_account
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
 from arena.games.riskless import Riskless
@@ -170,20 +170,20 @@ err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap
 """Console for progress and errors (standard error)."""
 
 
-def register_game(spec: str) -> str:
+def register_game(game_spec: str) -> str:
     """Register the game that the option `--game` names, and return its name. Raises UsageError for an invalid game."""
     try:
-        return CATALOGUE.register(spec)
+        return CATALOGUE.register(game_spec)
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
 
 
-def register_games(specs: list[str] | None) -> list[str]:
+def register_games(game_specs: list[str] | None) -> list[str]:
     """Register the games that the options `--game` name, and return their names. Raises UsageError for an invalid game."""
-    return [register_game(spec) for spec in specs or ()]
+    return [register_game(spec) for spec in game_specs or ()]
 
 
-def require_maps(game: str, game_class: type[Any]) -> None:
+def require_game_with_maps(game: str, game_class: type[Any]) -> None:
     """Raise UsageError if the game has no maps. For a command with the option `--map`.
 
     game        name of the game, as the user wrote it
@@ -193,18 +193,18 @@ def require_maps(game: str, game_class: type[Any]) -> None:
         raise UsageError(f"--map: {game} has no maps; leave out --map")
 
 
-def parse_time_option(text: str, option: str = "--tc") -> TimeControl:
-    """Return the time control in the text of `option`. Raises UsageError if the text is invalid."""
+def parse_time_control_option(text: str, option_name: str = "--tc") -> TimeControl:
+    """Return the time control in the text of `option_name`. Raises UsageError if the text is invalid."""
     try:
         return TimeControl.parse(text)
     except BadTimeControl as error:
-        raise UsageError(f"{option}: {error}") from None
+        raise UsageError(f"{option_name}: {error}") from None
 
 
-def load_account(path: Path) -> Account:
+def load_bot_account(bot_file: Path) -> BotAccount:
     """Return the account in the bot.toml that the option `--as` names. Raises UsageError if it has no valid account."""
     try:
-        return read_account(path)
+        return read_bot_account(bot_file)
     except BadTomlFile as error:
         raise UsageError(f"--as: {error}") from None
 
@@ -218,12 +218,12 @@ def is_option_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def write_json(data: Any, path: Path) -> None:
+def write_json(json_data: Any, path: Path) -> None:
     """Write plain data or msgspec structs to `path` as indented JSON; `-` is standard output.
 
     Raises CommandError if the file cannot be written.
     """
-    write_text(msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n", path)
+    write_text(msgspec.json.format(msgspec.json.encode(json_data), indent=2).decode() + "\n", path)
 
 
 def write_text(text: str, path: Path) -> None:
@@ -250,32 +250,32 @@ def get_progress_console() -> Console:
 
 
 @contextmanager
-def hide_progress(bar: Progress) -> Iterator[None]:
+def hide_progress(progress: Progress) -> Iterator[None]:
     """Hide a progress bar during the block, so that the block can print to standard output."""
-    bar.stop()
+    progress.stop()
     try:
         yield
     finally:
-        bar.start()
+        progress.start()
 
 
 Justify = Literal["left", "right"]
 
-MIN_TEXT_WIDTH = 9
+MIN_TEXT_COLUMN_CHARACTERS = 9
 """Minimum width of a column of text in which lines are wrapped, in characters."""
-MAX_WIDTH = 1_000_000
+MAX_TABLE_CHARACTERS = 1_000_000
 """Width of the console on which tables are measured, in characters: so large that no table needs wrapping."""
 
 
-def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
+def print_table(justification_by_column: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -> None:
     """Print a table to standard output: drawn on a terminal, otherwise as Markdown without line breaks.
 
     The table is also printed as Markdown on a terminal that is too narrow for its columns of numbers.
 
-    columns  alignment of each column, by heading: left for text, which may be folded, and right for numbers
+    justification_by_column  alignment of each column, by heading: left for text, which may be folded, and right for numbers
     """
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading, side in columns.items():
+    for heading, side in justification_by_column.items():
         table.add_column(heading, justify=side, overflow="fold", no_wrap=side == "right")
     for row in rows:
         table.add_row(*row)
@@ -286,14 +286,14 @@ def print_table(columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]) -
         print_markdown(table, out)
 
 
-def print_result(
-    data: Any, json: Path | None, columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]
+def print_table_or_write_json(
+    json_data: Any, json_file: Path | None, columns: Mapping[str, Justify], rows: Iterable[Sequence[str]]
 ) -> None:
-    """Write `data` to the file that the option `--json` names; without the option, print `rows` as a table instead."""
-    if json is None:
+    """Write `json_data` to the file that the option `--json` names; without the option, print `rows` as a table instead."""
+    if json_file is None:
         print_table(columns, rows)
     else:
-        write_json(data, json)
+        write_json(json_data, json_file)
 
 
 def fits_terminal(table: Table, console: Console) -> bool:
@@ -302,14 +302,14 @@ def fits_terminal(table: Table, console: Console) -> bool:
         return False
     folded = Table(box=table.box, padding=table.padding, pad_edge=table.pad_edge)
     for column in table.columns:
-        width = max(_measure_width(cell, console) for cell in (column.header, *column.cells))
-        folded.add_column(width=width if column.no_wrap else min(width, MIN_TEXT_WIDTH))
-    return _measure_width(folded, console) <= console.width
+        width = max(_measure_natural_width(cell, console) for cell in (column.header, *column.cells))
+        folded.add_column(width=width if column.no_wrap else min(width, MIN_TEXT_COLUMN_CHARACTERS))
+    return _measure_natural_width(folded, console) <= console.width
 
 
 def print_markdown(table: Table, console: Console) -> None:
     """Print a table as Markdown. Its cells are not wrapped, so that the Markdown stays valid."""
-    width = _measure_width(table, console)
+    width = _measure_natural_width(table, console)
     wide = Console(file=StringIO(), width=width, markup=False, emoji=False)
     with wide.capture() as captured:
         wide.print(table)
@@ -317,6 +317,6 @@ def print_markdown(table: Table, console: Console) -> None:
     console.print("\n".join(lines), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-def _measure_width(content: RenderableType, console: Console) -> int:
+def _measure_natural_width(renderable: RenderableType, console: Console) -> int:
     """Return the width of a table or a cell in characters, if nothing in it is wrapped."""
-    return console.measure(content, options=console.options.update(max_width=MAX_WIDTH)).maximum
+    return console.measure(renderable, options=console.options.update(max_width=MAX_TABLE_CHARACTERS)).maximum

@@ -21,7 +21,7 @@ MOUNTINFO_FILE = Path("/proc/self/mountinfo")
 
 
 @dataclass(frozen=True)
-class Mount:
+class CgroupMount:
     """Mount point of a tree of control groups."""
 
     root: PurePosixPath
@@ -32,7 +32,7 @@ class Mount:
 
 
 def list_usable_cores(
-    affinity: Sequence[int] | None = None,
+    core_affinity: Sequence[int] | None = None,
     *,
     cgroup_file: Path = CGROUP_FILE,
     mounts_file: Path = MOUNTINFO_FILE,
@@ -41,39 +41,39 @@ def list_usable_cores(
 
     If a control group's CPU quota is smaller than the number of these cores, the list is cut to that many cores.
 
-    affinity     cores on which the process may run; None asks the system
-    cgroup_file  file that lists the process's control groups
-    mounts_file  file that lists the mounts; if this file or `cgroup_file` cannot be read, no quota applies
+    core_affinity  cores on which the process may run; None asks the system
+    cgroup_file    file that lists the process's control groups
+    mounts_file    file that lists the mounts; if this file or `cgroup_file` cannot be read, no quota applies
     """
-    allowed_cores = sorted(_get_allowed_cores() if affinity is None else affinity)
+    allowed_cores = sorted(_get_allowed_cores() if core_affinity is None else core_affinity)
     return allowed_cores[
-        : max(1, math.floor(min(len(allowed_cores), find_cpu_limit(cgroup_file, mounts_file))))
+        : max(1, math.floor(min(len(allowed_cores), find_cpu_limit_in_cores(cgroup_file, mounts_file))))
     ]
 
 
-def find_cpu_limit(cgroup_file: Path, mounts_file: Path) -> float:
+def find_cpu_limit_in_cores(cgroup_file: Path, mounts_file: Path) -> float:
     """Return the CPU limit of this process's control groups, in cores; infinity if there is none."""
     limits = [math.inf]
-    for mount, path in _find_groups(cgroup_file, mounts_file, "cpu"):
+    for mount, path in _find_cgroups(cgroup_file, mounts_file, "cpu"):
         limits += [
-            _read_group_limit(folder, is_unified=mount.is_unified)
-            for folder in _list_group_folders(mount, path)
+            _read_cgroup_cpu_limit(folder, is_unified=mount.is_unified)
+            for folder in _list_cgroup_folders(mount, path)
         ]
     return min(limits)
 
 
 def measure_container_cpu_ms(
-    container: str, cgroup_file: Path, mounts_file: Path = MOUNTINFO_FILE
+    container_id: str, cgroup_file: Path, mounts_file: Path = MOUNTINFO_FILE
 ) -> float | None:
     """Return the CPU time that a container has used, in ms; None if it has ended or its control group is not visible.
 
-    container    id of the container, which is part of its control group's name
-    cgroup_file  file that lists the control groups of a process in the container
-    mounts_file  file that lists the mounts of this process
+    container_id  id of the container, which is part of its control group's name
+    cgroup_file   file that lists the control groups of a process in the container
+    mounts_file   file that lists the mounts of this process
     """
-    for mount, path in _find_groups(cgroup_file, mounts_file, "cpuacct"):
-        if container in path:
-            return _read_group_cpu_ms(next(_list_group_folders(mount, path)), is_unified=mount.is_unified)
+    for mount, path in _find_cgroups(cgroup_file, mounts_file, "cpuacct"):
+        if container_id in path:
+            return _read_cgroup_cpu_ms(next(_list_cgroup_folders(mount, path)), is_unified=mount.is_unified)
     return None
 
 
@@ -84,7 +84,7 @@ def _get_allowed_cores() -> list[int]:
         return list(range(os.cpu_count() or 1))
 
 
-def _find_groups(cgroup_file: Path, mounts_file: Path, controller: str) -> Iterator[tuple[Mount, str]]:
+def _find_cgroups(cgroup_file: Path, mounts_file: Path, controller: str) -> Iterator[tuple[CgroupMount, str]]:
     """Yield the mount point and the path of each control group of a process that has this controller.
 
     Yield nothing if one of the files is missing.
@@ -93,7 +93,7 @@ def _find_groups(cgroup_file: Path, mounts_file: Path, controller: str) -> Itera
         cgroups, mounted = cgroup_file.read_text(), mounts_file.read_text()
     except OSError:  # not Linux, or the process has ended
         return
-    hierarchy = list(_parse_mounts(mounted, controller))
+    hierarchy = list(_parse_cgroup_mounts(mounted, controller))
     for line in cgroups.splitlines():
         _, controllers, path = line.split(":", 2)
         for mount in hierarchy:
@@ -103,34 +103,34 @@ def _find_groups(cgroup_file: Path, mounts_file: Path, controller: str) -> Itera
                 yield mount, path
 
 
-def _parse_mounts(text: str, controller: str) -> Iterator[Mount]:
+def _parse_cgroup_mounts(mountinfo: str, controller: str) -> Iterator[CgroupMount]:
     """Yield the mount points of control groups that have this controller."""
-    for line in text.splitlines():
+    for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         fields, kind = before.split(" "), after.split(" ")
         if kind[0] == "cgroup2" or (kind[0] == "cgroup" and controller in kind[-1].split(",")):
-            yield Mount(
-                PurePosixPath(_unescape_octal(fields[3])),
-                Path(_unescape_octal(fields[4])),
+            yield CgroupMount(
+                PurePosixPath(_unescape_mount_path(fields[3])),
+                Path(_unescape_mount_path(fields[4])),
                 kind[0] == "cgroup2",
             )
 
 
-def _unescape_octal(text: str) -> str:
+def _unescape_mount_path(escaped_path: str) -> str:
     """Decode a path written by the kernel, in which a space is `\\040`."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), escaped_path)
 
 
-def _list_group_folders(mount: Mount, path: str) -> Iterator[Path]:
+def _list_cgroup_folders(mount: CgroupMount, cgroup_path: str) -> Iterator[Path]:
     """Yield the folders of a control group and of its visible parents, each of which may set its own limit."""
-    group = PurePosixPath(path)
+    group = PurePosixPath(cgroup_path)
     # A control group outside the mounted part appears as the root of the mount, as in a container with version 1.
     relative_path = group.relative_to(mount.root) if group.is_relative_to(mount.root) else PurePosixPath()
     if ".." not in relative_path.parts:
         yield from (mount.point / folder for folder in (relative_path, *relative_path.parents))
 
 
-def _read_group_limit(folder: Path, *, is_unified: bool) -> float:
+def _read_cgroup_cpu_limit(folder: Path, *, is_unified: bool) -> float:
     """Return the CPU limit of one control group, in cores; infinity if it sets no limit or its files are missing.
 
     folder      folder of the control group
@@ -148,7 +148,7 @@ def _read_group_limit(folder: Path, *, is_unified: bool) -> float:
     return math.inf
 
 
-def _read_group_cpu_ms(folder: Path, *, is_unified: bool) -> float | None:
+def _read_cgroup_cpu_ms(folder: Path, *, is_unified: bool) -> float | None:
     """Return the CPU time that one control group has used, in ms; None if its accounting files are missing.
 
     folder      folder of the control group

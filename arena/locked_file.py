@@ -10,7 +10,7 @@ if sys.platform != "win32":
     import fcntl
 
 
-def open_locked(path: Path) -> int:
+def open_locked_file(path: Path) -> int:
     """Open and lock a file, creating it if needed, and return its descriptor. Closing the descriptor ends the lock.
 
     The process that holds the lock may remove the file. On Windows the file is opened without a lock.

@@ -16,7 +16,7 @@ from msgspec.structs import fields
 
 from arena.games.name_hints import suggest_name
 
-TYPE_NAMES = {
+TOML_TYPE_DESCRIPTIONS = {
     "str": "a string",
     "int": "a whole number",
     "float": "a number",
@@ -26,11 +26,11 @@ TYPE_NAMES = {
 }
 """Words of TOML for the types that msgspec names in its error messages."""
 
-_NOT_BLANK = r"\S"
-Text = Annotated[str, Meta(pattern=_NOT_BLANK)]
+_NON_BLANK_PATTERN = r"\S"
+Text = Annotated[str, Meta(pattern=_NON_BLANK_PATTERN)]
 """Type of a key whose value must be a text that is not blank."""
 
-LEXEME = re.compile(
+TOML_TOKEN_PATTERN = re.compile(
     r"""
     "{3} (?: \\. | [^\\] )*? "{3,5} | '{3} .*? '{3,5}  # a string of several lines
     | " (?: \\. | [^\\"] )* " | '[^']*' | \#[^\n]* | [\n\[\]{}]""",
@@ -66,7 +66,7 @@ class TomlFile:
     data: dict[str, Any]
 
     @classmethod
-    def read(cls, path: Path) -> TomlFile:
+    def read_file(cls, path: Path) -> TomlFile:
         """Read a file. Raises BadTomlFile if the file cannot be read, is too large, or is not valid TOML."""
         try:
             with path.open("rb") as file:
@@ -95,67 +95,67 @@ class TomlFile:
             # tomllib also passes on the error of int() for a number of 5,000 digits
             raise BadTomlFile(f"{path}: not valid TOML: {error}") from None
 
-    def convert(self, struct: type[S], dec_hook: Callable[[Any, Any], Any] | None = None) -> S:
+    def convert_to_struct(self, struct: type[S], dec_hook: Callable[[Any, Any], Any] | None = None) -> S:
         """Return the data as a struct of the type `struct`.
 
         dec_hook  function for `msgspec.convert` that converts values of types that msgspec does not know
 
         Raises BadTomlFile for an unknown key, and for a missing or invalid value.
         """
-        self._check_keys(self.data, struct, ())
+        self._reject_unknown_keys(self.data, struct, ())
         try:
             return msgspec.convert(self.data, struct, dec_hook=dec_hook)
         except msgspec.ValidationError as error:
             key_path = str(error).partition(" - at ")[2]
             keys = [name or int(index) for name, index in re.findall(r"\.([^.[`]+)|\[(\d+)\]", key_path)]
-            raise self.locate_error(keys, explain_mismatch(error)) from None
+            raise self.make_error_at(keys, explain_mismatch(error)) from None
         except OverflowError:
             # msgspec 0.19 passes on this error for a whole number of 310 digits where a number belongs
             raise BadTomlFile(f"{self.path}: a whole number is too large") from None
 
-    def parse(self, keys: KeyPath, parse: Callable[[A], B], value: A) -> B:
-        """Return `parse(value)`. If `parse` raises ValueError, raise BadTomlFile, which names `keys` and their line."""
+    def parse_value_at(self, key_path: KeyPath, parse_value: Callable[[A], B], value: A) -> B:
+        """Return `parse_value(value)`. If `parse_value` raises ValueError, raise BadTomlFile, which names `key_path` and its line."""
         try:
-            return parse(value)
+            return parse_value(value)
         except ValueError as error:
-            raise self.locate_error(keys, str(error)) from None
+            raise self.make_error_at(key_path, str(error)) from None
 
-    def locate_error(self, keys: KeyPath, reason: str) -> BadTomlFile:
-        """Return an error that names the file, the line of the value at `keys`, these keys, and `reason`."""
-        line = self.find_line(keys)
+    def make_error_at(self, key_path: KeyPath, reason: str) -> BadTomlFile:
+        """Return an error that names the file, the line of the value at `key_path`, these keys, and `reason`."""
+        line = self.find_line_number(key_path)
         place = f"{self.path}:{line}" if line else str(self.path)
-        name = ".".join(f"{key:.40}" for key in keys if isinstance(key, str))
+        name = ".".join(f"{key:.40}" for key in key_path if isinstance(key, str))
         return BadTomlFile(": ".join(part for part in (place, name, reason) if part))
 
-    def find_line(self, keys: KeyPath) -> int:
+    def find_line_number(self, key_path: KeyPath) -> int:
         """Return the number, from 1, of the line on which the statement (`key = value`) of a value begins; 0 if there is none.
 
         A statement may span several lines. It ends with the first line end outside of brackets and strings.
         """
         lines, ends = self.text.split("\n"), [0]
         number = depth = 0
-        for lexeme in LEXEME.findall(f"{self.text}\n"):
+        for lexeme in TOML_TOKEN_PATTERN.findall(f"{self.text}\n"):
             number += lexeme.count("\n")
             depth += (lexeme in ("[", "{")) - (lexeme in ("]", "}"))
             if lexeme == "\n" and depth == 0:
                 ends.append(number)
         index = bisect_left(
-            ends, x=True, key=lambda end: _contains(tomllib.loads("\n".join(lines[:end])), keys)
+            ends, x=True, key=lambda end: _has_value_at(tomllib.loads("\n".join(lines[:end])), key_path)
         )
         return ends[index - 1] + 1 if 0 < index < len(ends) else 0
 
-    def _check_keys(self, table: dict[str, Any], struct: type[Struct], keys: KeyPath) -> None:
+    def _reject_unknown_keys(self, table: dict[str, Any], struct: type[Struct], key_path: KeyPath) -> None:
         """Raise BadTomlFile if a table, or a table in it or in one of its lists, has a key that its struct does not have."""
         known_fields = {field.encode_name: field for field in fields(struct)}
         for key, value in table.items():
             if key not in known_fields:
-                raise self.locate_error((*keys, key), f"unknown key; {suggest_name(key, known_fields)}")
+                raise self.make_error_at((*key_path, key), f"unknown key; {suggest_name(key, known_fields)}")
             field_type = known_fields[key].type
-            tables = _list_tables(value, is_list=get_origin(field_type) in (list, tuple))
+            tables = _list_tables_in(value, is_list=get_origin(field_type) in (list, tuple))
             for item_type in (field_type, *get_args(field_type)):
                 if isinstance(item_type, type(Struct)):
                     for index_keys, item in tables:
-                        self._check_keys(item, item_type, (*keys, key, *index_keys))
+                        self._reject_unknown_keys(item, item_type, (*key_path, key, *index_keys))
 
 
 def escape_unprintable(message: str) -> str:
@@ -172,27 +172,27 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
         str(error).partition(" - at ")[0].replace("`", "").replace(" | null", "").replace(" | ", " or ")
     )
     expectation = re.sub("^Object missing required field (.*)", r"the key \1 is missing", expectation)
-    expectation = expectation.replace(f"matching regex {_NOT_BLANK!r}", "that is not blank")
+    expectation = expectation.replace(f"matching regex {_NON_BLANK_PATTERN!r}", "that is not blank")
     return expectation[0].lower() + re.sub(
-        r"\b\w+\b", lambda word: TYPE_NAMES.get(word[0], word[0]), expectation[1:]
+        r"\b\w+\b", lambda word: TOML_TYPE_DESCRIPTIONS.get(word[0], word[0]), expectation[1:]
     )
 
 
-def _list_tables(value: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """Return the table `value` itself; if `is_list` is True, the tables in the list `value`. Each has its path inside `value`.
+def _list_tables_in(table_or_list: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
+    """Return the table `table_or_list` itself; if `is_list` is True, the tables in the list `table_or_list`. Each has its path inside `table_or_list`.
 
-    Return an empty list if `value` is of another type.
+    Return an empty list if `table_or_list` is of another type.
     """
     if not is_list:
-        return [((), value)] if isinstance(value, dict) else []
-    items = enumerate(value) if isinstance(value, list) else ()
+        return [((), table_or_list)] if isinstance(table_or_list, dict) else []
+    items = enumerate(table_or_list) if isinstance(table_or_list, list) else ()
     return [((index,), item) for index, item in items if isinstance(item, dict)]
 
 
-def _contains(parsed: Any, keys: KeyPath) -> bool:
-    for key in keys:
+def _has_value_at(toml_data: Any, key_path: KeyPath) -> bool:
+    for key in key_path:
         try:
-            parsed = parsed[key]
+            toml_data = toml_data[key]
         except (LookupError, TypeError):
             return False
     return True

@@ -25,12 +25,12 @@ from msgspec.structs import replace
 
 import arena
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 from arena.protocol.timecontrol import TimeControl
 from arena.server import loop_lag
 from arena.server.core import core
-from arena.server.core.limits import PRIVATE_LIMITS
-from arena.server.core.matchmaker import PAIRING_DELAY_NS
+from arena.server.core.limits import PRIVATE_HOST_LIMITS
+from arena.server.core.matchmaker import DELAY_FROM_CHANGE_TO_PAIRING_NS
 from arena.server.core.settings import Pool, PoolGame
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
@@ -112,9 +112,9 @@ async def count_calls_by_request() -> dict[str, Counter[CodeType]]:
             settings = make_private_host_settings(
                 database=f"sqlite:///{folder}/arena.db",
                 anyone=True,
-                adjudication=DEFAULT_RULES,
+                adjudication=DEFAULT_ADJUDICATION,
                 # All clients connect before the first one says hello.
-                limits=replace(PRIVATE_LIMITS, hello_seconds=60.0),
+                limits=replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0),
             )
             async with open_host(settings, pool=pool) as host:
                 results["a hello"] = await _count_hello_calls(host, calls)
@@ -133,10 +133,10 @@ async def _count_hello_calls(host: Host, calls: CallCounter) -> Counter[CodeType
         await receive_type(clients[client_index], "welcome")
 
     await send_hello(SERIES * REPETITIONS)  # the first one finds nothing prepared
-    # A real matchmaker pairs all bots that arrived within PAIRING_DELAY_NS at once, so its work is not part of a hello.
-    vars(core)["PAIRING_DELAY_NS"] = 10**12
+    # A real matchmaker pairs all bots that arrived within DELAY_FROM_CHANGE_TO_PAIRING_NS at once, so its work is not part of a hello.
+    vars(core)["DELAY_FROM_CHANGE_TO_PAIRING_NS"] = 10**12
     counts = await calls.count_calls(send_hello)
-    vars(core)["PAIRING_DELAY_NS"] = PAIRING_DELAY_NS
+    vars(core)["DELAY_FROM_CHANGE_TO_PAIRING_NS"] = DELAY_FROM_CHANGE_TO_PAIRING_NS
     return counts
 
 

@@ -23,11 +23,11 @@ import uvloop
 from msgspec.structs import replace
 from websockets.frames import Frame
 
-from arena.clock import MONOTONIC
-from arena.server.core.limits import PRIVATE_LIMITS
+from arena.clock import MONOTONIC_CLOCK
+from arena.server.core.limits import PRIVATE_HOST_LIMITS
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
-from arena.server.edge.session import ADMITTED, BINARY, SeatState, Session
+from arena.server.edge.session import ADMITTED, BINARY_OPCODE, PlayedMatchState, Session
 from arena.server.interpreter import tune_interpreter
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -39,7 +39,7 @@ TURN, ANSWER = 0x81, 0x82
 STORED_ROW_TEXT = "x" * 200
 """Text of a stored row, as large as the row that the server stores for a move."""
 RELAY_HOST = "127.0.0.1"
-RELAY_LIMITS = replace(PRIVATE_LIMITS, hello_seconds=60.0)
+RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
 """Limits of the relay. A handshake may take 60 s, as on the server when a thousand bots connect."""
 
 
@@ -136,7 +136,7 @@ class RelaySession(Session):
     ) -> None:
         super().__init__(edge, connection)
         self.state = ADMITTED
-        self.seats[""] = SeatState()  # the frames of players are parsed immediately
+        self.seats[""] = PlayedMatchState()  # the frames of players are parsed immediately
         self._answer = answer
         self._turn = turn
         self._store = store
@@ -149,11 +149,11 @@ class RelaySession(Session):
 
     def write_message(self, data: bytes) -> None:
         """Write a message in a websocket frame like the server's."""
-        self._connection.write(Frame(BINARY, data).serialize(mask=False))
+        self._connection.write_or_disconnect_slow_client(Frame(BINARY_OPCODE, data).serialize(mask=False))
 
     def receive(self, frame: Frame, arrived_ns: int) -> None:  # noqa: ARG002  the time makes no difference
         """Answer a frame, after it is stored if the relay stores frames."""
-        if frame.opcode is not BINARY:
+        if frame.opcode is not BINARY_OPCODE:
             return
         if self._store is None:
             self.answer()
@@ -178,10 +178,10 @@ async def run_relay(port: int, answer_frame: bytes, turn_frame: bytes, database_
     """
     store = RelayStore(database_file) if database_file else None
     metrics = Metrics()
-    lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
-    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
+    lag = LoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
+    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(answer_frame, turn_frame, store).make_session
-        await edge.listen(RELAY_HOST, port)
+        await edge.start_listening(RELAY_HOST, port)
         with tune_interpreter():
             await anyio.sleep_forever()
 

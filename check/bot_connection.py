@@ -11,16 +11,16 @@ import msgspec
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.protocol.codec import DecodeError, decode_client_message
 from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
 from arena.protocol.values import Limits
 
-MAX_FRAMES = 8
+MAX_LOGGED_FRAMES = 8
 """Number of most recent websocket frames that the report of a fault shows."""
-MAX_FRAME_TEXT = 160
+MAX_FRAME_TEXT_CHARACTERS = 160
 """Maximum length of a frame's text in a report, in characters. The rest is cut off."""
-EARLY_MESSAGE_SECONDS = 0.1
+WAIT_BEFORE_WELCOME_SECONDS = 0.1
 """Seconds that the scripted server waits between the bot's hello and its welcome. The bot must send nothing in this time."""
 
 
@@ -32,9 +32,9 @@ class FrameLog:
     """Log of the last MAX_FRAMES frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
-        self._recent_frames: deque[str] = deque(maxlen=MAX_FRAMES)
+        self._recent_frames: deque[str] = deque(maxlen=MAX_LOGGED_FRAMES)
 
-    def add(self, direction: str, frame: bytes | str) -> None:
+    def add_frame(self, direction: str, frame: bytes | str) -> None:
         """Add a frame. `direction` is `>` for a frame from the bot, and `<` for a frame to the bot."""
         if isinstance(frame, str):
             frame_text = f"text {frame!r}"
@@ -44,18 +44,18 @@ class FrameLog:
             except (ValueError, TypeError, msgpack.UnpackException, RecursionError):
                 frame_text = f"hex {frame.hex(' ')}"
         self._recent_frames.append(
-            f"{direction} {frame_text[:MAX_FRAME_TEXT]}{'…' if len(frame_text) > MAX_FRAME_TEXT else ''}"
+            f"{direction} {frame_text[:MAX_FRAME_TEXT_CHARACTERS]}{'…' if len(frame_text) > MAX_FRAME_TEXT_CHARACTERS else ''}"
         )
 
     def add_remark(self, text: str) -> None:
         """Add a remark to the log, such as `the connection is cut`."""
         self._recent_frames.append(f"- {text}")
 
-    def clear(self) -> None:
+    def clear_frames(self) -> None:
         """Remove all frames, before the next check."""
         self._recent_frames.clear()
 
-    def list_recent(self) -> list[str]:
+    def list_recent_frames(self) -> list[str]:
         """Return the most recent frames, oldest first."""
         return list(self._recent_frames)
 
@@ -72,56 +72,60 @@ class BotConnection:
         self.patience_seconds = patience_seconds
         """Time limit in seconds for a message of the bot while no chess clock runs."""
 
-    async def send(self, message: ServerMessage, **unknown: object) -> None:
-        """Send a message with the extra fields `unknown`, which the protocol does not have and the bot must ignore."""
-        await self.send_data({**msgspec.to_builtins(message), **unknown})
+    async def send_message(self, message: ServerMessage, **unknown_fields: object) -> None:
+        """Send a message with the extra fields `unknown_fields`, which the protocol does not have and the bot must ignore."""
+        await self.send_message_fields({**msgspec.to_builtins(message), **unknown_fields})
 
-    async def send_data(self, message: dict[str, Any]) -> None:
+    async def send_message_fields(self, message_fields: dict[str, Any]) -> None:
         """Send a dictionary as a message, even if the protocol has no such message.
 
         If the connection is closed, send nothing: the next wait for the bot raises ProtocolFault.
         """
-        frame = msgpack.packb(message)
-        self.frames.add("<", frame)
+        frame = msgpack.packb(message_fields)
+        self.frames.add_frame("<", frame)
         try:
             await self.connection.send(frame)
         except ConnectionClosed:
             self.frames.add_remark("the connection was already closed")
 
-    async def receive(self, expectation: str, seconds: float | None = None) -> tuple[ClientMessage, float]:
+    async def receive_message(
+        self, expected_message: str, timeout_seconds: float | None = None
+    ) -> tuple[ClientMessage, float]:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        expectation: name of the message that the bot must send, such as `hello`, for the text of a fault
-        seconds: time limit; None for `patience_seconds`
+        expected_message: name of the message that the bot must send, such as `hello`, for the text of a fault
+        timeout_seconds: time limit; None for `patience_seconds`
 
         Raises ProtocolFault if no message arrives in time.
         """
-        seconds = self.patience_seconds if seconds is None else seconds
-        message = await self.receive_within(expectation, seconds)
+        timeout_seconds = self.patience_seconds if timeout_seconds is None else timeout_seconds
+        message = await self.receive_message_within(expected_message, timeout_seconds)
         if message is None:
-            raise ProtocolFault(f"the bot must send {expectation} within {seconds:g} s")
+            raise ProtocolFault(f"the bot must send {expected_message} within {timeout_seconds:g} s")
         return message
 
-    async def receive_within(self, expectation: str, seconds: float) -> tuple[ClientMessage, float] | None:
+    async def receive_message_within(
+        self, expected_event: str, timeout_seconds: float
+    ) -> tuple[ClientMessage, float] | None:
         """Return the next message other than a status request, and its arrival time in monotonic seconds.
 
-        Return None if no message arrives within `seconds`.
+        Return None if no message arrives within `timeout_seconds`.
 
-        expectation: event for which the server waits, such as `hello` or `silence`, for the text of a fault
+        expected_event: event for which the server waits, such as `hello` or `silence`, for the text of a fault
         """
-        deadline = MONOTONIC.now() + seconds
+        deadline = MONOTONIC_CLOCK.now() + timeout_seconds
         while True:
             try:
-                with anyio.move_on_after(deadline - MONOTONIC.now()) as scope:
+                with anyio.move_on_after(deadline - MONOTONIC_CLOCK.now()) as scope:
                     frame = await self.connection.recv()
             except ConnectionClosed:
                 raise ProtocolFault(
-                    f"the connection was closed {self._describe_close()} while the server waited for {expectation}"
+                    f"the connection was closed {self._describe_close_code()} while the server waited for {expected_event}"
                 ) from None
             if scope.cancelled_caught:
                 return None
-            received_at = MONOTONIC.now()
-            self.frames.add(">", frame)
+            received_at = MONOTONIC_CLOCK.now()
+            self.frames.add_frame(">", frame)
             try:
                 message = decode_client_message(frame)
             except DecodeError as error:
@@ -129,41 +133,41 @@ class BotConnection:
             if not isinstance(message, Status):  # a bot may ask for its status after a long wait
                 return message, received_at
 
-    async def exchange_hello(self, session: str) -> Hello:
+    async def exchange_hello_and_welcome(self, session_secret: str) -> Hello:
         """Receive the bot's hello, send the welcome, and return the hello.
 
-        session: session secret to send in the welcome
+        session_secret: session secret to send in the welcome
 
         Raises ProtocolFault if the hello violates the protocol, or if the bot sends more before the welcome.
         """
-        hello, _ = await self.receive("hello")
+        hello, _ = await self.receive_message("hello")
         if not isinstance(hello, Hello):
-            raise ProtocolFault(f"the first message must be hello, not {get_message_type(hello)}")
+            raise ProtocolFault(f"the first message must be hello, not {get_message_type_name(hello)}")
         if not hello.name.isprintable() or hello.name != hello.name.strip():
             raise ProtocolFault(
                 f"hello.name {hello.name!r} is not a valid name: use printable characters, without a space at either end"
             )
         if hello.role != "bot":
             raise ProtocolFault(f"hello.role must be bot, not {hello.role!r}")
-        early_message = await self.receive_within("welcome", EARLY_MESSAGE_SECONDS)
+        early_message = await self.receive_message_within("welcome", WAIT_BEFORE_WELCOME_SECONDS)
         if early_message is not None:
             raise ProtocolFault(
-                f"{get_message_type(early_message[0])} must not be sent before the server's welcome"
+                f"{get_message_type_name(early_message[0])} must not be sent before the server's welcome"
             )
         limits = Limits(16_384, hello.matches, 10_000)
-        await self.send(Welcome("arena check", hello.name, session, limits))
+        await self.send_message(Welcome("arena check", hello.name, session_secret, limits))
         return hello
 
-    def reset(self) -> None:
+    def cut_connection(self) -> None:
         """Cut the connection without a closing handshake."""
         self.frames.add_remark("the connection is cut")
         self.connection.transport.abort()
 
-    def _describe_close(self) -> str:
+    def _describe_close_code(self) -> str:
         code, reason = self.connection.close_code, self.connection.close_reason
         return f"({code}{f', {reason}' if reason else ''})"
 
 
-def get_message_type(message: ClientMessage) -> str:
+def get_message_type_name(message: ClientMessage) -> str:
     """Return the name of a message's type as in the protocol, such as `hello`, for the descriptions of faults."""
     return type(message).__name__.lower()

@@ -15,7 +15,7 @@ import anyio
 from arena.check.bot_connection import BotConnection, ProtocolFault
 from arena.check.scripted_match import ScriptedMatch
 from arena.check.scripted_server import ScriptedServer
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import AnyGame, Player
 from arena.maps.game_on_map import has_maps, make_game_on_map
@@ -31,27 +31,27 @@ GENEROUS_MARGIN_MS = 5000
 """Time in ms by which a bot may exceed its clock in checks that do not test time. Only a bot that hangs exceeds it."""
 SMALL_MAP = "path4"
 """Map on which the checks play Riskless, except those that name another map."""
-LONG_MAP = "ring:30"
+LONG_MATCH_MAP = "ring:30"
 """Map for `check_long_match`: a match of random moves on it takes hundreds of plies."""
-MATCH_MOVES = 8
+MAX_MOVES_PER_MATCH = 8
 """Maximum number of moves that the bot plays in an ordinary match."""
 LONG_MATCH_PLIES = 300
 """Number of random plies before the bot's first turn in `check_long_match`."""
-OUTAGE_SECONDS = 0.5
+SERVER_OUTAGE_SECONDS = 0.5
 """Seconds for which the server is unavailable between its crash and its restart."""
 PING_DELAY_SECONDS = 0.15
 """Seconds between the `turn` message and a ping, so that the bot is thinking when the ping arrives."""
-MAX_PONG_SECONDS = 0.5
+LATE_PONG_THRESHOLD_SECONDS = 0.5
 """Minimum thinking time of a move, in seconds, with which a pong that arrives only together with the move is a fault.
 
 If the bot moves sooner, a busy machine may have delayed the pong.
 """
-MAX_CLOSE_SECONDS = 2.0
+CLOSING_HANDSHAKE_TIMEOUT_SECONDS = 2.0
 """Seconds within which a bot must complete the websocket's closing handshake."""
-RECONNECT_COUNT_SECONDS = 1.0
+RECONNECT_COUNTING_SECONDS = 1.0
 """Seconds after the announced shutdown during which `check_shut_down` counts the bot's attempts to reconnect."""
-MAX_RECONNECTS = 8
-"""Maximum number of times that a bot may try to reconnect within RECONNECT_COUNT_SECONDS after the server's shutdown."""
+MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN = 8
+"""Maximum number of times that a bot may try to reconnect within RECONNECT_COUNTING_SECONDS after the server's shutdown."""
 
 
 @dataclass(frozen=True)
@@ -71,27 +71,29 @@ class CheckContext:
             name for name in CATALOGUE.list_names() if hello is None or not hello.games or name in hello.games
         ]
 
-    def make_game(self, name: str = "", map_: str = SMALL_MAP) -> AnyGame:
+    def make_game(self, name: str = "", map_name: str = SMALL_MAP) -> AnyGame:
         """Return the game called `name`, or the first game in the bot's hello if `name` is empty.
 
-        map_: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is used.
+        map_name: name of the map, if the game has maps. If the bot's hello lists only other maps, the first of those is used.
         """
         name = name or self.supported_games[0]
         if not has_maps(name):
             return make_game_on_map(name)
         maps = self.server.hello.maps if self.server.hello else []
-        return make_game_on_map(name, maps[0] if maps and map_ not in maps else map_)
+        return make_game_on_map(name, maps[0] if maps and map_name not in maps else map_name)
 
-    def make_match(
-        self, peer: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
+    def make_match_without_time_pressure(
+        self, bot_connection: BotConnection, game: AnyGame | None = None, seat: Player = Player.MAXIE
     ) -> ScriptedMatch:
         """Return a scripted match with time limits so long that only a bot that hangs exceeds them.
 
-        peer: connection to the bot
+        bot_connection: connection to the bot
         game: game to play; None for the first game in the bot's hello
         seat: player that the bot is
         """
-        return ScriptedMatch(peer, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS)
+        return ScriptedMatch(
+            bot_connection, game or self.make_game(), seat, QUICK_TIME_CONTROL, GENEROUS_MARGIN_MS
+        )
 
 
 Check = Callable[[CheckContext], Awaitable[None]]
@@ -107,188 +109,194 @@ async def check_handshake(context: CheckContext) -> None:
         )
 
 
-async def check_play(game: str, seat: Player, context: CheckContext) -> None:
+async def check_play(game_name: str, seat: Player, context: CheckContext) -> None:
     """The bot must play a match in the given seat."""
-    match = context.make_match(await context.server.connect_bot(), context.make_game(game), seat)
-    await match.begin()
-    await match.play_up_to(MATCH_MOVES)
-    await match.expect_silence()
+    match = context.make_match_without_time_pressure(
+        await context.server.connect_bot(), context.make_game(game_name), seat
+    )
+    await match.begin_match()
+    await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
+    await match.require_silence()
 
 
 async def check_repeated(context: CheckContext) -> None:
     """The bot must answer repeated start, turn and end messages in the same way, or not at all."""
-    match = context.make_match(await context.server.connect_bot())
-    await match.begin()
-    await match.peer.send(match.start_message)
-    await match.send_turn()
-    await match.send_turn()
-    await match.receive_move()
-    await match.expect_silence()
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    await match.begin_match()
+    await match.peer.send_message(match.start_message)
+    await match.send_turn_message()
+    await match.send_turn_message()
+    await match.receive_bot_move()
+    await match.require_silence()
     await match.play_move_pair()
-    await match.send_end()
-    await match.send_end()
+    await match.send_end_message()
+    await match.send_end_message()
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_out_of_date(context: CheckContext) -> None:
     """The bot must not answer a turn that it has already played, or the end of an unknown match."""
-    match = context.make_match(await context.server.connect_bot())
-    await match.begin()
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    await match.begin_match()
     await match.play_move_pair()
     await match.play_move_pair()
-    await match.peer.send(match.make_turn_message(0))
-    other_match = context.make_match(match.peer)
-    await other_match.send_end()
-    await match.expect_silence()
+    await match.peer.send_message(match.make_turn_message(0))
+    other_match = context.make_match_without_time_pressure(match.peer)
+    await other_match.send_end_message()
+    await match.require_silence()
     await match.play_move_pair()
-    await match.send_end()
+    await match.send_end_message()
 
 
 async def check_unknown_types(context: CheckContext) -> None:
     """The bot must ignore messages of unknown types."""
-    match = context.make_match(await context.server.connect_bot())
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
     unknown_message = {"type": "x-weather", "match": match.id, "sky": ["blue", None, {"sun": 1.5}]}
-    await match.peer.send_data(unknown_message)
-    await match.begin()
-    await match.peer.send_data(unknown_message)
-    await match.send_turn()
-    await match.peer.send_data(unknown_message)
-    await match.receive_move()
-    await match.send_end()
+    await match.peer.send_message_fields(unknown_message)
+    await match.begin_match()
+    await match.peer.send_message_fields(unknown_message)
+    await match.send_turn_message()
+    await match.peer.send_message_fields(unknown_message)
+    await match.receive_bot_move()
+    await match.send_end_message()
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_unknown_fields(context: CheckContext) -> None:
     """The bot must ignore unknown fields in all messages."""
-    match = context.make_match(await context.server.connect_bot())
-    await match.begin(x_colour="green")
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    await match.begin_match(x_colour="green")
     await match.play_move_pair(x_colour=["green"], x_size={"wide": True})
-    await match.send_end(x_colour=None)
+    await match.send_end_message(x_colour=None)
     await check_play(context.supported_games[0], Player.MAXIE, context)
 
 
 async def check_unknown_errors(context: CheckContext) -> None:
     """The bot must continue after an error that is not fatal, whatever its code."""
-    match = context.make_match(await context.server.connect_bot())
-    await match.begin()
-    await match.peer.send(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
-    await match.peer.send_data(
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    await match.begin_match()
+    await match.peer.send_message(Error(Code.RATE_LIMITED, "too many messages (sent by a check)"))
+    await match.peer.send_message_fields(
         {"type": "error", "code": "x_later", "detail": "of a later server", "fatal": False}
     )
     await match.play_move_pair()
-    await match.send_end()
+    await match.send_end_message()
 
 
 async def check_catch_up(context: CheckContext) -> None:
     """The bot must be able to join a running match, whose moves so far are in its first turn message."""
-    match = context.make_match(await context.server.connect_bot())
-    await match.begin()
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    await match.begin_match()
     for _ in range(4):
-        match.play_random_move()
-    await match.play_up_to(MATCH_MOVES)
+        match.apply_random_move()
+    await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
 
 
 async def check_long_match(context: CheckContext) -> None:
     """The bot must be able to join a match after hundreds of plies."""
-    match = context.make_match(await context.server.connect_bot(), context.make_game("riskless", LONG_MAP))
-    await match.begin()
+    match = context.make_match_without_time_pressure(
+        await context.server.connect_bot(), context.make_game("riskless", LONG_MATCH_MAP)
+    )
+    await match.begin_match()
     while len(match.moves) < LONG_MATCH_PLIES and not match.is_over:
-        match.play_random_move()
+        match.apply_random_move()
     # A random match may end earlier. Then use only its first plies, up to a turn of the bot.
     moves_so_far = match.moves if not match.is_over else match.moves[: (len(match.moves) - 20) // 2 * 2]
     match.replay_moves(moves_so_far)
-    await match.play_up_to(MATCH_MOVES)
+    await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
 
 
 async def check_ended_in_thought(context: CheckContext) -> None:
     """The bot must drop a match that ends while the bot thinks, and play the next match."""
     peer = await context.server.connect_bot()
-    match = context.make_match(peer)
-    await match.begin()
-    await match.send_turn()
-    await match.send_end()
-    next_match = context.make_match(peer)
-    await peer.send(next_match.start_message)
+    match = context.make_match_without_time_pressure(peer)
+    await match.begin_match()
+    await match.send_turn_message()
+    await match.send_end_message()
+    next_match = context.make_match_without_time_pressure(peer)
+    await peer.send_message(next_match.start_message)
     while True:
-        message, _ = await peer.receive("ready")
+        message, _ = await peer.receive_message("ready")
         if getattr(message, "match", None) == next_match.id:
             break
-    await next_match.play_up_to(2)
+    await next_match.play_moves_and_end(2)
 
 
 async def check_two_at_once(context: CheckContext) -> None:
     """The bot must play two matches in parallel if its hello allows several."""
     peer = await context.server.connect_bot()
-    matches = [context.make_match(peer, seat=seat) for seat in Player]
+    matches = [context.make_match_without_time_pressure(peer, seat=seat) for seat in Player]
     for match in matches:
-        await match.begin()
+        await match.begin_match()
     for _ in range(3):
         for match in matches:
             await match.play_move_pair()
     for match in matches:
-        await match.send_end()
+        await match.send_end_message()
 
 
 async def check_dropped(context: CheckContext) -> None:
     """If the connection is lost while the bot thinks, the bot must reconnect, resume its session, and play on."""
-    match = context.make_match(await context.server.connect_bot())
-    await match.begin()
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    await match.begin_match()
     await match.play_move_pair()
-    match.play_random_move()
-    await match.send_turn()
-    match.peer.reset()
+    match.apply_random_move()
+    await match.send_turn_message()
+    match.peer.cut_connection()
     await _resume_match(context, match)
 
 
 async def check_restarted(context: CheckContext) -> None:
     """The bot must reconnect to a server that was killed and restarted on the same port."""
-    match = context.make_match(await context.server.connect_bot())
-    await match.begin()
+    match = context.make_match_without_time_pressure(await context.server.connect_bot())
+    await match.begin_match()
     await match.play_move_pair()
-    await context.server.crash()
-    await MONOTONIC.sleep(OUTAGE_SECONDS)
-    await context.server.listen()
-    match.play_random_move()
+    await context.server.simulate_crash()
+    await MONOTONIC_CLOCK.sleep(SERVER_OUTAGE_SECONDS)
+    await context.server.start_listening()
+    match.apply_random_move()
     await _resume_match(context, match)
 
 
 async def _resume_match(context: CheckContext, match: ScriptedMatch) -> None:
     match.continue_on_connection(await context.server.wait_for_reconnection())
-    await match.peer.send(match.start_message)
-    await match.wait_until_ready()
-    await match.send_turn()
-    await match.receive_move()
-    await match.send_end()
+    await match.peer.send_message(match.start_message)
+    await match.wait_for_bot_ready()
+    await match.send_turn_message()
+    await match.receive_bot_move()
+    await match.send_end_message()
 
 
 async def check_tiny_clock(context: CheckContext) -> None:
     """The bot must make every move within a very short time limit and its network margin."""
     match = await _begin_timed_match(context, context.tiny_time_control, context.margin_ms)
-    await match.play_up_to(MATCH_MOVES)
+    await match.play_moves_and_end(MAX_MOVES_PER_MATCH)
 
 
 async def check_alive(context: CheckContext) -> None:
     """The bot must answer pings while it is thinking, not only afterwards."""
     match = await _begin_timed_match(context, SLOW_TIME_CONTROL, GENEROUS_MARGIN_MS)
-    await match.send_turn()
-    await MONOTONIC.sleep(PING_DELAY_SECONDS)
-    ping_time = MONOTONIC.now()
+    await match.send_turn_message()
+    await MONOTONIC_CLOCK.sleep(PING_DELAY_SECONDS)
+    ping_time = MONOTONIC_CLOCK.now()
     pong = await match.peer.connection.ping()
-    await match.receive_move()
-    pong_seconds = MONOTONIC.now() - ping_time
+    await match.receive_bot_move()
+    pong_seconds = MONOTONIC_CLOCK.now() - ping_time
     with anyio.move_on_after(context.server.patience_seconds) as waiting:
         latency = await pong
     if waiting.cancelled_caught:
         raise ProtocolFault(f"the bot must answer a ping within {context.server.patience_seconds:g} s")
     # A bot that moves immediately may send its move before the pong.
-    if pong_seconds > MAX_PONG_SECONDS and latency > 0.9 * pong_seconds:
+    if pong_seconds > LATE_PONG_THRESHOLD_SECONDS and latency > 0.9 * pong_seconds:
         raise ProtocolFault(
             f"the bot must answer pings while it thinks: a pong took {1000 * pong_seconds:.0f} ms, and came only with the move"
         )
-    await match.send_end()
+    await match.send_end_message()
 
 
-async def _begin_timed_match(context: CheckContext, control: TimeControl, margin_ms: int) -> ScriptedMatch:
+async def _begin_timed_match(
+    context: CheckContext, time_control: TimeControl, margin_ms: int
+) -> ScriptedMatch:
     """Begin a match of Riskless on the map m1, where bots need time to think.
 
     If the bot does not play Riskless, begin a match of the first game in its hello.
@@ -297,29 +305,31 @@ async def _begin_timed_match(context: CheckContext, control: TimeControl, margin
     game = (
         context.make_game("riskless", "m1") if "riskless" in context.supported_games else context.make_game()
     )
-    match = ScriptedMatch(peer, game, Player.MAXIE, control, margin_ms)
-    await match.begin()
+    match = ScriptedMatch(peer, game, Player.MAXIE, time_control, margin_ms)
+    await match.begin_match()
     return match
 
 
 async def check_shut_down(context: CheckContext) -> None:
     """After the server announces its shutdown, the bot must close its connection, retry with backoff, and rejoin the new server."""
     peer = await context.server.connect_bot()
-    await peer.send(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
-    with context.server.reject_connections():
+    await peer.send_message(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
+    with context.server.drop_new_connections():
         connections_before = context.server.connection_count
         close_task = asyncio.ensure_future(peer.connection.close(1001, "shutting_down"))
-        with anyio.move_on_after(MAX_CLOSE_SECONDS) as scope:
+        with anyio.move_on_after(CLOSING_HANDSHAKE_TIMEOUT_SECONDS) as scope:
             await asyncio.shield(close_task)
         if scope.cancelled_caught or peer.connection.close_code == 1006:
             peer.connection.transport.abort()
             await close_task
-            raise ProtocolFault(f"the bot must complete the close handshake within {MAX_CLOSE_SECONDS:g} s")
-        await MONOTONIC.sleep(RECONNECT_COUNT_SECONDS)
-        if context.server.connection_count - connections_before > MAX_RECONNECTS:
+            raise ProtocolFault(
+                f"the bot must complete the close handshake within {CLOSING_HANDSHAKE_TIMEOUT_SECONDS:g} s"
+            )
+        await MONOTONIC_CLOCK.sleep(RECONNECT_COUNTING_SECONDS)
+        if context.server.connection_count - connections_before > MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN:
             raise ProtocolFault(
                 f"the bot must retry with backoff, but connected {context.server.connection_count - connections_before} times"
-                f" in {RECONNECT_COUNT_SECONDS:g} s"
+                f" in {RECONNECT_COUNTING_SECONDS:g} s"
             )
     await context.server.wait_for_reconnection()
 

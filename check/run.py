@@ -18,9 +18,9 @@ Verdict = Literal["passed", "failed", "skipped"]
 
 BAD_USAGE_EXIT_CODE = 2
 """Exit code with which a bot's process rejects its command-line arguments."""
-EXIT_SECONDS = 1.0
+BOT_EXIT_TIMEOUT_SECONDS = 1.0
 """Seconds for which a failed check waits for the bot's process to end, so that the report has all its output."""
-UNREACHED_TEXT = "the bot could not be reached"
+UNREACHABLE_BOT_REASON = "the bot could not be reached"
 """Reason shown for checks skipped after a failed handshake."""
 
 
@@ -54,7 +54,7 @@ async def check_bot(
     tiny_time_control: TimeControl,
     margin_ms: int,
     patience_seconds: float,
-    only: Collection[str] = (),
+    check_names: Collection[str] = (),
     host: str = "127.0.0.1",
     port: int = 0,
     on_listening: Callable[[str], None] = lambda _url: None,
@@ -66,12 +66,12 @@ async def check_bot(
         environment variable ARENA_URL.
     tiny_time_control, margin_ms: time control and network margin of the check "tiny clock"
     patience_seconds: time limit in seconds for each action of the bot that no chess clock limits, such as connecting
-    only: names of the checks to run, besides the handshake; empty for all
+    check_names: names of the checks to run, besides the handshake; empty for all
     host, port: address on which the scripted server listens; port 0 for any free port
     on_listening: function that is called with the server's URL before the first check
     on_result: function that is called with each result as soon as it is known
 
-    Raises UnknownCheck if `only` contains an unknown name, BadCommand if the bot's process prints one line and ends
+    Raises UnknownCheck if `check_names` contains an unknown name, BadCommand if the bot's process prints one line and ends
     with exit code 2 instead of connecting, and OSError if the port cannot be used.
     """
     results: list[CheckResult] = []
@@ -80,11 +80,11 @@ async def check_bot(
         context = CheckContext(server, tiny_time_control, margin_ms)
         is_reachable = True
         for name, requirement, check in list_checks(context):
-            if only and name not in only and name != "handshake":
+            if check_names and name not in check_names and name != "handshake":
                 continue
-            server.frames.clear()
+            server.frames.clear_frames()
             if not is_reachable:
-                result = CheckResult(name, "skipped", requirement, UNREACHED_TEXT)
+                result = CheckResult(name, "skipped", requirement, UNREACHABLE_BOT_REASON)
             elif check is None:
                 result = CheckResult(
                     name, "skipped", requirement, "does not apply to this bot, according to its hello"
@@ -104,7 +104,7 @@ async def check_bot(
             results.append(result)
             on_result(result)
         names = [name for name, _, _ in list_checks(context)]
-    unknown_names = set(only) - set(names)
+    unknown_names = set(check_names) - set(names)
     if unknown_names and is_reachable:
         raise UnknownCheck(
             f"no check is called {', '.join(sorted(unknown_names))}: choose from {', '.join(names)}"
@@ -117,9 +117,9 @@ async def _make_failed_result(
 ) -> CheckResult:
     printed: list[str] = []
     if server.bot_process is not None:
-        with anyio.move_on_after(EXIT_SECONDS):
-            await server.bot_process.wait()
+        with anyio.move_on_after(BOT_EXIT_TIMEOUT_SECONDS):
+            await server.bot_process.wait_for_exit()
         if server.bot_process.exit_code is not None:
-            await server.bot_process.read_remaining_output()
+            await server.bot_process.wait_for_remaining_output()
         printed = list(server.bot_process.output_tail)
-    return CheckResult(name, "failed", requirement, reason, server.frames.list_recent(), printed)
+    return CheckResult(name, "failed", requirement, reason, server.frames.list_recent_frames(), printed)

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from arena.check.bot_connection import BotConnection, ProtocolFault, get_message_type
-from arena.clock import MONOTONIC
+from arena.check.bot_connection import BotConnection, ProtocolFault, get_message_type_name
+from arena.clock import MONOTONIC_CLOCK
 from arena.games.core import AnyGame, BadData, IllegalMove, Player
 from arena.match.referee import SEATS
 from arena.protocol.codes import EndReason
@@ -28,13 +28,13 @@ class ScriptedMatch:
     """
 
     def __init__(
-        self, peer: BotConnection, game: AnyGame, seat: Player, control: TimeControl, margin_ms: int
+        self, peer: BotConnection, game: AnyGame, seat: Player, time_control: TimeControl, margin_ms: int
     ) -> None:
         self.peer = peer
         self.game = game
         self.seat = seat
         """Player that the bot is, Maxie or Minnie."""
-        self.control = control
+        self.control = time_control
         self.margin_ms = margin_ms
         self.id = uuid.uuid4().hex
         self.moves: list[Data] = []
@@ -70,58 +70,60 @@ class ScriptedMatch:
             ready_ms,
         )
 
-    async def begin(self, **unknown: object) -> None:
-        """Send `start` with the extra fields `unknown`, which the bot must ignore, and wait until the bot is ready."""
-        await self.peer.send(self.start_message, **unknown)
-        await self.wait_until_ready()
+    async def begin_match(self, **unknown_fields: object) -> None:
+        """Send `start` with the extra fields `unknown_fields`, which the bot must ignore, and wait until the bot is ready."""
+        await self.peer.send_message(self.start_message, **unknown_fields)
+        await self.wait_for_bot_ready()
 
-    async def wait_until_ready(self) -> None:
+    async def wait_for_bot_ready(self) -> None:
         """Wait for the bot's `ready` message. After a reconnection, a move that it chose while disconnected may come first."""
         while True:
-            message, received_at = await self.peer.receive("ready")
+            message, received_at = await self.peer.receive_message("ready")
             if isinstance(message, Move) and message.match == self.id:
                 if message.ply == len(self.moves) > 0:
                     self._early_message = message, received_at
                     continue
-                if self._is_repeat(message):
+                if self._is_repeated_message(message):
                     continue
             break
         if not isinstance(message, Ready) or message.match != self.id:
             raise ProtocolFault(
-                f"the bot must answer `start` with `ready` for the same match, not {get_message_type(message)}"
+                f"the bot must answer `start` with `ready` for the same match, not {get_message_type_name(message)}"
             )
 
-    async def send_turn(self, **unknown: object) -> None:
+    async def send_turn_message(self, **unknown_fields: object) -> None:
         """Send the `turn` for the next ply, and start the bot's clock."""
-        self._turn_sent_at = MONOTONIC.now()
-        await self.peer.send(self.make_turn_message(len(self.moves)), **unknown)
+        self._turn_sent_at = MONOTONIC_CLOCK.now()
+        await self.peer.send_message(self.make_turn_message(len(self.moves)), **unknown_fields)
 
     def make_turn_message(self, ply: int) -> Turn:
         """Return the `turn` message that asks for the move at `ply`, which may already have been played."""
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         return Turn(self.id, ply, self.moves[:ply], clocks, self.control.increment_ms)
 
-    async def receive_move(self, **unknown: object) -> None:
+    async def receive_bot_move(self, **unknown_fields: object) -> None:
         """Receive the bot's move, check that it is in time and legal, and send the `accepted` message."""
         allowed_seconds = (self.control.base_ms + self.margin_ms) / 1000
         while True:
             if self._early_message is not None:
                 (message, received_at), self._early_message = self._early_message, None
             else:
-                message, received_at = await self.peer.receive(
+                message, received_at = await self.peer.receive_message(
                     "move", allowed_seconds + self.peer.patience_seconds
                 )
-            if not self._is_repeat(message):
+            if not self._is_repeated_message(message):
                 break
         if isinstance(message, Resign):
             raise ProtocolFault(
                 f"the bot must move at ply {len(self.moves)} of {self.game.name} as {self.seat}, not resign"
             )
         if not isinstance(message, Move):
-            raise ProtocolFault(f"the bot must answer the turn with a move, not {get_message_type(message)}")
+            raise ProtocolFault(
+                f"the bot must answer the turn with a move, not {get_message_type_name(message)}"
+            )
         if message.match != self.id:
             raise ProtocolFault(f"the move must be for match {self.id}, not {message.match!r:.70}")
-        self._reject_repeat(message)
+        self._reject_second_move(message)
         if message.ply != len(self.moves):
             raise ProtocolFault(f"the move must be for ply {len(self.moves)}, not {message.ply}")
         seconds_used = max(0.0, received_at - self._turn_sent_at)
@@ -130,11 +132,11 @@ class ScriptedMatch:
                 f"the move at ply {message.ply} took {1000 * seconds_used:.0f} ms; the limit was {1000 * allowed_seconds:.0f} ms"
                 f" ({self.control.base_ms} ms plus a margin of {self.margin_ms} ms)"
             )
-        self.play_move(message.move)
+        self.apply_move(message.move)
         accepted = Accepted(self.id, message.ply, round(1000 * seconds_used, 3), self.control.base_ms)
-        await self.peer.send(accepted, **unknown)
+        await self.peer.send_message(accepted, **unknown_fields)
 
-    def play_move(self, move: Data) -> None:
+    def apply_move(self, move: Data) -> None:
         """Apply a move, given as plain data, to the position. Raises ProtocolFault if the move is illegal."""
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(move))
@@ -146,58 +148,60 @@ class ScriptedMatch:
         """Set the match to the position after these moves from the start. Raises ProtocolFault if a move is illegal."""
         self.position, self.moves = self.game.start(), []
         for move in moves:
-            self.play_move(move)
+            self.apply_move(move)
 
     def continue_on_connection(self, peer: BotConnection) -> None:
         """Continue the match on `peer`, a new connection of the bot."""
         self.peer = peer
 
-    def play_random_move(self) -> None:
+    def apply_random_move(self) -> None:
         """Play a random legal move for the player to move, even if that is the bot's turn. No message is sent."""
         move = self._random.choice(self.game.moves(self.position))
         self.position = self.game.successor(self.position, move)
         self.moves.append(self.game.move_to_data(move))
 
-    async def play_move_pair(self, **unknown: object) -> None:
+    async def play_move_pair(self, **unknown_fields: object) -> None:
         """If the opponent is to move, play a random move for it. Then let the bot play one move, unless the match is over."""
         if not self.is_bots_turn:
-            self.play_random_move()
+            self.apply_random_move()
         if not self.is_over:
-            await self.send_turn(**unknown)
-            await self.receive_move(**unknown)
+            await self.send_turn_message(**unknown_fields)
+            await self.receive_bot_move(**unknown_fields)
 
-    async def play_up_to(self, max_moves: int) -> None:
+    async def play_moves_and_end(self, max_moves: int) -> None:
         """Let the bot play at most `max_moves` moves, then send `end`."""
         for _ in range(max_moves):
             if self.is_over:
                 break
             await self.play_move_pair()
-        await self.send_end()
+        await self.send_end_message()
 
-    async def send_end(self, **unknown: object) -> None:
+    async def send_end_message(self, **unknown_fields: object) -> None:
         """Send the `end` message with the match's result. If the match is not over, the opponent resigns and the bot wins."""
         outcome = self.game.outcome(self.position)
         winner = self.seat if outcome is None else outcome.winner
         reason = EndReason.RESIGNATION if outcome is None else EndReason(outcome.word)
         clocks = Clocks(self.control.base_ms, self.control.base_ms)
         seat = None if winner is None else SEATS[winner]
-        await self.peer.send(End(self.id, seat, reason, reason.meaning, self.moves, clocks), **unknown)
+        await self.peer.send_message(
+            End(self.id, seat, reason, reason.meaning, self.moves, clocks), **unknown_fields
+        )
 
-    async def expect_silence(self) -> None:
+    async def require_silence(self) -> None:
         """Wait for SILENCE_SECONDS. Raises ProtocolFault if the bot sends anything but a repetition of an earlier message."""
-        deadline = MONOTONIC.now() + SILENCE_SECONDS
-        while (seconds_left := deadline - MONOTONIC.now()) > 0:
-            message = await self.peer.receive_within("silence", seconds_left)
-            if message is not None and not self._is_repeat(message[0]):
-                self._reject_repeat(message[0])
+        deadline = MONOTONIC_CLOCK.now() + SILENCE_SECONDS
+        while (seconds_left := deadline - MONOTONIC_CLOCK.now()) > 0:
+            message = await self.peer.receive_message_within("silence", seconds_left)
+            if message is not None and not self._is_repeated_message(message[0]):
+                self._reject_second_move(message[0])
                 raise ProtocolFault(
-                    f"the bot must not send `{get_message_type(message[0])}` now: no message asks for it"
+                    f"the bot must not send `{get_message_type_name(message[0])}` now: no message asks for it"
                 )
 
-    def _reject_repeat(self, message: object) -> None:
+    def _reject_second_move(self, message: object) -> None:
         """Raise ProtocolFault if the message is a move for a ply that has already been played.
 
-        The message must not be a repetition (`_is_repeat`), so this move differs from the one played.
+        The message must not be a repetition (`_is_repeated_message`), so this move differs from the one played.
         """
         if isinstance(message, Move) and message.match == self.id and message.ply < len(self.moves):
             earlier_move = self.moves[message.ply]
@@ -206,7 +210,7 @@ class ScriptedMatch:
                 "it may send only the same move again"
             )
 
-    def _is_repeat(self, message: object) -> bool:
+    def _is_repeated_message(self, message: object) -> bool:
         """Return True if the message is `ready` for this match, or a move that the bot has already made.
 
         The bot may send both at any time.

@@ -19,9 +19,9 @@ from websockets.typing import Subprotocol
 from arena.check.bot_connection import BotConnection, FrameLog, ProtocolFault
 from arena.processes.child import BotProgram, ChildProcess
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.messages import MAX_CLIENT_FRAME, SUBPROTOCOL, Hello
+from arena.protocol.messages import MAX_CLIENT_FRAME_BYTES, SUBPROTOCOL, Hello
 
-START_TIMEOUT_SECONDS = 60.0
+BOT_START_TIMEOUT_SECONDS = 60.0
 """Minimum time limit in seconds for a newly started bot to connect. A busy machine loads programs slowly."""
 MAX_QUEUED_CONNECTIONS = 100
 """Maximum number of connections of the bot that wait for a check to use them. Further connections are dropped."""
@@ -69,8 +69,8 @@ class ScriptedServer:
             ServerConnection
         ](MAX_QUEUED_CONNECTIONS)
 
-    async def listen(self) -> None:
-        """Start listening; after `crash`, on the same port as before. Raises OSError if the port cannot be used."""
+    async def start_listening(self) -> None:
+        """Start listening; after `simulate_crash`, on the same port as before. Raises OSError if the port cannot be used."""
         self._server = await serve(
             self._handle_connection,
             self._host,
@@ -78,7 +78,7 @@ class ScriptedServer:
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             process_request=self._check_subprotocol,
             compression=None,
-            max_size=MAX_CLIENT_FRAME,
+            max_size=MAX_CLIENT_FRAME_BYTES,
             ping_interval=None,
             close_timeout=2,
         )
@@ -86,7 +86,7 @@ class ScriptedServer:
         self.url = f"ws://{self._host}:{self._port}"
 
     @contextmanager
-    def reject_connections(self) -> Iterator[None]:
+    def drop_new_connections(self) -> Iterator[None]:
         """Drop each new connection of the bot at once, during the `with` block."""
         self._accepts_bots = False
         try:
@@ -94,7 +94,7 @@ class ScriptedServer:
         finally:
             self._accepts_bots = True
 
-    async def crash(self) -> None:
+    async def simulate_crash(self) -> None:
         """Simulate a killed server: close the port, and cut all connections without a closing handshake."""
         self.frames.add_remark("the server is killed")
         if self._server is not None:
@@ -118,14 +118,14 @@ class ScriptedServer:
             raise ProtocolFault(f"the bot ended unexpectedly (exit code {self.bot_process.exit_code})")
         max_seconds = self.patience_seconds
         if self.bot_process is None and self._command is not None:
-            max_seconds = max(max_seconds, START_TIMEOUT_SECONDS)
+            max_seconds = max(max_seconds, BOT_START_TIMEOUT_SECONDS)
             program = BotProgram("checked", self._command, self.url)
             self.bot_process = await ChildProcess.start(program, "check-token")
-            self._tasks.start_soon(self.bot_process.read_output)
-        connection = await self._wait_for_connection(max_seconds)
+            self._tasks.start_soon(self.bot_process.read_output_until_closed)
+        connection = await self._wait_for_bot_connection(max_seconds)
         self._peer = BotConnection(connection, self.frames, self.patience_seconds)
         self.session = secrets.token_hex(8)
-        self.hello = await self._peer.exchange_hello(self.session)
+        self.hello = await self._peer.exchange_hello_and_welcome(self.session)
         return self._peer
 
     async def wait_for_reconnection(self) -> BotConnection:
@@ -147,7 +147,7 @@ class ScriptedServer:
     async def stop_bot(self) -> None:
         """Stop the bot's process, if this server started it, and drop the bot's connections."""
         if self.bot_process is not None:
-            await self.bot_process.stop()
+            await self.bot_process.stop_or_kill()
             self.bot_process = None
         if self._peer is not None:
             self._peer.connection.transport.abort()
@@ -160,12 +160,12 @@ class ScriptedServer:
         """Close the server, and stop the bot's process."""
         with anyio.CancelScope(shield=True):
             await self.stop_bot()
-            await self.crash()
+            await self.simulate_crash()
         self._connection_sender.close()
         self._connection_receiver.close()
 
-    async def _wait_for_connection(self, seconds: float) -> ServerConnection:
-        with anyio.move_on_after(seconds):
+    async def _wait_for_bot_connection(self, timeout_seconds: float) -> ServerConnection:
+        with anyio.move_on_after(timeout_seconds):
             while True:
                 with anyio.move_on_after(0.05):
                     return await self._connection_receiver.receive()
@@ -175,7 +175,7 @@ class ScriptedServer:
                     raise ProtocolFault(
                         f"the bot ended (exit code {self.bot_process.exit_code}) and did not connect"
                     )
-        raise ProtocolFault(f"the bot did not connect within {seconds:g} s")
+        raise ProtocolFault(f"the bot did not connect within {timeout_seconds:g} s")
 
     async def _handle_connection(self, connection: ServerConnection) -> None:
         self.connection_count += 1
@@ -213,7 +213,7 @@ async def open_scripted_server(
     """
     async with open_background_tasks() as tasks:
         server = ScriptedServer(command, patience_seconds, tasks, host, port)
-        await server.listen()
+        await server.start_listening()
         try:
             yield server
         finally:

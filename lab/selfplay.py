@@ -24,7 +24,7 @@ from arena.bots.search.table import Table
 from arena.games.core import Game, Player
 from arena.games.tictactoe import TicTacToe
 from arena.match.repetition import RepetitionCounter
-from arena.protocol.adjudication import DEFAULT_RULES, REPETITION_RULE
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION, REPETITION_DETAIL_PREFIX
 
 RANDOM_START_PLIES_RANGE = (4, 40)
 """Minimum and maximum number of random plies before a match from which weights are learned."""
@@ -67,7 +67,7 @@ class PlayedMatch:
     winner: Player | None
     """Player who won the match; None for a draw."""
     reason: str
-    """Reason for the end of the match: the game's (`Outcome.word`), REPETITION_RULE or PLY_LIMIT_REASON."""
+    """Reason for the end of the match: the game's (`Outcome.word`), REPETITION_DETAIL_PREFIX or PLY_LIMIT_REASON."""
     positions: tuple[Any, ...]
     reports: tuple[Report[Any], ...]
 
@@ -121,8 +121,8 @@ def play_match(
     for searcher in seats.values():
         searcher.clear()
     while (outcome := game.outcome(position)) is None and len(positions) < max_plies:
-        if repetitions.add(position) == DEFAULT_RULES.repetition:
-            return PlayedMatch(None, REPETITION_RULE, tuple(positions), tuple(reports))
+        if repetitions.count_occurrence(position) == DEFAULT_ADJUDICATION.repetition:
+            return PlayedMatch(None, REPETITION_DETAIL_PREFIX, tuple(positions), tuple(reports))
         player = game.player(position)
         *_, report = seats[player].deepen(position, max_nodes=nodes_by_player[player])
         positions.append(position)

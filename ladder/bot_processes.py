@@ -44,7 +44,7 @@ class BotProcesses:
         for process in self._processes[bot]:
             if process.state is BotState.UP and process.name not in self._playing_connections:
                 self._playing_connections.add(process.name)
-                process.record_match_start()
+                process.discard_earlier_output()
                 return process.name
         return None
 
@@ -57,11 +57,11 @@ class BotProcesses:
         self._playing_connections.discard(connection)
         process = next(process for process in self._processes[bot] if process.name == connection)
         if give_up_verb:
-            process.report_resignation(give_up_verb)
+            process.report_output_of_lost_match(give_up_verb)
         if made_move is True:
-            process.record_active_match()
+            process.record_match_with_moves()
         elif made_move is False:
-            process.record_silent_match()
+            process.record_match_without_moves()
         self.notify_changed()
 
     def count_reported_threads(self, bot: str) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.abc
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.games.catalogue import CATALOGUE
 from arena.ladder import event_terms
 from arena.ladder.bot_pool import BotRefused
@@ -140,10 +140,10 @@ class ClusterRunner:
                 if not self._running_pair_count and (seconds <= 0 or not schedule):
                     break
                 threads = await self._count_threads()
-                no_workers_since = None if threads else no_workers_since or MONOTONIC.now()
+                no_workers_since = None if threads else no_workers_since or MONOTONIC_CLOCK.now()
                 if (
                     no_workers_since is not None
-                    and MONOTONIC.now() - no_workers_since > MAX_SECONDS_WITHOUT_WORKER
+                    and MONOTONIC_CLOCK.now() - no_workers_since > MAX_SECONDS_WITHOUT_WORKER
                 ):
                     raise ClusterUnavailable(
                         f"the cluster has had no worker for {MAX_SECONDS_WITHOUT_WORKER:g} s"

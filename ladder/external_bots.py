@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
 from arena.server.host import Host
 
@@ -87,7 +87,7 @@ class ExternalBots:
     _game: str
     _bots: dict[str, ExternalBot] = field(default_factory=dict)
     _changed: anyio.Event = field(default_factory=anyio.Event)
-    _clock: TimeSource = MONOTONIC
+    _clock: TimeSource = MONOTONIC_CLOCK
     missing_bots_text: str = ""
     """Text that says which bots are missing; empty if none is."""
 
@@ -160,7 +160,7 @@ async def gather_bots(
     settings: ExternalBotSettings,
     expected_names: Sequence[str] = (),
     on_notice: Callable[[str], None] = lambda _text: None,
-    clock: TimeSource = MONOTONIC,
+    clock: TimeSource = MONOTONIC_CLOCK,
 ) -> ExternalBots:
     """Wait for bots that play `game`, and return them. Given `expected_names`, wait only for these bots.
 

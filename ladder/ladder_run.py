@@ -17,7 +17,7 @@ from typing import Protocol
 import anyio
 from anyio.abc import TaskStatus
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.bot_pool import BotPool
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
@@ -36,7 +36,7 @@ from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 from arena.server.core.effects import EventPlace
-from arena.server.edge.addresses import LOOPBACK
+from arena.server.edge.addresses import LOOPBACK_ADDRESS
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.ladder_lock import CannotResume
@@ -121,7 +121,7 @@ def _open_server(
         return make_ladder_progress(ladder) if event_name == ladder.plan.event else None
 
     settings = make_private_host_settings(
-        host=LOOPBACK if external is None else external.host,
+        host=LOOPBACK_ADDRESS if external is None else external.host,
         port=port if external is None else external.port,
         anyone=external is not None,
         database=database_url,
@@ -310,8 +310,8 @@ class _LadderRun:
         return self._ladder.is_decided()
 
     def _make_seconds_left(self) -> Callable[[], float]:
-        end_time = MONOTONIC.now() + self._ladder.plan.seconds - self._stored_ladder.played_seconds
-        return lambda: end_time - MONOTONIC.now()
+        end_time = MONOTONIC_CLOCK.now() + self._ladder.plan.seconds - self._stored_ladder.played_seconds
+        return lambda: end_time - MONOTONIC_CLOCK.now()
 
     def _make_event_terms(self) -> EventTerms:
         ladder = self._ladder

@@ -21,7 +21,7 @@ from arena.bots.api.engine_spec import (
 from arena.ladder.event_openings import SHIPPED_OPENINGS
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.match.openings import MAX_OPENING_PLIES
-from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
 from arena.rating.formats import FORMATS
 
@@ -96,7 +96,7 @@ class LadderPlan:
     """Seconds of play after which no more matches begin. The pause before an interrupted event is resumed does not count."""
     openings: int | Path | Literal["shipped"] = SHIPPED_OPENINGS
     """Openings: a number of random plies, a file, or `shipped`, the openings shipped with each map."""
-    adjudication: Adjudication | None = DEFAULT_RULES
+    adjudication: Adjudication | None = DEFAULT_ADJUDICATION
     concurrency: int = 0
     """Maximum number of matches in parallel; 0 for as many as the cores allow."""
     pin: bool = False

@@ -27,7 +27,7 @@ from arena.ladder.plan import (
     parse_openings,
     plan_engine_bot,
 )
-from arena.protocol.adjudication import NO_RULES, Adjudication
+from arena.protocol.adjudication import NO_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl, parse_duration
 from arena.toml_file import BadTomlFile, Text, TomlFile
 
@@ -72,8 +72,8 @@ class LadderTable(Struct, frozen=True, kw_only=True):
 def read_ladder(path: Path) -> LadderPlan:
     """Read the plan of a ladder from a TOML file. Raises BadLadder if the plan is invalid."""
     try:
-        file = TomlFile.read(path)
-        return _make_plan(file, file.convert(LadderTable), path.resolve().parent)
+        file = TomlFile.read_file(path)
+        return _make_plan(file, file.convert_to_struct(LadderTable), path.resolve().parent)
     except BadTomlFile as error:
         raise BadLadder(str(error)) from None
 
@@ -82,19 +82,21 @@ def _make_plan(file: TomlFile, table: LadderTable, folder: Path) -> LadderPlan:
     default_rounds = DEFAULT_ROUNDS if table.for_ is None else None
     return LadderPlan(
         bots=_plan_bots(file, table.bots),
-        event=file.parse(["event"], check_event_name, table.event),
+        event=file.parse_value_at(["event"], check_event_name, table.event),
         # Files of games, maps and openings are found relative to the ladder's file.
         game=str(folder / table.game) if is_file_spec(table.game) else table.game,
         maps=tuple(
             str(folder / name) if name.endswith(".toml") else name
-            for name in file.parse(["maps"], _check_maps, table.maps)
+            for name in file.parse_value_at(["maps"], _check_maps, table.maps)
         ),
-        time_control=file.parse(["time_control"], TimeControl.parse, table.time_control),
+        time_control=file.parse_value_at(["time_control"], TimeControl.parse, table.time_control),
         margin_ms=table.margin,
-        format=file.parse(["format"], check_format, table.format),
+        format=file.parse_value_at(["format"], check_format, table.format),
         rounds=table.rounds or default_rounds,
-        seconds=file.parse(["for"], parse_duration, "ever" if table.for_ is None else table.for_),
-        openings=file.parse(["openings"], lambda text: parse_openings(text, folder), str(table.openings)),
+        seconds=file.parse_value_at(["for"], parse_duration, "ever" if table.for_ is None else table.for_),
+        openings=file.parse_value_at(
+            ["openings"], lambda text: parse_openings(text, folder), str(table.openings)
+        ),
         adjudication=_parse_adjudication(file, table.adjudicate),
         concurrency=table.concurrency,
         pin=table.pin,
@@ -113,16 +115,16 @@ def _parse_adjudication(file: TomlFile, rules: dict[str, Any] | str | None) -> A
     if rules is None:
         return LadderPlan.adjudication
     if isinstance(rules, dict):
-        return file.parse(["adjudicate"], Adjudication.convert, rules)
-    if rules != NO_RULES:
-        valid_form = f'a table, such as {{ limit = 200 }}, or the word "{NO_RULES}"'
-        raise file.locate_error(["adjudicate"], f"must be {valid_form}, not {rules!r:.60}")
+        return file.parse_value_at(["adjudicate"], Adjudication.from_rule_values, rules)
+    if rules != NO_ADJUDICATION:
+        valid_form = f'a table, such as {{ limit = 200 }}, or the word "{NO_ADJUDICATION}"'
+        raise file.make_error_at(["adjudicate"], f"must be {valid_form}, not {rules!r:.60}")
     return None
 
 
 def _plan_bots(file: TomlFile, tables: Sequence[BotTable]) -> tuple[BotPlan, ...]:
     if len(tables) < 2:
-        raise file.locate_error(
+        raise file.make_error_at(
             ["bots"], f"a ladder needs at least two bots, not {len(tables)}: add a [[bots]] table for each"
         )
     names: set[str] = set()
@@ -130,7 +132,7 @@ def _plan_bots(file: TomlFile, tables: Sequence[BotTable]) -> tuple[BotPlan, ...
         if table.name is None:
             continue
         if table.name in names:
-            raise file.locate_error(
+            raise file.make_error_at(
                 ["bots", index, "name"], f"must be unique, but {table.name!r} occurs twice"
             )
         names.add(table.name)
@@ -139,24 +141,24 @@ def _plan_bots(file: TomlFile, tables: Sequence[BotTable]) -> tuple[BotPlan, ...
 
 def _plan_bot(file: TomlFile, table: BotTable, index: int) -> BotPlan:
     if sum(map(bool, (table.engine, table.program, table.command, table.image or table.submit))) != 1:
-        raise file.locate_error(
+        raise file.make_error_at(
             ["bots", index], "a bot must have exactly one of engine, exec, command, image and submit"
         )
     if table.name is not None and table.name != make_valid_bot_name(table.name):
-        raise file.locate_error(
+        raise file.make_error_at(
             ["bots", index, "name"], f"must be 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
         )
     if table.command:
         plan = BotPlan(make_valid_bot_name(Path(table.command[0]).name), None, table.command)
     else:
-        plan = file.parse(["bots", index], plan_engine_bot, _make_engine_spec(table))
+        plan = file.parse_value_at(["bots", index], plan_engine_bot, _make_engine_spec(table))
     return replace(
         plan,
         name=table.name or plan.name,
         threads=table.threads or plan.threads,
         time_control=None
         if table.time_control is None
-        else file.parse(["bots", index, "time_control"], TimeControl.parse, table.time_control),
+        else file.parse_value_at(["bots", index, "time_control"], TimeControl.parse, table.time_control),
     )
 
 

@@ -29,7 +29,7 @@ from arena.ladder.event_terms import (
 )
 from arena.ladder.pinning import CorePinning
 from arena.ladder.threads import ThreadAllocation
-from arena.match.replay import has_moved
+from arena.match.replay import has_player_moved
 from arena.match.terms import Terms, ThreadLimits
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import EndReason
@@ -241,7 +241,7 @@ def finish_match(record: Record, pool: BotPool, bots: Players) -> None:
         give_up_verb = (
             "" if record.result.winner == seat.value else GIVE_UP_VERBS.get(record.result.reason, "")
         )
-        pool.finish_match(bot, name, made_move=has_moved(record, seat), give_up_verb=give_up_verb)
+        pool.finish_match(bot, name, made_move=has_player_moved(record, seat), give_up_verb=give_up_verb)
 
 
 def replace_connection_names(pairing: Pairing, record: Record) -> Record:

@@ -86,8 +86,8 @@ class MapFile:
 def read_map_file(path: Path) -> MapFile:
     """Return the map in a file. Its name is the name of the file without `.toml`. Raises MapError for an invalid file."""
     try:
-        file = TomlFile.read(path)
-        return _make_map_file(file, file.convert(MapTable))
+        file = TomlFile.read_file(path)
+        return _make_map_file(file, file.convert_to_struct(MapTable))
     except BadTomlFile as error:
         raise MapError(str(error)) from None
 
@@ -103,14 +103,14 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
             name=file.path.stem,
             territories=tuple(names),
             neighbours=tuple(
-                file.parse(["territory", number, "roads"], find_neighbours, territory.roads)
+                file.parse_value_at(["territory", number, "roads"], find_neighbours, territory.roads)
                 for number, territory in territories
             ),
             territory_cap=table.territory_cap,
             armies_to_win=table.armies_to_win,
             ply_limit=table.ply_limit,
             start=tuple(
-                file.parse(["territory", number, "start"], _parse_start_armies, territory.start)
+                file.parse_value_at(["territory", number, "start"], _parse_start_armies, territory.start)
                 for number, territory in territories
             ),
             places=tuple(territory.place for territory in table.territory),
@@ -120,16 +120,18 @@ def _make_map_file(file: TomlFile, table: MapTable) -> MapFile:
             keys: KeyPath = ["territory", error.territory, TERRITORY_KEY_BY_ATTRIBUTE[error.key]]
         else:
             keys = ["territory" if error.key == "territories" else error.key]
-        raise file.locate_error(keys, error.why) from None
+        raise file.make_error_at(keys, error.why) from None
     _check_distinct_places(file, map)
     continents: dict[str, list[int]] = {}
     for number, territory in territories:
         if territory.continent is not None:
-            name = file.parse(["territory", number, "continent"], _check_printable_line, territory.continent)
+            name = file.parse_value_at(
+                ["territory", number, "continent"], _check_printable_line, territory.continent
+            )
             continents.setdefault(name, []).append(number)
     return MapFile(
         map,
-        file.parse(["description"], _check_printable_line, table.description),
+        file.parse_value_at(["description"], _check_printable_line, table.description),
         tuple((name, tuple(numbers)) for name, numbers in continents.items()),
         _read_short_names(file, table.territory),
         table.wraps,
@@ -154,7 +156,7 @@ def _read_short_names(file: TomlFile, territories: Sequence[TerritoryTable]) -> 
         return short
 
     return tuple(
-        file.parse(["territory", number, "short"], check_short_name, territory)
+        file.parse_value_at(["territory", number, "short"], check_short_name, territory)
         for number, territory in enumerate(territories)
     )
 
@@ -199,5 +201,5 @@ def _check_distinct_places(file: TomlFile, map: RisklessMap) -> None:
     for number, (name, place) in enumerate(zip(map.territories, map.places, strict=True)):
         if place in names_by_place:
             why = f"{names_by_place[place]} and {name} are at the same place: move one of them"
-            raise file.locate_error(["territory", number, "place"], why)
+            raise file.make_error_at(["territory", number, "place"], why)
         names_by_place[place] = name

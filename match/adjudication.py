@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from arena.games.core import AnyGame, Player
 from arena.games.riskless import Armies
 from arena.match.repetition import RepetitionCounter
-from arena.protocol.adjudication import REPETITION_RULE, TABLE_RULE, Adjudication
+from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLE_RULE, Adjudication
 from arena.protocol.record import RecordedMove
 from arena.solved.solution import Solution, find_unsolved_reason, load_solution
 
@@ -26,7 +26,7 @@ class EarlyEnd:
 
 
 class Adjudicator:
-    """Adjudicator of one match. Call `judge_position` or `count_position` once for each position, in order."""
+    """Adjudicator of one match. Call `adjudicate_position` or `count_position_occurrence` once for each position, in order."""
 
     def __init__(self, rules: Adjudication, game: AnyGame) -> None:
         self._rules = rules
@@ -37,17 +37,19 @@ class Adjudicator:
         has_only_repetition = rules == Adjudication(repetition=rules.repetition)
         self._min_occurrences = (rules.repetition or 0) if has_only_repetition else 0
 
-    def count_position(self, position: object) -> None:
+    def count_position_occurrence(self, position: object) -> None:
         """Count the start or a position of the opening for the rule `repetition`, without ending the match."""
         if self._repetition_counter is not None:
-            self._repetition_counter.add(position)
+            self._repetition_counter.count_occurrence(position)
 
-    def judge_position(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
+    def adjudicate_position(self, position: object, moves: Sequence[RecordedMove]) -> EarlyEnd | None:
         """Count the position after the last of `moves`. Return the early end of the match; None if the match goes on.
 
         moves  all moves of the match so far, including the opening
         """
-        occurrences = self._repetition_counter.add(position) if self._repetition_counter is not None else 1
+        occurrences = (
+            self._repetition_counter.count_occurrence(position) if self._repetition_counter is not None else 1
+        )
         if occurrences < self._min_occurrences:
             return None
         return adjudicate(self._rules, position, moves, occurrences, self._solution)
@@ -72,7 +74,7 @@ def adjudicate(
     if rules.repetition is not None and occurrences >= rules.repetition:
         return EarlyEnd(
             None,
-            f"{REPETITION_RULE}: the same position came up {occurrences} times, with the same player to move",
+            f"{REPETITION_DETAIL_PREFIX}: the same position came up {occurrences} times, with the same player to move",
         )
     verdict = None
     if rules.table and solution is not None and isinstance(position, Armies):

@@ -16,13 +16,13 @@ from arena.match.referee_events import MoveReceived
 from arena.protocol.record import RecordedMove
 from arena.protocol.values import Data, Thinking
 
-MAX_MOVE_BYTES = 1024
+MAX_ANALYSIS_BYTES_PER_MOVE = 1024
 """Maximum size of the analysis of one move, in bytes of JSON."""
-MAX_MATCH_BYTES = 256 * 1024
+MAX_ANALYSIS_BYTES_PER_PLAYER = 256 * 1024
 """Maximum size of all analysis of one player in a match, in bytes of JSON."""
-OVERHEAD_BYTES = 32
+ENCODING_OVERHEAD_BYTES = 32
 """Bytes added to the size of each analysis, for its key and commas, and for values that are longer in msgpack than in JSON."""
-MAX_CACHED_MOVES = 512
+MAX_CACHED_LINE_MOVES = 512
 """Maximum number of checked moves that are cached for each match."""
 
 AnalysedMove = TypeVar("AnalysedMove", MoveReceived, RecordedMove)
@@ -34,14 +34,14 @@ _encoder = msgspec.json.Encoder()
 class AnalysisTrimmer:
     """Trimmer of the analysis in one match, which removes all parts that exceed the limits of this module.
 
-    `trim` takes time in proportion to the length of the main line.
+    `trim_thinking` takes time in proportion to the length of the main line.
     """
 
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
         """Moves of main lines that were found valid, in the game's own form, by the data that a player sent."""
-        self._byte_budgets = dict.fromkeys(Player, MAX_MATCH_BYTES)
+        self._byte_budgets = dict.fromkeys(Player, MAX_ANALYSIS_BYTES_PER_PLAYER)
         """Number of bytes of analysis that each player may still send."""
         self.removed_move_count = 0
         """Number of moves removed from main lines so far."""
@@ -53,9 +53,9 @@ class AnalysisTrimmer:
         """
         if move.thinking is None:
             return move
-        return replace(move, thinking=self.trim(player, move.thinking))
+        return replace(move, thinking=self.trim_thinking(player, move.thinking))
 
-    def trim(self, player: Player, thinking: Thinking) -> Thinking | None:
+    def trim_thinking(self, player: Player, thinking: Thinking) -> Thinking | None:
         """Return the part of a player's analysis that is within the limits; None if nothing fits.
 
         The returned part counts towards the player's limit for the match.
@@ -65,7 +65,10 @@ class AnalysisTrimmer:
             self.removed_move_count += len(thinking.line) - len(line)
             thinking = replace(thinking, line=line or None)
         json_bytes = _count_json_bytes(thinking)
-        if json_bytes > min(MAX_MOVE_BYTES, self._byte_budgets[player]) and thinking.line is not None:
+        if (
+            json_bytes > min(MAX_ANALYSIS_BYTES_PER_MOVE, self._byte_budgets[player])
+            and thinking.line is not None
+        ):
             self.removed_move_count += len(thinking.line)
             thinking = replace(thinking, line=None)
             json_bytes = _count_json_bytes(thinking)
@@ -74,10 +77,10 @@ class AnalysisTrimmer:
         self._byte_budgets[player] -= json_bytes
         return thinking
 
-    def _select_valid_moves(self, line: list[Data]) -> list[Data]:
+    def _select_valid_moves(self, main_line: list[Data]) -> list[Data]:
         """Return the moves of a main line up to its first invalid move, in the game's own form."""
         cache, moves = self._moves_by_key, []
-        for sent_move in line:
+        for sent_move in main_line:
             # The key includes types, because True equals 1 in a dictionary but is not a move.
             is_list = type(sent_move) is list
             key = (list, *map(type, sent_move), *sent_move) if is_list else (type(sent_move), sent_move)
@@ -85,7 +88,7 @@ class AnalysisTrimmer:
                 move = cache.get(key)
                 if move is None:
                     move = self._game.move_to_data(self._game.move_from_data(sent_move))
-                    if len(cache) < MAX_CACHED_MOVES:
+                    if len(cache) < MAX_CACHED_LINE_MOVES:
                         cache[key] = move
             except (BadData, TypeError):  # a TypeError means an unhashable key, with a list or a map inside
                 break
@@ -94,4 +97,4 @@ class AnalysisTrimmer:
 
 
 def _count_json_bytes(thinking: Thinking) -> int:
-    return len(_encoder.encode(thinking)) + OVERHEAD_BYTES
+    return len(_encoder.encode(thinking)) + ENCODING_OVERHEAD_BYTES

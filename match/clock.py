@@ -43,7 +43,7 @@ class MatchClock(Struct, frozen=True, gc=False):
     """Time that Minnie has spent so far, in ns; counted only if `total_ns` limits it."""
 
     @classmethod
-    def start(
+    def start_full(
         cls,
         control: TimeControl,
         margin_ms: int,
@@ -72,7 +72,7 @@ class MatchClock(Struct, frozen=True, gc=False):
         """Return the longest time that the next move of a player may take, in ns: time left plus margin."""
         return (self.maxie_ns if player is MAXIE else self.minnie_ns) + self.margin_ns
 
-    def spend(self, player: Player, elapsed_ns: int) -> MatchClock:
+    def deduct_move_time(self, player: Player, elapsed_ns: int) -> MatchClock:
         """Return the clock after a move of a player that took `elapsed_ns`.
 
         Raises ValueError if `elapsed_ns` is negative or more than `get_max_move_ns`.
@@ -106,7 +106,7 @@ class MatchClock(Struct, frozen=True, gc=False):
             self.minnie_spent_ns if is_maxie else spent_ns,
         )
 
-    def to_clocks(self, mover: Player | None = None, used_ns: int = 0) -> Clocks:
+    def make_clocks_message(self, mover: Player | None = None, used_ns: int = 0) -> Clocks:
         """Return both clocks in ms, rounded down and never below 0.
 
         mover    player whose clock runs; None if neither does

@@ -5,7 +5,7 @@ The rule, which PROTOCOL.md publishes:
 - The server pings each connection and remembers the last few ping times. The lag of a move is the
   *smallest* of them. So one slow ping gives no extra credit, and the server never relies on a lag that a client claims.
 - A move is credited its lag, but never more than the move took, and never more than the rest of the budget.
-- The budget starts full, at `MAX_LAG_NS`. Each of the player's moves adds `CREDIT_PER_MOVE_NS`, up to `MAX_LAG_NS`.
+- The budget starts full, at `MAX_LAG_BUDGET_NS`. Each of the player's moves adds `CREDIT_PER_MOVE_NS`, up to `MAX_LAG_BUDGET_NS`.
 
 So a connection with a lag of at most `CREDIT_PER_MOVE_NS` plays as if it had none. With a larger lag, the excess uses up the
 budget, and is then charged to the clock.
@@ -19,28 +19,28 @@ from msgspec import Struct
 
 from arena.match.clock import NS_PER_MS
 
-MAX_LAG_NS = 500 * NS_PER_MS
+MAX_LAG_BUDGET_NS = 500 * NS_PER_MS
 """Maximum budget of lag credit that a player can have, in ns."""
 CREDIT_PER_MOVE_NS = 100 * NS_PER_MS
 """Lag credit that each move of a player adds to the player's budget, in ns."""
-MAX_PINGS = 8
+MAX_REMEMBERED_PINGS = 8
 """Number of recent ping times that are remembered for each connection."""
 
 
 class LagBudget(Struct, frozen=True, gc=False):
     """Budget from which one player in one match gets back time lost to network lag."""
 
-    left_ns: int = MAX_LAG_NS
+    left_ns: int = MAX_LAG_BUDGET_NS
 
-    def credit(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
+    def credit_lag(self, lag_ns: int, elapsed_ns: int) -> tuple[int, Self]:
         """Return the lag credit in ns for a move that took `elapsed_ns` with a lag of `lag_ns`, and the budget after it."""
-        if not lag_ns and self.left_ns == MAX_LAG_NS:  # the usual case on a local network
+        if not lag_ns and self.left_ns == MAX_LAG_BUDGET_NS:  # the usual case on a local network
             return 0, self
         credit_ns = max(0, min(lag_ns, elapsed_ns, self.left_ns))
-        return credit_ns, type(self)(min(MAX_LAG_NS, self.left_ns - credit_ns + CREDIT_PER_MOVE_NS))
+        return credit_ns, type(self)(min(MAX_LAG_BUDGET_NS, self.left_ns - credit_ns + CREDIT_PER_MOVE_NS))
 
 
-class Pings:
+class RecentPings:
     """Recent ping times of one connection: round-trip times, in ns, the latest last."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Pings:
         self.smallest_ns = 0
         """Smallest recent ping time, in ns; 0 if there is none."""
 
-    def add(self, ping_ns: int) -> None:
+    def add_ping(self, ping_ns: int) -> None:
         """Record the round-trip time of a ping, in ns."""
-        self._recent_pings_ns = [*self._recent_pings_ns[1 - MAX_PINGS :], ping_ns]
+        self._recent_pings_ns = [*self._recent_pings_ns[1 - MAX_REMEMBERED_PINGS :], ping_ns]
         self.smallest_ns = min(self._recent_pings_ns)

@@ -12,14 +12,14 @@ MAX_OPENING_PLIES = 100
 """Maximum number of random plies of an opening."""
 
 
-def make_random_opening(game: Game[P, M], plies: int, seed: str) -> Opening:
-    """Return an opening of `plies` random moves; fewer if every further move would end the game.
+def make_random_opening(game: Game[P, M], ply_count: int, seed: str) -> Opening:
+    """Return an opening of `ply_count` random moves; fewer if every further move would end the game.
 
     seed  text from which the moves are derived; the same text gives the same opening on every machine
     """
     position = game.start()
     moves: list[Data] = []
-    for ply in range(plies):
+    for ply in range(ply_count):
         continuing_moves = [
             (move, position_after)
             for move in game.moves(position)

@@ -10,7 +10,7 @@ ALL_PLAYERS = frozenset(Player)
 NO_PLAYERS: frozenset[Player] = frozenset()
 
 
-class Readiness:
+class PlayerReadiness:
     """State of both players before a match: whether they are ready, and reconnected after a restart of the server.
 
     A player who has not reconnected cannot be asked to get ready. Such a player has the grace period to reconnect, and
@@ -30,7 +30,7 @@ class Readiness:
         """Players who have not reconnected since a restart of the server."""
 
     @property
-    def was_requested(self) -> bool:
+    def were_players_asked(self) -> bool:
         """Return True if the players were asked to get ready."""
         return self._request_time is not None
 
@@ -40,7 +40,7 @@ class Readiness:
         return [player for player in Player if player in self._unready]
 
     @property
-    def deadline(self) -> int | None:
+    def ready_deadline(self) -> int | None:
         """Return the time by which the players must be ready, in ns; None if they were not asked."""
         if self._request_time is None:
             return None
@@ -48,9 +48,9 @@ class Readiness:
             self._ready_ns if self._unready.isdisjoint(self.expected_players) else self._away_ns
         )
 
-    def record_request(self, now: int) -> None:
-        """Record that the players are asked to get ready at `now`."""
-        self._request_time = now
+    def record_ready_request(self, now_ns: int) -> None:
+        """Record that the players are asked to get ready at `now_ns`."""
+        self._request_time = now_ns
 
     def mark_ready(self, player: Player) -> bool:
         """Mark a player as ready. Return False if the player was ready already, or the players were not asked yet."""
@@ -63,17 +63,17 @@ class Readiness:
         """Mark a player as not ready, because its new process does not know the match."""
         self._unready |= {player}
 
-    def expect_reconnections(self, now: int) -> None:
+    def expect_reconnections(self, now_ns: int) -> None:
         """Expect both players to reconnect after a restart of the server, and restart the time to get ready."""
         self.expected_players = ALL_PLAYERS
-        self._restart_ready_time(now)
+        self._restart_time_to_get_ready(now_ns)
 
-    def record_reconnection(self, player: Player, now: int) -> None:
+    def record_reconnection(self, player: Player, now_ns: int) -> None:
         """Record that a player has reconnected. Restart the time to get ready if the player was in `expected_players`."""
         if player in self.expected_players:
             self.expected_players -= {player}
-            self._restart_ready_time(now)
+            self._restart_time_to_get_ready(now_ns)
 
-    def _restart_ready_time(self, now: int) -> None:
+    def _restart_time_to_get_ready(self, now_ns: int) -> None:
         if self._request_time is not None:
-            self._request_time = now
+            self._request_time = now_ns

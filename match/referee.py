@@ -22,7 +22,7 @@ from arena.games.core import MAXIE, BadData, GameError, IllegalMove, Player
 from arena.match.adjudication import Adjudicator
 from arena.match.clock import NS_PER_MS
 from arena.match.lag import LagBudget
-from arena.match.readiness import Readiness
+from arena.match.readiness import PlayerReadiness
 from arena.match.referee_events import (
     DeadlinePassed,
     FinishMatch,
@@ -44,7 +44,7 @@ from arena.match.referee_events import (
 from arena.match.terms import Terms
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import Accepted, End, Error, ServerMessage, Start, Turn
-from arena.protocol.moves import MoveList, MovesSoFar
+from arena.protocol.moves import MoveList, MovesSnapshot
 from arena.protocol.record import RecordedMove, Result
 from arena.protocol.values import Clocks, Seat
 
@@ -81,14 +81,14 @@ class Referee:
         self.mover = self.terms.game.player(self.position)
         rules = self.terms.adjudication
         self._adjudicator = None if rules is None else Adjudicator(rules, self.terms.game)
-        self._clock = self.terms.make_clock()
+        self._clock = self.terms.make_initial_clock()
         self._accepted_messages: list[Accepted] = []
         """The `accepted` message of each move so far, by ply. It is sent again if the player sends the move again."""
         self._movers: list[Player] = []
         """Player who made each move so far, by ply."""
         self._move_list = MoveList()
         """Moves so far, in the form that `turn` and `end` messages use."""
-        self.readiness = Readiness(self.terms)
+        self.readiness = PlayerReadiness(self.terms)
         self._has_begun = False
         """True once both players have been ready, and still true after the end of the match."""
         self._disconnected_at: dict[Player, int] = {}
@@ -100,13 +100,13 @@ class Referee:
         """Smallest recent ping time of the mover's connection at the start of the turn, in ns; 0 if unknown."""
         self._flag_time_ns = 0
         """Time at which the player to move loses on time, in ns: after the time left, the margin and the lag credit."""
-        self._play_opening()
+        self._apply_opening_moves()
 
-    def _play_opening(self) -> None:
+    def _apply_opening_moves(self) -> None:
         """Play the opening moves of the match's terms. Raises games.core.GameError if the opening is invalid."""
         game = self.terms.game
         if self._adjudicator is not None:
-            self._adjudicator.count_position(self.position)
+            self._adjudicator.count_position_occurrence(self.position)
         for ply, move in enumerate(self.terms.opening):
             position = game.play(self.position, game.move_from_data(move))
             self.moves.append(RecordedMove(move, 0.0, opening=True))
@@ -116,7 +116,7 @@ class Referee:
             self._accepted_messages.append(Accepted(self.terms.match, ply, 0.0, clock_ms))
             self.position, self.mover = position, game.player(position)
             if self._adjudicator is not None:
-                self._adjudicator.count_position(position)
+                self._adjudicator.count_position_occurrence(position)
         if self.moves and game.outcome(self.position) is not None:
             raise GameError("the opening must not end the match")
 
@@ -150,46 +150,46 @@ class Referee:
             return self._flag_time_ns
         return min([deadline_ns for deadline_ns, _ in self._list_deadlines()], default=None)
 
-    def handle(self, event: RefereeEvent, now: int) -> list[RefereeEffect]:
-        """Apply an event at time `now` (monotonic ns) and return its effects; none after the match is over."""
+    def handle(self, event: RefereeEvent, now_ns: int) -> list[RefereeEffect]:
+        """Apply an event at time `now_ns` (monotonic ns) and return its effects; none after the match is over."""
         if self.result is not None:
             return []
         match event:
             case MoveReceived():
-                return self._handle_move(event, now)
+                return self._handle_move(event, now_ns)
             case TurnStarted():
-                self.start_clock(event, now)
+                self.start_clock(event, now_ns)
                 return []
             case MatchOpened():
-                return self._open_match(now)
+                return self._ask_players_to_get_ready(now_ns)
             case PlayerReady(player):
                 return self._mark_ready(player)
             case PlayerResigned():
-                return self._handle_resignation(event, now)
+                return self._handle_resignation(event, now_ns)
             case PlayerDisconnected(player):
-                return self._handle_disconnection(player, now)
+                return self._handle_disconnection(player, now_ns)
             case PlayerReconnected(player):
-                return self._handle_reconnection(player, now)
+                return self._handle_reconnection(player, now_ns)
             case SessionLost(player, proved):
-                return self._handle_lost_session(player, now, proved=proved)
+                return self._handle_lost_session(player, now_ns, proved=proved)
             case ProtocolViolated(player, detail):
                 violation_text = f"{self._describe_player(player)} broke the protocol: {detail}"
-                return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, violation_text, now)
+                return self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, violation_text, now_ns)
             case DeadlinePassed(stalled_ns):
-                return self._handle_deadline(stalled_ns, now)
+                return self._handle_deadline(stalled_ns, now_ns)
             case ServerRecovered():
-                return self._handle_recovery(now)
+                return self._handle_recovery(now_ns)
             case ServerFailed(detail):
-                return self._finish_match(None, EndReason.SERVER_FAULT, detail, now)
+                return self._finish_match(None, EndReason.SERVER_FAULT, detail, now_ns)
             case _:
                 assert_never(event)
 
     # getting ready
 
-    def _open_match(self, now: int) -> list[RefereeEffect]:
-        if self.readiness.was_requested:
+    def _ask_players_to_get_ready(self, now_ns: int) -> list[RefereeEffect]:
+        if self.readiness.were_players_asked:
             return []
-        self.readiness.record_request(now)
+        self.readiness.record_ready_request(now_ns)
         self.revision += 1
         return [NotifyPlayer(player, self._make_start_message(player)) for player in Player]
 
@@ -200,12 +200,12 @@ class Referee:
         if self.readiness.unready_players:
             return []
         self._has_begun = True
-        return [self._make_turn_message(self._clock.to_clocks())]
+        return [self._make_turn_message(self._clock.make_clocks_message())]
 
     # playing
 
-    def start_clock(self, turn: TurnStarted, now: int) -> int | None:
-        """Start the clock of a turn sent at `now`, and return `next_deadline`: usually the end of the mover's time.
+    def start_clock(self, turn: TurnStarted, now_ns: int) -> int | None:
+        """Start the clock of a turn sent at `now_ns`, and return `next_deadline`: usually the end of the mover's time.
 
         A turn that is sent again costs the mover no time: the clock continues as if it had already run for `turn.clock_ran_ns` ns.
 
@@ -215,59 +215,59 @@ class Referee:
         is_connected = self.mover not in self.readiness.expected_players
         is_next = self.result is None and turn.ply == len(self.moves)
         if is_connected and self._has_begun and is_next:
-            now -= turn.clock_ran_ns
-            self.turn_sent_at = now
+            now_ns -= turn.clock_ran_ns
+            self.turn_sent_at = now_ns
             self._turn_lag_ns = turn.lag_ns
             lag_credit_ns = min(self._lag_budgets[self.mover].left_ns, turn.lag_ns)
-            self._flag_time_ns = now + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
+            self._flag_time_ns = now_ns + self._clock.get_max_move_ns(self.mover) + lag_credit_ns
             self.revision += 1
             return self.next_deadline if self._disconnected_at else self._flag_time_ns
         return None
 
-    def _handle_move(self, event: MoveReceived, now: int) -> list[RefereeEffect]:
+    def _handle_move(self, event: MoveReceived, now_ns: int) -> list[RefereeEffect]:
         player, ply, next_ply = event.player, event.ply, len(self.moves)
         if not self._has_begun:
             return self._reject_message(
-                player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now
+                player, Code.NOT_STARTED, "the match has not begun: both must be ready", ply, now_ns
             )
         if ply < next_ply:
-            return self._acknowledge_again(event, now)
+            return self._acknowledge_repeated_move(event, now_ns)
         if ply > next_ply or player is not self.mover:
             detail = f"ply {ply} is not yours to play now: the match is at ply {next_ply}, and it is {self.mover}'s turn"
-            return self._reject_message(player, Code.OUT_OF_TURN, detail, ply, now)
+            return self._reject_message(player, Code.OUT_OF_TURN, detail, ply, now_ns)
         # A move can arrive before its turn has been sent; then it took no time.
         elapsed_ns = 0
         if self.turn_sent_at is not None:
-            elapsed_ns, late_ns = max(0, now - self.turn_sent_at), now - self._flag_time_ns
+            elapsed_ns, late_ns = max(0, now_ns - self.turn_sent_at), now_ns - self._flag_time_ns
             if late_ns > 0:
-                return self._lose_on_time(
-                    player, f"the move came {late_ns / NS_PER_MS:.1f} ms after the flag fell", now
+                return self._end_by_timeout(
+                    player, f"the move came {late_ns / NS_PER_MS:.1f} ms after the flag fell", now_ns
                 )
         try:
             move = self.terms.game.move_from_data(event.move)
             position = self.terms.game.play_on(self.position, move)
         except IllegalMove as error:
-            return self._lose_by_move(event, str(error), now)
+            return self._end_by_invalid_move(event, str(error), now_ns)
         except BadData as error:
-            return self._lose_by_move(event, f"no move of {self.terms.game.name}: {error}", now)
-        credited_ns, self._lag_budgets[player] = self._lag_budgets[player].credit(
+            return self._end_by_invalid_move(event, f"no move of {self.terms.game.name}: {error}", now_ns)
+        credited_ns, self._lag_budgets[player] = self._lag_budgets[player].credit_lag(
             self._turn_lag_ns, elapsed_ns
         )
-        return self._accept_move(event, position, elapsed_ns - credited_ns, credited_ns, now)
+        return self._accept_move(event, position, elapsed_ns - credited_ns, credited_ns, now_ns)
 
     def _accept_move(
-        self, event: MoveReceived, position: object, elapsed_ns: int, credited_ns: int, now: int
+        self, event: MoveReceived, position: object, elapsed_ns: int, credited_ns: int, now_ns: int
     ) -> list[RefereeEffect]:
         game, player = self.terms.game, event.player
         self.position, self.mover = position, game.player(position)
-        self._clock = self._clock.spend(player, elapsed_ns)
+        self._clock = self._clock.deduct_move_time(player, elapsed_ns)
         self.turn_sent_at = None
         elapsed_ms = round(elapsed_ns / NS_PER_MS, 3)
         credited_ms = round(credited_ns / NS_PER_MS, 3) if credited_ns else 0.0
         self.moves.append(RecordedMove(event.move, elapsed_ms, event.thinking, credited_ms))
         self._movers.append(player)
         self._move_list.append(event.move)
-        clocks = self._clock.to_clocks()
+        clocks = self._clock.make_clocks_message()
         clock_ms = clocks.maxie_ms if player is MAXIE else clocks.minnie_ms
         message = Accepted(self.terms.match, event.ply, elapsed_ms, clock_ms, credited_ms)
         self._accepted_messages.append(message)
@@ -277,28 +277,30 @@ class Referee:
         if outcome is not None:
             reason = EndReason(outcome.word)
             return effects + self._finish_match(
-                outcome.winner, reason, reason.meaning + outcome.margin_text, now
+                outcome.winner, reason, reason.meaning + outcome.margin_text, now_ns
             )
         if game.is_too_long(len(self.moves)):
-            return effects + self._finish_match(None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now)
+            return effects + self._finish_match(
+                None, EndReason.PLY_LIMIT, EndReason.PLY_LIMIT.meaning, now_ns
+            )
         if self._adjudicator is not None:
-            verdict = self._adjudicator.judge_position(position, self.moves)
+            verdict = self._adjudicator.adjudicate_position(position, self.moves)
             if verdict is not None:
                 return effects + self._finish_match(
-                    verdict.winner, EndReason.ADJUDICATED, verdict.detail, now
+                    verdict.winner, EndReason.ADJUDICATED, verdict.detail, now_ns
                 )
         effects.append(self._make_turn_message(clocks))
         return effects
 
-    def _acknowledge_again(self, event: MoveReceived, now: int) -> list[RefereeEffect]:
+    def _acknowledge_repeated_move(self, event: MoveReceived, now_ns: int) -> list[RefereeEffect]:
         earlier_move = self.moves[event.ply].move
         if self._movers[event.ply] is event.player and earlier_move == event.move:
             return [NotifyPlayer(event.player, self._accepted_messages[event.ply])]
         detail = f"ply {event.ply} was played already, with {earlier_move!r}; the match is at ply {self.ply}"
-        return self._reject_message(event.player, Code.STALE_PLY, detail, event.ply, now)
+        return self._reject_message(event.player, Code.STALE_PLY, detail, event.ply, now_ns)
 
     def _reject_message(
-        self, player: Player, code: Code, detail: str, ply: int, now: int
+        self, player: Player, code: Code, detail: str, ply: int, now_ns: int
     ) -> list[RefereeEffect]:
         self._rejected_counts[player] += 1
         self.revision += 1
@@ -308,57 +310,57 @@ class Referee:
         detail = f"more than {MAX_REJECTED_MESSAGES} rejected messages, the last: {detail}"
         notice = NotifyPlayer(player, Error(code, detail, self.terms.match, ply))
         loss_text = f"{self._describe_player(player)} sent {detail}"
-        return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, loss_text, now)]
+        return [notice, *self._finish_match(player.opponent, EndReason.PROTOCOL_ERROR, loss_text, now_ns)]
 
-    def _lose_by_move(self, event: MoveReceived, why: str, now: int) -> list[RefereeEffect]:
+    def _end_by_invalid_move(self, event: MoveReceived, reason: str, now_ns: int) -> list[RefereeEffect]:
         position_text = self.terms.game.position_to_text(self.position)
         notice = NotifyPlayer(
             event.player,
-            Error(Code.ILLEGAL_MOVE, f"{why}; position: {position_text}", self.terms.match, event.ply),
+            Error(Code.ILLEGAL_MOVE, f"{reason}; position: {position_text}", self.terms.match, event.ply),
         )
-        detail = f"{self._describe_player(event.player)}, ply {event.ply}: {why}"
-        return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now)]
+        detail = f"{self._describe_player(event.player)}, ply {event.ply}: {reason}"
+        return [notice, *self._finish_match(event.player.opponent, EndReason.ILLEGAL_MOVE, detail, now_ns)]
 
-    def _handle_resignation(self, event: PlayerResigned, now: int) -> list[RefereeEffect]:
+    def _handle_resignation(self, event: PlayerResigned, now_ns: int) -> list[RefereeEffect]:
         has_crashed = event.reason == "crash"
         verb = "crashed" if has_crashed else "resigned"
         detail = f"{self._describe_player(event.player)} {verb}{event.make_detail_suffix()}"
         reason = EndReason.CRASH if has_crashed else EndReason.RESIGNATION
-        return self._finish_match(event.player.opponent, reason, detail, now)
+        return self._finish_match(event.player.opponent, reason, detail, now_ns)
 
     # connections
 
-    def _handle_disconnection(self, player: Player, now: int) -> list[RefereeEffect]:
+    def _handle_disconnection(self, player: Player, now_ns: int) -> list[RefereeEffect]:
         if player not in self._disconnected_at:
-            self._disconnected_at[player] = now
+            self._disconnected_at[player] = now_ns
             self.revision += 1
         return []
 
-    def _handle_reconnection(self, player: Player, now: int) -> list[RefereeEffect]:
-        self.readiness.record_reconnection(player, now)
+    def _handle_reconnection(self, player: Player, now_ns: int) -> list[RefereeEffect]:
+        self.readiness.record_reconnection(player, now_ns)
         if self._disconnected_at.pop(player, None) is not None:
             self.revision += 1
-        if not self.readiness.was_requested:
+        if not self.readiness.were_players_asked:
             return []
         effects: list[RefereeEffect] = [NotifyPlayer(player, self._make_start_message(player))]
         if self._has_begun and player is self.mover:
-            effects.append(self._make_turn_message(self.get_clocks(now)))
+            effects.append(self._make_turn_message(self.get_clocks(now_ns)))
         return effects
 
-    def _handle_lost_session(self, player: Player, now: int, *, proved: bool) -> list[RefereeEffect]:
+    def _handle_lost_session(self, player: Player, now_ns: int, *, proved: bool) -> list[RefereeEffect]:
         if self._has_begun and not proved:
             detail = f"{self._describe_player(player)} reconnected with neither its session nor a token, so it lost the match"
-            return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
+            return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now_ns)
         if not self._has_begun:
             self.readiness.mark_unready(player)
             self.revision += 1
-        return self._handle_reconnection(player, now)
+        return self._handle_reconnection(player, now_ns)
 
-    def _handle_recovery(self, now: int) -> list[RefereeEffect]:
+    def _handle_recovery(self, now_ns: int) -> list[RefereeEffect]:
         """Mark both players as disconnected. The interrupted turn restarts when its mover has reconnected."""
-        self.readiness.expect_reconnections(now)
+        self.readiness.expect_reconnections(now_ns)
         self.turn_sent_at = None
-        self._disconnected_at = dict.fromkeys(Player, now)
+        self._disconnected_at = dict.fromkeys(Player, now_ns)
         self.revision += 1
         return []
 
@@ -366,7 +368,7 @@ class Referee:
 
     def _list_deadlines(self) -> list[tuple[int, Player | None]]:
         """Return pairs of a deadline, in ns, and the player who must meet it; None stands for all who are not ready."""
-        ready_by = self.readiness.deadline
+        ready_by = self.readiness.ready_deadline
         if self.is_over or ready_by is None:
             return []
         if not self._has_begun:
@@ -379,53 +381,53 @@ class Referee:
             deadlines.append((self._flag_time_ns, self.mover))
         return deadlines
 
-    def _handle_deadline(self, stalled_ns: int, now: int) -> list[RefereeEffect]:
+    def _handle_deadline(self, stalled_ns: int, now_ns: int) -> list[RefereeEffect]:
         passed_deadlines = sorted(
-            ((deadline, player) for deadline, player in self._list_deadlines() if deadline <= now),
+            ((deadline, player) for deadline, player in self._list_deadlines() if deadline <= now_ns),
             key=itemgetter(0),
         )
         if not passed_deadlines:
             return []
         deadline, player = passed_deadlines[0]
         if player is None:
-            return self._handle_no_show(now)
+            return self._handle_no_show(now_ns)
         if {late_player for _, late_player in passed_deadlines} == set(Player) == set(self._disconnected_at):
             return self._finish_match(
                 None,
                 EndReason.DISCONNECT,
                 "both players lost their connections and did not return in time",
-                now,
+                now_ns,
             )
         # A player whose flag fell before it lost its connection loses on time, below.
         if player in self._disconnected_at and self._disconnected_at[player] < deadline:
-            away_ms = (now - self._disconnected_at[player]) / NS_PER_MS
+            away_ms = (now_ns - self._disconnected_at[player]) / NS_PER_MS
             detail = f"{self._describe_player(player)} lost its connection and was away for {away_ms:.0f} ms"
-            return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now)
+            return self._finish_match(player.opponent, EndReason.DISCONNECT, detail, now_ns)
         if stalled_ns > max(MAX_STALL_NS, self._clock.margin_ns):
             detail = f"a player's time ran out, but the server stalled for {stalled_ns / NS_PER_MS:.0f} ms during the turn"
-            return self._finish_match(None, EndReason.SERVER_FAULT, detail, now)
-        return self._lose_on_time(player, "no move came", now)
+            return self._finish_match(None, EndReason.SERVER_FAULT, detail, now_ns)
+        return self._end_by_timeout(player, "no move came", now_ns)
 
-    def _handle_no_show(self, now: int) -> list[RefereeEffect]:
+    def _handle_no_show(self, now_ns: int) -> list[RefereeEffect]:
         absent_players = self.readiness.unready_players
         winner = absent_players[0].opponent if len(absent_players) == 1 else None
         names = " and ".join(self._describe_player(player) for player in absent_players)
         detail = f"{names} not ready within {self.terms.ready_ms} ms"
-        return self._finish_match(winner, EndReason.NO_SHOW, detail, now)
+        return self._finish_match(winner, EndReason.NO_SHOW, detail, now_ns)
 
-    def _lose_on_time(self, player: Player, description: str, now: int) -> list[RefereeEffect]:
+    def _end_by_timeout(self, player: Player, description: str, now_ns: int) -> list[RefereeEffect]:
         clock_ms, margin = self._clock.get_time_left_ns(player) / NS_PER_MS, self.terms.margin_ms
         detail = f"{self._describe_player(player)}, ply {self.ply}, had {clock_ms:.1f} ms and a margin of {margin} ms: {description}"
-        return self._finish_match(player.opponent, EndReason.TIMEOUT, detail, now)
+        return self._finish_match(player.opponent, EndReason.TIMEOUT, detail, now_ns)
 
     def _finish_match(
-        self, winner: Player | None, reason: EndReason, detail: str, now: int
+        self, winner: Player | None, reason: EndReason, detail: str, now_ns: int
     ) -> list[RefereeEffect]:
-        clocks = self.get_clocks(now)
+        clocks = self.get_clocks(now_ns)
         self.result = FinishMatch(winner, reason, detail)
         self.revision += 1
         seat = SEATS[winner] if winner else None
-        end = End(self.terms.match, seat, reason, detail, MovesSoFar(self._move_list), clocks)
+        end = End(self.terms.match, seat, reason, detail, MovesSnapshot(self._move_list), clocks)
         return [*(NotifyPlayer(player, end) for player in Player), self.result]
 
     # messages
@@ -462,16 +464,16 @@ class Referee:
         """Return the player to move; None before both players are ready, and after the match is over."""
         return self.mover if self._has_begun and not self.is_over else None
 
-    def get_clocks(self, now: int) -> Clocks:
-        """Return both clocks at time `now` (monotonic ns)."""
-        return self._clock.to_clocks(
-            self.player_to_move, now - self.turn_sent_at if self.turn_sent_at is not None else 0
+    def get_clocks(self, now_ns: int) -> Clocks:
+        """Return both clocks at time `now_ns` (monotonic ns)."""
+        return self._clock.make_clocks_message(
+            self.player_to_move, now_ns - self.turn_sent_at if self.turn_sent_at is not None else 0
         )
 
     def _make_turn_message(self, clocks: Clocks) -> NotifyPlayer:
         mover, clock = self.mover, self._clock
         control = clock.maxie_control if mover is MAXIE else clock.minnie_control
-        moves = MovesSoFar(self._move_list)
+        moves = MovesSnapshot(self._move_list)
         return NotifyPlayer(
             mover, Turn(self.terms.match, len(self.moves), moves, clocks, control.increment_ms)
         )

@@ -10,7 +10,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import ServerMessage
 from arena.protocol.values import Data, ResignReason, Thinking
 
-MAX_REASON_LENGTH = 200
+MAX_RESIGNATION_REASON_LENGTH = 200
 """Maximum number of characters of `PlayerResigned.detail` that a record shows."""
 
 
@@ -53,7 +53,9 @@ class PlayerResigned(Struct, frozen=True, tag="resigned", omit_defaults=True):
 
     def make_detail_suffix(self) -> str:
         """Return `: DETAIL` in printable characters, to append to "NAME resigned"; empty if there is no detail."""
-        printable = "".join(char if char.isprintable() else "?" for char in self.detail[:MAX_REASON_LENGTH])
+        printable = "".join(
+            char if char.isprintable() else "?" for char in self.detail[:MAX_RESIGNATION_REASON_LENGTH]
+        )
         return f": {printable}" if printable else ""
 
 

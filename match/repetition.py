@@ -18,7 +18,7 @@ class RepetitionCounter:
         self._game = game
         self._counts: dict[Hashable, int] = {}
 
-    def add(self, position: object) -> int:
+    def count_occurrence(self, position: object) -> int:
         """Count a position, and return the number of its occurrences so far; always 1 if the game cannot repeat positions."""
         key = self._game.repetition_key(position)
         if key is None:

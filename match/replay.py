@@ -18,7 +18,7 @@ from arena.match.openings import list_positions
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady
 from arena.match.terms import Terms
-from arena.protocol.adjudication import REPETITION_RULE, TABLE_RULE
+from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, TABLE_RULE
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, Record, Result
 from arena.protocol.timecontrol import BadTimeControl, TimeControl
@@ -26,7 +26,7 @@ from arena.protocol.values import Opening
 from arena.solved.header import BadTable
 from arena.solved.solution import load_solution
 
-_EARLY_REASONS = frozenset(EndReason) - {
+_EARLY_END_REASONS = frozenset(EndReason) - {
     EndReason(reason.value) for reason in Reason if reason is not Reason.LEAF
 }
 """End reasons that do not come from the rules of a game."""
@@ -52,7 +52,7 @@ class Replay:
     """Start of the match, and the position after each move."""
 
     @property
-    def plies(self) -> int:
+    def ply_count(self) -> int:
         """Return the number of moves, including the opening."""
         return len(self.record.moves)
 
@@ -103,7 +103,7 @@ def compute_mean_cpu_ms(records: Iterable[Record]) -> dict[str, float]:
     return {bot: sum(times_ms) / len(times_ms) for bot, times_ms in cpu_ms_by_bot.items()}
 
 
-def has_moved(record: Record, player: Player) -> bool | None:
+def has_player_moved(record: Record, player: Player) -> bool | None:
     """Return True if a player made a move that is not part of the opening.
 
     Return False if the player made no move, and lost on time or by not getting ready. Return None if the player never
@@ -123,8 +123,10 @@ def summarize_record(record: Record) -> str:
     winner_text = f"{result.winner} wins" if result.winner else "no winner"
     map_text = f" on {record.setup['map']}" if "map" in record.setup else ""
     players_text = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
-    reason_text = REPETITION_RULE if result.is_by_repetition else result.reason.value.replace("_", " ")
-    return f"{players_text}, {record.game}{map_text}, {record.time_odds.describe(record.time_control)}: {winner_text}, {reason_text}, {len(record.moves)} plies"
+    reason_text = (
+        REPETITION_DETAIL_PREFIX if result.is_by_repetition else result.reason.value.replace("_", " ")
+    )
+    return f"{players_text}, {record.game}{map_text}, {record.time_odds.describe_time_controls(record.time_control)}: {winner_text}, {reason_text}, {len(record.moves)} plies"
 
 
 def verify_record(record: Record) -> Replay:
@@ -230,7 +232,7 @@ def _check_result(record: Record, referee: Referee) -> None:
         raise BadRecord(
             f"the record says that the match was adjudicated, but its rules ({rules_text}) do not end it"
         )
-    if result.reason not in _EARLY_REASONS:
+    if result.reason not in _EARLY_END_REASONS:
         raise BadRecord(
             f"the record gives {result.reason.value} as the end reason, but the match is not over after {referee.ply} plies"
         )

@@ -70,14 +70,16 @@ class Terms(Struct, frozen=True, kw_only=True):
         return self.time_odds.get_time_control(seat, self.time_control)
 
     @property
-    def odds_for_message(self) -> TimeOdds | UnsetType:
+    def time_odds_for_message(self) -> TimeOdds | UnsetType:
         """Return the time odds for a message; UNSET if both players have the time control of the match."""
         return self.time_odds if self.time_odds != TimeOdds() else UNSET
 
-    def make_clock(self) -> MatchClock:
+    def make_initial_clock(self) -> MatchClock:
         """Return the clock of the match before its first ply."""
         maxie, minnie = self.get_time_control("maxie"), self.get_time_control("minnie")
-        return MatchClock.start(maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None)
+        return MatchClock.start_full(
+            maxie, self.margin_ms, self.total_ms, minnie if minnie != maxie else None
+        )
 
     def make_record(self, start_time: str, moves: list[RecordedMove], result: Result) -> Record:
         """Return the record of a match played under these terms.

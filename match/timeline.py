@@ -34,7 +34,7 @@ from arena.match.terms import Terms
 from arena.protocol.messages import Accepted, Error
 from arena.protocol.values import Data, Seat
 
-MAX_EXCERPT_LENGTH = 60
+MAX_MOVE_EXCERPT_LENGTH = 60
 """Maximum number of characters of an invalid move that an entry shows."""
 
 
@@ -97,12 +97,12 @@ def _make_entries(referee: Referee, events: Sequence[tuple[int, RefereeEvent]]) 
                 ply=None if elapsed_ms is None else referee.ply,
                 had=clock_ms,
                 took=elapsed_ms,
-                wrong=_describe_faults(effects),
+                wrong=_describe_refusal(effects),
             )
         else:
             player = getattr(event, "player", None)
             seat = SEATS[player] if isinstance(player, Player) else None
-            yield TimelineEntry(at_ms, seat, _describe_event(event), wrong=_describe_faults(effects))
+            yield TimelineEntry(at_ms, seat, _describe_event(event), wrong=_describe_refusal(effects))
 
 
 def _get_mover_clock_ms(referee: Referee, time_ns: int) -> int | None:
@@ -138,7 +138,7 @@ def _make_move_entry(
         took=elapsed_ms,
         credited=None if accepted_message is None else accepted_message.credited_ms,
         left=None if accepted_message is None else accepted_message.clock_ms,
-        wrong="" if accepted_message is not None else _describe_faults(effects),
+        wrong="" if accepted_message is not None else _describe_refusal(effects),
     )
 
 
@@ -146,7 +146,7 @@ def _list_notifications(effects: Sequence[RefereeEffect]) -> list[NotifyPlayer]:
     return [effect for effect in effects if isinstance(effect, NotifyPlayer)]
 
 
-def _describe_faults(effects: Sequence[RefereeEffect]) -> str:
+def _describe_refusal(effects: Sequence[RefereeEffect]) -> str:
     """Return the reason why an event was refused or ended the match; empty if neither."""
     errors = [
         notification.message
@@ -165,7 +165,11 @@ def _format_move(referee: Referee, move: Data) -> str:
         return game.move_to_text(game.move_from_data(move))
     except BadData:
         data_text = repr(move)
-        return f"{data_text[:MAX_EXCERPT_LENGTH]}…" if len(data_text) > MAX_EXCERPT_LENGTH else data_text
+        return (
+            f"{data_text[:MAX_MOVE_EXCERPT_LENGTH]}…"
+            if len(data_text) > MAX_MOVE_EXCERPT_LENGTH
+            else data_text
+        )
 
 
 def _describe_event(event: RefereeEvent) -> str:

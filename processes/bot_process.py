@@ -15,11 +15,11 @@ from typing import Protocol
 
 import anyio
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes import supervisor
-from arena.processes.child import STOP_SECONDS, BotProgram, ChildProcess
+from arena.processes.child import STOP_TIMEOUT_SECONDS, BotProgram, ChildProcess
 
-MAX_SHOWN_FAILURES = 3
+MAX_REPORTED_FAILURES = 3
 """Maximum number of resignations and crashes for which a bot's output is reported. Later ones show only the result."""
 
 
@@ -42,7 +42,7 @@ class RestartPolicy:
     """Pause before the first of several consecutive restarts, in seconds. The pause doubles with each further one."""
     max_backoff_seconds: float = 5
     """Maximum pause before a restart, in seconds."""
-    stop_seconds: float = STOP_SECONDS
+    stop_seconds: float = STOP_TIMEOUT_SECONDS
     """Time from the request to stop until the bot is killed, in seconds."""
 
 
@@ -91,7 +91,7 @@ class BotProcess:
         policy: RestartPolicy,
         on_failure: Callable[[str], None],
         on_change: Callable[[], None],
-        clock: TimeSource = MONOTONIC,
+        clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
         self.name = program.name
         self.state = BotState.STARTING
@@ -122,41 +122,43 @@ class BotProcess:
         self._kill_requested = anyio.Event()
 
     @property
-    def is_starting_first(self) -> bool:
+    def is_first_start_pending(self) -> bool:
         """True until the first process of the bot has connected or ended."""
         return self.state is BotState.STARTING and self._failures == 0
 
-    def record_match_start(self) -> None:
+    def discard_earlier_output(self) -> None:
         """Discard the bot's output so far, so that a report shows only output of the match that begins now."""
         self._output_tail.clear()
 
-    def report_resignation(self, verb: str) -> None:
+    def report_output_of_lost_match(self, resigned_or_crashed: str) -> None:
         """Report what the bot printed in the match that it just gave up: usually a traceback, for the bot's author.
 
-        Report nothing if there is no output, or after the first MAX_SHOWN_FAILURES calls.
+        Report nothing if there is no output, or after the first MAX_REPORTED_FAILURES calls.
 
-        verb: `resigned` or `crashed`
+        resigned_or_crashed: `resigned` or `crashed`
         """
         self._reported_resignations += 1
-        if self._output_tail and not self._has_ended and self._reported_resignations <= MAX_SHOWN_FAILURES:
-            is_last_reported = self._reported_resignations == MAX_SHOWN_FAILURES
+        if self._output_tail and not self._has_ended and self._reported_resignations <= MAX_REPORTED_FAILURES:
+            is_last_reported = self._reported_resignations == MAX_REPORTED_FAILURES
             suffix = " (for later ones, only the result is shown)" if is_last_reported else ""
             self._on_failure(
-                "\n    ".join([f"bot {self.name} {verb}{suffix}; it printed", *self._output_tail])
+                "\n    ".join(
+                    [f"bot {self.name} {resigned_or_crashed}{suffix}; it printed", *self._output_tail]
+                )
             )
 
-    def record_active_match(self) -> None:
+    def record_match_with_moves(self) -> None:
         """Record that the bot made at least one move in its last match."""
         self._silent_matches = 0
         self._failures = 0
 
-    def record_silent_match(self) -> None:
+    def record_match_without_moves(self) -> None:
         """Record that the bot lost its last match on time without a move. After too many in a row, restart it."""
         self._silent_matches += 1
         if self._silent_matches >= self._policy.max_silent_matches and self.state is BotState.UP:
-            self._report_hang(f"it did not answer in {self._silent_matches} matches in a row")
+            self._report_and_kill_hung_bot(f"it did not answer in {self._silent_matches} matches in a row")
 
-    def _report_hang(self, reason: str) -> None:
+    def _report_and_kill_hung_bot(self, reason: str) -> None:
         self._hang_report = reason
         self._set_state(BotState.STARTING)
         self._kill_requested.set()
@@ -174,7 +176,7 @@ class BotProcess:
             self._hang_report, self._kill_requested, self._silent_matches = None, anyio.Event(), 0
             self._has_ended = False
             self._output_tail.clear()
-            exit_code = await self._run_once()
+            exit_code = await self._run_process_once()
             if exit_code == supervisor.CANNOT_START_EXIT_CODE and not self._was_connected:
                 last_line = (
                     self._output_tail[-1]
@@ -184,7 +186,7 @@ class BotProcess:
                 self.refusal = last_line.removeprefix("arena: ")
                 break
             self._has_ended = True
-            self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit(exit_code)})")
+            self._host.report_bot_exit(self.name, f"its process ended ({_describe_exit_code(exit_code)})")
             self._failures += 1
             is_lost = self._failures > self._policy.max_restarts
             self._on_failure(self._make_exit_report(exit_code, is_lost=is_lost))
@@ -195,65 +197,77 @@ class BotProcess:
             await self._clock.sleep(min(pause_seconds, self._policy.max_backoff_seconds))
         self._set_state(BotState.LOST)
 
-    async def _run_once(self) -> int:
+    async def _run_process_once(self) -> int:
         """Run the process once, from start to end, and return its exit code. If it hangs, kill it."""
         child = await ChildProcess.start(self._program, self._host.issue_token(self.name))
         self.process_id, self._output_tail = child.pid, child.output_tail
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(child.read_output)
-                tasks.start_soon(self._await_connection, child)
+                tasks.start_soon(child.read_output_until_closed)
+                tasks.start_soon(self._wait_until_bot_connects, child)
                 tasks.start_soon(self._kill_on_request, child)
-                exit_code = await child.wait()
+                exit_code = await child.wait_for_exit()
                 if self.state is BotState.UP:
                     self._set_state(BotState.STARTING)
-                await child.read_remaining_output()
+                await child.wait_for_remaining_output()
                 tasks.cancel_scope.cancel()
             return exit_code
         finally:
             self.process_id = None
-            await child.stop(self._policy.stop_seconds)
+            await child.stop_or_kill(self._policy.stop_seconds)
 
-    async def _await_connection(self, child: ChildProcess) -> None:
+    async def _wait_until_bot_connects(self, child: ChildProcess) -> None:
         if await self._host.wait_until_connected(self.name, self._policy.start_seconds):
             self._was_connected = True
             if child.exit_code is None:
                 self._set_state(BotState.UP)
         else:
-            self._report_hang(f"it did not connect within {self._policy.start_seconds:g} s")
+            self._report_and_kill_hung_bot(f"it did not connect within {self._policy.start_seconds:g} s")
 
     async def _kill_on_request(self, child: ChildProcess) -> None:
         await self._kill_requested.wait()
         await child.kill()
 
-    def _make_exit_report(self, code: int, *, is_lost: bool) -> str:
+    def _make_exit_report(self, exit_code: int, *, is_lost: bool) -> str:
         """Return one line about the end of the process, followed by the bot's last output."""
         description = (
             f"hung: {self._hang_report}"
             if self._hang_report
-            else f"ended unexpectedly ({_describe_exit(code)})"
+            else f"ended unexpectedly ({_describe_exit_code(exit_code)})"
         )
         consequence = "it is lost, and so are its matches" if is_lost else "it is started again"
         return "\n    ".join([f"bot {self.name} {description}; {consequence}", *self._output_tail])
 
 
-def _describe_exit(code: int) -> str:
-    if code > 128:
+def _describe_exit_code(exit_code: int) -> str:
+    if exit_code > 128:
         try:
-            return f"killed by {signal.Signals(code - 128).name}"
+            return f"killed by {signal.Signals(exit_code - 128).name}"
         except ValueError:
             pass
-    return f"exit code {code}"
+    return f"exit code {exit_code}"
 
 
-def make_engine_command(engine: str, url: str, name: str, games: Sequence[str]) -> tuple[str, ...]:
+def make_engine_command(engine_name: str, url: str, name: str, games: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts `arena bot` with an engine, under a bot's `name`.
 
     The bot's token must be passed in the environment: other users of the machine can see a command line.
 
-    engine  engine as `arena bot` accepts it
-    games   values of the option `--game`, one for each additional game; empty for the built-in games only
+    engine_name  engine as `arena bot` accepts it
+    games        values of the option `--game`, one for each additional game; empty for the built-in games only
     """
     game_options = tuple(word for game in games for word in ("--game", game))
     # -P: a file in the working folder must not replace a module of this project.
-    return (sys.executable, "-P", "-m", "arena", "bot", engine, "--url", url, "--name", name, *game_options)
+    return (
+        sys.executable,
+        "-P",
+        "-m",
+        "arena",
+        "bot",
+        engine_name,
+        "--url",
+        url,
+        "--name",
+        name,
+        *game_options,
+    )

@@ -17,11 +17,11 @@ import anyio.abc
 
 from arena.processes.supervisor import make_supervised_command
 
-MAX_KEPT_LINES = 20
+MAX_KEPT_OUTPUT_LINES = 20
 """Number of a bot's last output lines that are kept for reports."""
-MAX_LINE_BYTES = 500
+MAX_OUTPUT_LINE_BYTES = 500
 """Maximum number of bytes that are kept of each output line."""
-STOP_SECONDS = 2.0
+STOP_TIMEOUT_SECONDS = 2.0
 """Time from the request to stop until a bot is killed, in seconds."""
 MAX_OUTPUT_WAIT_SECONDS = 5.0
 """Maximum time to read the remaining output of an ended process, in seconds.
@@ -43,11 +43,11 @@ class BotProgram:
 
 
 class ChildProcess:
-    """One run of a bot's command. The caller must run `read_output` in a task, or the bot blocks on a full pipe."""
+    """One run of a bot's command. The caller must run `read_output_until_closed` in a task, or the bot blocks on a full pipe."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
-        self.output_tail: deque[str] = deque(maxlen=MAX_KEPT_LINES)
+        self.output_tail: deque[str] = deque(maxlen=MAX_KEPT_OUTPUT_LINES)
         """Last lines that the process printed, at most MAX_KEPT_LINES, the oldest first. Empty lines are left out."""
         self._output_read = anyio.Event()
 
@@ -83,11 +83,11 @@ class ChildProcess:
         """Exit code of the command, or 128 plus the number of the signal that killed it; None while it runs."""
         return self._process.returncode
 
-    async def wait(self) -> int:
+    async def wait_for_exit(self) -> int:
         """Wait for the end of the process, and return its `exit_code`."""
         return await self._process.wait()
 
-    async def read_remaining_output(self) -> None:
+    async def wait_for_remaining_output(self) -> None:
         """Wait until all output of the ended process has been read, for MAX_OUTPUT_WAIT_SECONDS at most."""
         with anyio.move_on_after(MAX_OUTPUT_WAIT_SECONDS):
             await self._output_read.wait()
@@ -97,25 +97,25 @@ class ChildProcess:
         if self._process.stdin is not None:
             await self._process.stdin.aclose()
 
-    async def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Ask the process to stop, kill it if it still runs after `seconds`, and wait for its end.
+    async def stop_or_kill(self, timeout_seconds: float = STOP_TIMEOUT_SECONDS) -> None:
+        """Ask the process to stop, kill it if it still runs after `timeout_seconds`, and wait for its end.
 
         Cancellation takes effect only after the process has ended.
         """
         with anyio.CancelScope(shield=True):
             if self.exit_code is None:
                 self._process.terminate()
-                with anyio.move_on_after(seconds):
-                    await self.wait()
+                with anyio.move_on_after(timeout_seconds):
+                    await self.wait_for_exit()
             if self.exit_code is None:
                 await self.kill()
-                with anyio.move_on_after(seconds):
-                    await self.wait()
+                with anyio.move_on_after(timeout_seconds):
+                    await self.wait_for_exit()
             if self.exit_code is None:
                 self._process.kill()
             await self._process.aclose()
 
-    async def read_output(self) -> None:
+    async def read_output_until_closed(self) -> None:
         """Read the output until the pipe is closed, and keep only its last lines."""
         output = self._process.stdout
         if output is None:
@@ -125,13 +125,13 @@ class ChildProcess:
             async for chunk in output:
                 *complete_lines, line = (line + chunk).split(b"\n")
                 for complete_line in complete_lines:
-                    self._append_line(complete_line)
-                line = line[:MAX_LINE_BYTES]
-        self._append_line(line)
+                    self._append_output_line(complete_line)
+                line = line[:MAX_OUTPUT_LINE_BYTES]
+        self._append_output_line(line)
         self._output_read.set()
 
-    def _append_line(self, line: bytes) -> None:
-        text = line[:MAX_LINE_BYTES].decode(errors="replace").rstrip()
+    def _append_output_line(self, output_line: bytes) -> None:
+        text = output_line[:MAX_OUTPUT_LINE_BYTES].decode(errors="replace").rstrip()
         if text and not text.isprintable():  # rare
             text = "".join(char if char.isprintable() or char == "\t" else "?" for char in text)
         if text:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-_PROC = Path("/proc")
+_PROC_FOLDER = Path("/proc")
 
-PROGRAM = f"riskless-arena {version('riskless-arena')}"
+PROGRAM_NAME_AND_VERSION = f"riskless-arena {version('riskless-arena')}"
 """Name and version of this program."""
 
 
@@ -34,7 +34,7 @@ class ProcessIdentity(Struct, frozen=True):
 def identify_this_process() -> ProcessIdentity:
     """Return the identity of this process, with empty parts where the operating system does not provide them."""
     pid = os.getpid()
-    state = _read_process_state(pid)
+    state = _read_state_and_start_time(pid)
     return ProcessIdentity(
         socket.gethostname()[:255], pid, _read_boot_and_namespace(), state[1] if state else ""
     )
@@ -47,26 +47,26 @@ def has_ended(process: ProcessIdentity) -> bool:
     """
     if not process.place or not process.started or process.place != _read_boot_and_namespace():
         return False
-    state = _read_process_state(process.pid)
+    state = _read_state_and_start_time(process.pid)
     # An ended process keeps its number until its parent has reaped it.
     return state is None or state[0] in "ZX" or state[1] != process.started
 
 
 def _read_boot_and_namespace() -> str:
     try:
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {(_PROC / 'self/ns/pid').readlink()}"
+        boot = (_PROC_FOLDER / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {(_PROC_FOLDER / 'self/ns/pid').readlink()}"
     except OSError:
         return ""
 
 
-def _read_process_state(pid: int) -> tuple[str, str] | None:
+def _read_state_and_start_time(pid: int) -> tuple[str, str] | None:
     """Return the state letter of a process (such as Z for a zombie) and its start time, in clock ticks since boot.
 
     Return None if there is no such process.
     """
     try:
-        stat_text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+        stat_text = (_PROC_FOLDER / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     # The program's name is in parentheses, and may contain parentheses itself.

@@ -19,19 +19,19 @@ from tempfile import TemporaryDirectory
 import anyio
 from anyio import to_thread
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.processes.supervisor import make_supervised_command
 from arena.processes.tasks import open_background_tasks
 
 log = logging.getLogger("arena.processes")
 
-EXTRA_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
+EXTRA_PROGRAM_FOLDERS = ("/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 """Folders in which packages install nats-server and that may be missing from PATH."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time for the NATS server to start, in seconds."""
-POLL_SECONDS = 0.02
+LISTEN_POLL_INTERVAL_SECONDS = 0.02
 """Interval between checks whether the NATS server listens, while it starts, in seconds."""
-CHECK_SECONDS = 0.5
+EXIT_CHECK_INTERVAL_SECONDS = 0.5
 """Interval between checks that the NATS server still runs, in seconds."""
 NATS_USER = "arena"
 """Name of the NATS server's only user."""
@@ -44,14 +44,14 @@ class NatsNotStarted(Exception):
 class PrivateNats:
     """NATS server on a loopback port, for processes that can read its password file."""
 
-    def __init__(self, program: str, folder: Path) -> None:
+    def __init__(self, nats_program: str, folder: Path) -> None:
         """Write a new random password into a file. `start` starts the server.
 
-        program  path of the program nats-server
-        folder   existing folder that only this user can read, for the password, the configuration and the log
+        nats_program  path of the program nats-server
+        folder        existing folder that only this user can read, for the password, the configuration and the log
         """
         self.password_file = folder / "password"
-        self._program = program
+        self._program = nats_program
         self._folder = folder
         self._port = -1  # any free port at the first start
         self._process: subprocess.Popen[bytes] | None = None
@@ -81,7 +81,7 @@ class PrivateNats:
                     if port := _read_port(file):
                         self._port = port
                         return
-                await MONOTONIC.sleep(POLL_SECONDS)
+                await MONOTONIC_CLOCK.sleep(LISTEN_POLL_INTERVAL_SECONDS)
         last_lines = (
             log_file.read_text(encoding="utf-8", errors="replace").splitlines() if log_file.exists() else []
         ) or ["it printed nothing"]
@@ -102,7 +102,7 @@ class PrivateNats:
     async def restart_on_exit(self) -> None:
         """Restart the server whenever it ends, until cancelled. A failed restart is logged and retried."""
         while True:
-            await MONOTONIC.sleep(CHECK_SECONDS)
+            await MONOTONIC_CLOCK.sleep(EXIT_CHECK_INTERVAL_SECONDS)
             if self._process is None or self._process.poll() is None:
                 continue
             log.warning("the private NATS server ended; restarting it")
@@ -129,7 +129,7 @@ class PrivateNats:
 @asynccontextmanager
 async def open_private_nats() -> AsyncIterator[PrivateNats]:
     """Run a private NATS server during the block. Raises NatsNotStarted if it is not installed or does not start."""
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_FOLDERS])
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_PROGRAM_FOLDERS])
     program = shutil.which("nats-server", path=path)
     if program is None:
         raise NatsNotStarted(
@@ -146,10 +146,10 @@ async def open_private_nats() -> AsyncIterator[PrivateNats]:
             nats.close()
 
 
-def _read_port(file: Path) -> int | None:
+def _read_port(ports_file: Path) -> int | None:
     """Return the port for clients from the JSON file that nats-server writes; None while the file is incomplete."""
     try:
-        (address,) = json.loads(file.read_text(encoding="utf-8"))["nats"]
+        (address,) = json.loads(ports_file.read_text(encoding="utf-8"))["nats"]
         return int(address.rpartition(":")[2])
     except (OSError, ValueError, KeyError):
         return None

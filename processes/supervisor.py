@@ -19,16 +19,16 @@ from types import FrameType
 
 CANNOT_START_EXIT_CODE = 2
 """Exit code if the command cannot be started."""
-NICENESS = 5
+DEFAULT_NICENESS = 5
 """Default increase of the command's niceness.
 
 When all cores are busy, the increase gives the server, which runs the clocks of the matches, priority over the bots.
 """
-FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNALS_FORWARDED_TO_CHILD = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that the supervisor forwards to the command's process group."""
 
 
-def make_supervised_command(*command: str, niceness: int = NICENESS) -> list[str]:
+def make_supervised_command(*command: str, niceness: int = DEFAULT_NICENESS) -> list[str]:
     """Return the command line that runs `command` under the supervisor, with the current Python interpreter."""
     return [sys.executable, "-I", "-S", __file__, "--nice", str(niceness), *command]
 
@@ -42,7 +42,7 @@ def main(command: list[str]) -> int:
     # A new process group is enough for that. With separate sessions, among which Linux divides the cores first, four
     # thinking bots would sometimes delay a fifth bot, and the server with the clocks, by a tenth of a second.
     os.setpgid(0, 0)
-    niceness = NICENESS
+    niceness = DEFAULT_NICENESS
     if command[:1] == ["--nice"]:
         niceness, command = int(command[1]), command[2:]
     os.nice(niceness)
@@ -54,7 +54,7 @@ def main(command: list[str]) -> int:
     signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
     # Signals are blocked until the command can receive them. Otherwise they would end only the supervisor, and leave the
     # command running.
-    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS_FORWARDED_TO_CHILD)
     try:
         child = os.posix_spawnp(
             command[0],
@@ -71,9 +71,9 @@ def main(command: list[str]) -> int:
     def forward_signal(signal_number: int, _frame: FrameType | None) -> None:
         os.killpg(child, signal_number)
 
-    for forwarded_signal in FORWARDED_SIGNALS:
+    for forwarded_signal in SIGNALS_FORWARDED_TO_CHILD:
         signal.signal(forwarded_signal, forward_signal)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS_FORWARDED_TO_CHILD)
     while True:
         # The child is not reaped before the end, so its process and group ids cannot be reused.
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:

@@ -8,13 +8,13 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-NO_RULES = "none"
+NO_ADJUDICATION = "none"
 """Text that turns off one rule, or all adjudication."""
 
 TABLE_RULE = "table"
 """Name of the rule that ends a match by the solved table of its map, which has the exact value of each position."""
 
-REPETITION_RULE = "repetition"
+REPETITION_DETAIL_PREFIX = "repetition"
 """First word of `result.detail` after a draw by repetition. A colon follows the word."""
 
 
@@ -54,12 +54,12 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     def parse(cls, text: str) -> Adjudication | None:
         """Parse adjudication rules such as `win=500,draw=20,moves=3,after=40,limit=200,repetition=3,table`.
 
-        `table` is a flag: write `table`, or `table=none` to turn it off. An omitted rule is as in DEFAULT_RULES, and a
+        `table` is a flag: write `table`, or `table=none` to turn it off. An omitted rule is as in DEFAULT_ADJUDICATION, and a
         rule set to `none` is off. Return None if `text` is just `none`, or if all rules are off.
 
         Raises BadAdjudication for an unknown or repeated rule, or an invalid value.
         """
-        if text.strip() == NO_RULES:
+        if text.strip() == NO_ADJUDICATION:
             return None
         values_by_rule: dict[str, object] = {}
         for part in text.split(","):
@@ -70,13 +70,15 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             if not equals or rule in values_by_rule:
                 why = "give each rule once" if rule in values_by_rule else "write RULE=VALUE"
                 raise BadAdjudication(
-                    f"{part!r:.40}: {why}; for example win=500,moves=3,limit=200,repetition=3, or {NO_RULES} for no rules"
+                    f"{part!r:.40}: {why}; for example win=500,moves=3,limit=200,repetition=3, or {NO_ADJUDICATION} for no rules"
                 )
             values_by_rule[rule] = value
-        return cls.convert(values_by_rule, strict=False)
+        return cls.from_rule_values(values_by_rule, strict=False)
 
     @classmethod
-    def convert(cls, values_by_rule: Mapping[str, object], *, strict: bool = True) -> Adjudication | None:
+    def from_rule_values(
+        cls, values_by_rule: Mapping[str, object], *, strict: bool = True
+    ) -> Adjudication | None:
         """Return the adjudication with the rules in `values_by_rule`; None if all rules are off.
 
         Names, defaults and `none` are as in `parse`. `strict` rejects numbers written as text.
@@ -88,9 +90,9 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             raise BadAdjudication(
                 f"unknown rule {unknown_rules[0]!r:.40}; the rules are {', '.join(cls.__struct_fields__)}"
             )
-        adjudication = DEFAULT_RULES
+        adjudication = DEFAULT_ADJUDICATION
         for rule, value in values_by_rule.items():
-            if value == NO_RULES and rule in _ENDING_RULES:
+            if value == NO_ADJUDICATION and rule in _RULES_THAT_END_MATCHES:
                 off_value = False if rule == TABLE_RULE else None
                 adjudication = msgspec.structs.replace(adjudication, **{rule: off_value})
                 continue
@@ -108,7 +110,7 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
             raise BadAdjudication(
                 f"{rule}: has an effect only with {required_rule}; add {required_rule}, or leave {rule} out"
             )
-        rule_values = [getattr(adjudication, rule) for rule in _ENDING_RULES]
+        rule_values = [getattr(adjudication, rule) for rule in _RULES_THAT_END_MATCHES]
         are_all_off = all(value is None or value is False for value in rule_values)
         return None if are_all_off else adjudication
 
@@ -120,8 +122,8 @@ class Adjudication(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
         )
 
 
-_ENDING_RULES = ("win", "draw", "limit", "repetition", TABLE_RULE)
+_RULES_THAT_END_MATCHES = ("win", "draw", "limit", "repetition", TABLE_RULE)
 """Rules that can end a match, each independently of the others."""
 
-DEFAULT_RULES = Adjudication(repetition=3)
+DEFAULT_ADJUDICATION = Adjudication(repetition=3)
 """Default rules of ladders, `arena match` and servers."""

@@ -17,8 +17,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
-    MAX_CLIENT_FRAME,
-    MAX_SERVER_FRAME,
+    MAX_CLIENT_FRAME_BYTES,
+    MAX_SERVER_FRAME_BYTES,
     Accepted,
     ClientMessage,
     Message,
@@ -27,26 +27,26 @@ from arena.protocol.messages import (
     ServerMessage,
     Turn,
 )
-from arena.protocol.moves import MovesSoFar
+from arena.protocol.moves import MovesSnapshot
 from arena.protocol.values import Clocks, Thinking
 
-MAX_DEPTH = 16
+MAX_NESTING_DEPTH = 16
 """Maximum nesting of arrays and maps in a frame. The setup of a game needs 4."""
 
-TEXT_TYPES = frozenset({str})
-CONTAINER_TYPES = frozenset({dict, list})
-SCALAR_TYPES = frozenset({str, int, bool, type(None)})
+MAP_KEY_TYPES = frozenset({str})
+CONTAINER_VALUE_TYPES = frozenset({dict, list})
+SCALAR_VALUE_TYPES = frozenset({str, int, bool, type(None)})
 """Types whose values are always valid in a message."""
-ALLOWED_TYPES = SCALAR_TYPES | CONTAINER_TYPES | {float}
+ALLOWED_VALUE_TYPES = SCALAR_VALUE_TYPES | CONTAINER_VALUE_TYPES | {float}
 """Types that a message may contain. A float must also be finite, and the contents of a container valid."""
 
 
-encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw).encode
+encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_as_msgpack).encode
 """Function that returns the frame of a message."""
-_CLIENT_TYPES = {
+_CLIENT_MESSAGE_TYPE_BY_NAME = {
     str(message_type.__struct_config__.tag): message_type for message_type in get_args(ClientMessage)
 }
-_SERVER_TYPES = {
+_SERVER_MESSAGE_TYPE_BY_NAME = {
     str(message_type.__struct_config__.tag): message_type for message_type in get_args(ServerMessage)
 }
 
@@ -93,7 +93,7 @@ class DecodeError(ValueError):
         self.detail = detail
 
 
-def decode_client_message(frame: bytes | str, max_bytes: int = MAX_CLIENT_FRAME) -> ClientMessage:
+def decode_client_message(frame: bytes | str, max_bytes: int = MAX_CLIENT_FRAME_BYTES) -> ClientMessage:
     """Return the message in a frame from a client.
 
     Raises DecodeError if the frame has more than `max_bytes` bytes or is not a valid message from a client.
@@ -117,18 +117,18 @@ def decode_client_message(frame: bytes | str, max_bytes: int = MAX_CLIENT_FRAME)
                     analysis.depth, analysis.value, analysis.nodes, analysis.line, analysis.cpu_ms
                 )
                 return Move(message.match, message.ply, message.move, thinking)
-    return cast("ClientMessage", _decode_message(frame, max_bytes, _CLIENT_TYPES))
+    return cast("ClientMessage", _decode_message(frame, max_bytes, _CLIENT_MESSAGE_TYPE_BY_NAME))
 
 
 def decode_server_message(frame: bytes | str) -> ServerMessage:
     """Return the message in a frame from a server. Raises DecodeError if the frame is not a valid one."""
     if (
         type(frame) is bytes
-        and len(frame) <= MAX_SERVER_FRAME
+        and len(frame) <= MAX_SERVER_FRAME_BYTES
         and (message := _decode_server_fast_path(frame)) is not None
     ):
         return message
-    return cast("ServerMessage", _decode_message(frame, MAX_SERVER_FRAME, _SERVER_TYPES))
+    return cast("ServerMessage", _decode_message(frame, MAX_SERVER_FRAME_BYTES, _SERVER_MESSAGE_TYPE_BY_NAME))
 
 
 def _decode_server_fast_path(frame: bytes) -> Turn | Accepted | None:
@@ -157,7 +157,7 @@ def _decode_message(frame: bytes | str, max_bytes: int, type_by_name: Mapping[st
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {max_bytes}")
     fields = _unpack_frame(frame)
     if not isinstance(fields, dict):
-        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type(fields)}")
+        raise DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type_of(fields)}")
     type_name = fields.get("type")
     if not isinstance(type_name, str):
         raise DecodeError(Code.BAD_MESSAGE, "a message must have a 'type', which must be text")
@@ -184,7 +184,7 @@ def _unpack_frame(frame: bytes) -> object:
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {why:.100}") from None
-    fault = _find_fault(data)
+    fault = _find_fault_in_data(data)
     if fault is not None:
         raise DecodeError(Code.BAD_MESSAGE, fault)
     return data
@@ -194,30 +194,30 @@ def _reject_extension(code: int, _data: bytes) -> object:
     raise ValueError(f"msgpack extension type {code} is not supported")
 
 
-def _find_fault(data: object) -> str | None:
+def _find_fault_in_data(unpacked_data: object) -> str | None:
     """Return the first fault of unpacked data, in one line; None if the data has none."""
-    level: list[Any] = [data]
-    for depth in range(MAX_DEPTH + 1):
+    level: list[Any] = [unpacked_data]
+    for depth in range(MAX_NESTING_DEPTH + 1):
         types = set(map(type, level))
-        if types <= SCALAR_TYPES:
+        if types <= SCALAR_VALUE_TYPES:
             return None
-        if not types <= ALLOWED_TYPES:
+        if not types <= ALLOWED_VALUE_TYPES:
             # msgpack decodes timestamps to its own type without calling the hook
             return f"a message must not contain {'binary values' if bytes in types else 'extension types'}"
         for value in level if float in types else ():
             if type(value) is float and not isfinite(value):
                 return f"a message must not contain the number {value}: only finite numbers are allowed"
-        if depth == MAX_DEPTH and types & CONTAINER_TYPES:
-            return f"arrays and maps must not nest deeper than {MAX_DEPTH} levels"
+        if depth == MAX_NESTING_DEPTH and types & CONTAINER_VALUE_TYPES:
+            return f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
         maps = [value for value in level if type(value) is dict]
-        if not TEXT_TYPES.issuperset(map(type, chain.from_iterable(maps))):
+        if not MAP_KEY_TYPES.issuperset(map(type, chain.from_iterable(maps))):
             return "the keys of a map must be text, but one is not"
         arrays = [value for value in level if type(value) is list]
         level = [*chain.from_iterable(map(dict.values, maps)), *chain.from_iterable(arrays)]
     return None
 
 
-def _describe_type(data: object) -> str:
+def _describe_type_of(value: object) -> str:
     names = {
         list: "an array",
         str: "text",
@@ -226,4 +226,4 @@ def _describe_type(data: object) -> str:
         int: "a number",
         float: "a number",
     }
-    return names.get(type(data), "nil")
+    return names.get(type(value), "nil")

@@ -12,7 +12,7 @@ MAX_CODE_LENGTH = 64
 """Maximum number of characters of an error code or end reason on the wire."""
 
 
-class _WireEnum(StrEnum):
+class _WireStringEnum(StrEnum):
     """Base of enums whose members are words sent on the wire, each with its meaning."""
 
     meaning: str
@@ -35,7 +35,7 @@ class _WireEnum(StrEnum):
         return unknown
 
 
-class Code(_WireEnum):
+class Code(_WireStringEnum):
     """Error code, as sent in an `error` message."""
 
     BAD_MESSAGE = "bad_message", "the frame is not a message: not msgpack, not a map, a wrong type or value"
@@ -86,7 +86,7 @@ class Code(_WireEnum):
     EVENT_OVER = "event_over", "the event is over, and no more matches are played; the connection is closed"
 
 
-class EndReason(_WireEnum):
+class EndReason(_WireStringEnum):
     """Reason for the end of a match: `end.reason`, and `result.reason` in a record.
 
     A custom game can have reasons of its own, such as `four_in_a_row`, which are kept unchanged.

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-MAX_THREADS = 4096
+MAX_STATED_THREADS = 4096
 """Maximum number of search threads that a message may state."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -24,7 +24,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
     """Name of the engine, such as `jamboree`."""
     options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
     """Values of the engine's options by name, as text."""
-    threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] | None = None
+    threads: Annotated[int, Meta(ge=1, le=MAX_STATED_THREADS)] | None = None
     """Number of search threads; None if the bot does not state it."""
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from arena.protocol.codes import Code, EndReason
-from arena.protocol.engines import MAX_THREADS, EngineInfo, Engines, Name
+from arena.protocol.engines import MAX_STATED_THREADS, EngineInfo, Engines, Name
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
 from arena.protocol.values import (
@@ -37,9 +37,9 @@ from arena.protocol.values import (
 SUBPROTOCOL = "arena.v1.msgpack"
 """Name of the websocket subprotocol, which includes the version of the protocol."""
 
-MAX_CLIENT_FRAME = 16 * 1024
+MAX_CLIENT_FRAME_BYTES = 16 * 1024
 """Default of the maximum size of a frame that a server accepts from a client, in bytes."""
-MAX_SERVER_FRAME = 4 * 1024 * 1024
+MAX_SERVER_FRAME_BYTES = 4 * 1024 * 1024
 """Maximum size of a frame that a server sends, in bytes: enough for `start` on a map of 1,000 territories."""
 
 
@@ -191,7 +191,7 @@ class Start(Struct, frozen=True, tag="start"):
     margin_ms: Milliseconds
     """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: Milliseconds
-    threads: Annotated[int, Meta(ge=1, le=MAX_THREADS)] = 1
+    threads: Annotated[int, Meta(ge=1, le=MAX_STATED_THREADS)] = 1
     """Maximum number of search threads that the receiver may use."""
     rules: Name | UnsetType = UNSET
     """Digest of the rules of a custom game; UNSET for a game defined in PROTOCOL.md."""

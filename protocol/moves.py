@@ -30,7 +30,7 @@ class MoveList:
         self.encoded += _encode(move)
 
 
-class MovesSoFar(Sequence[Data]):
+class MovesSnapshot(Sequence[Data]):
     """Snapshot of the moves of a match, equal to a list of them. It is created in O(1) time, and later moves do not change it."""
 
     __slots__ = ("_count", "_encoded", "_moves", "_size")
@@ -43,12 +43,12 @@ class MovesSoFar(Sequence[Data]):
         self._size = len(moves.encoded)
 
     @staticmethod
-    def to_raw(moves: object) -> Raw:
-        """Encode `moves`, which must be a MovesSoFar, as a msgpack array.
+    def encode_as_msgpack(moves: object) -> Raw:
+        """Encode `moves`, which must be a MovesSnapshot, as a msgpack array.
 
         Message encoders use it as their `enc_hook`. Raises NotImplementedError for any other type.
         """
-        if type(moves) is not MovesSoFar:
+        if type(moves) is not MovesSnapshot:
             raise NotImplementedError(
                 f"a {type(moves).__name__} cannot be encoded in a message: use numbers, strings, lists and dicts"
             )
@@ -77,7 +77,7 @@ class MovesSoFar(Sequence[Data]):
         return iter(self._moves[: self._count])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, list | MovesSoFar) and list(self) == list(other)
+        return isinstance(other, list | MovesSnapshot) and list(self) == list(other)
 
     def __repr__(self) -> str:
         return repr(list(self))

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from arena.protocol.adjudication import REPETITION_RULE, Adjudication
+from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import Engines
 from arena.protocol.timecontrol import TimeOdds
@@ -49,7 +49,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
     @property
     def is_by_repetition(self) -> bool:
         """Return True if the match was drawn by repetition."""
-        return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION_RULE}:")
+        return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION_DETAIL_PREFIX}:")
 
 
 class Record(Struct, frozen=True, omit_defaults=True):
@@ -93,23 +93,23 @@ def from_line(line: str | bytes) -> Record:
         raise BadRecord(f"not a valid {FORMAT} record: {error}") from None
 
 
-def read_records(path: Path) -> Iterator[Record]:
+def read_records(record_file: Path) -> Iterator[Record]:
     """Yield the records of a file, which has one per line. Empty lines are skipped.
 
     Raises OSError if the file cannot be read, and BadRecord, which names file and line, for an invalid record.
     """
-    return (record for _, record in read_numbered_records(path))
+    return (record for _, record in read_numbered_records(record_file))
 
 
-def read_numbered_records(path: Path) -> Iterator[tuple[int, Record]]:
+def read_numbered_records(record_file: Path) -> Iterator[tuple[int, Record]]:
     """Yield the number of each line (from 1) of a file of records, with the line's record. Empty lines are skipped.
 
     Raises OSError if the file cannot be read, and BadRecord, which names file and line, for an invalid record.
     """
-    with path.open("rb") as lines:
+    with record_file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
                     yield number, from_line(line)
                 except BadRecord as error:
-                    raise BadRecord(f"{path}, line {number}: {error}") from None
+                    raise BadRecord(f"{record_file}, line {number}: {error}") from None

@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-MAX_MS = 24 * 3600 * 1000
+MAX_MESSAGE_TIME_MS = 24 * 3600 * 1000
 """Maximum of a time in a message, in ms: one day, which is longer than any match and fits in 32 bits."""
 
-Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MS)]
+Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MESSAGE_TIME_MS)]
 
 _SECONDS_PATTERN = r"[0-9]{1,8}(?:\.[0-9]{1,3})?"
 _TIME_CONTROL_PATTERN = re.compile(
@@ -34,7 +34,7 @@ class TimeControl(Struct, frozen=True):
     per_move True: `base_ms` for each move; unused time is lost, and `increment_ms` is 0.
     """
 
-    base_ms: Annotated[int, Meta(ge=1, le=MAX_MS)]
+    base_ms: Annotated[int, Meta(ge=1, le=MAX_MESSAGE_TIME_MS)]
     increment_ms: Milliseconds = 0
     per_move: bool = False
 
@@ -50,16 +50,16 @@ class TimeControl(Struct, frozen=True):
         )
         if match is None:
             raise error
-        base_ms = _parse_milliseconds(match["base"])
-        increment_ms = _parse_milliseconds(match["increment"] or "0")
-        if not 1 <= base_ms <= MAX_MS or increment_ms > MAX_MS:
+        base_ms = _parse_seconds_to_ms(match["base"])
+        increment_ms = _parse_seconds_to_ms(match["increment"] or "0")
+        if not 1 <= base_ms <= MAX_MESSAGE_TIME_MS or increment_ms > MAX_MESSAGE_TIME_MS:
             raise error
         return cls(base_ms, increment_ms, match["move"] is not None)
 
     def __str__(self) -> str:
         if self.per_move:
-            return f"{_format_seconds(self.base_ms)}/move"
-        return f"{_format_seconds(self.base_ms)}+{_format_seconds(self.increment_ms)}"
+            return f"{_format_ms_as_seconds(self.base_ms)}/move"
+        return f"{_format_ms_as_seconds(self.base_ms)}+{_format_ms_as_seconds(self.increment_ms)}"
 
 
 class TimeOdds(Struct, frozen=True, omit_defaults=True):
@@ -68,37 +68,37 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
     maxie: Annotated[str, Meta(max_length=32)] = ""
     minnie: Annotated[str, Meta(max_length=32)] = ""
 
-    def get_time_control(self, seat: Literal["maxie", "minnie"], control: TimeControl) -> TimeControl:
+    def get_time_control(self, seat: Literal["maxie", "minnie"], match_control: TimeControl) -> TimeControl:
         """Return the time control of the player in `seat`.
 
-        `control` is the time control of the match, returned for a player without a time control of its own.
+        `match_control` is the time control of the match, returned for a player without a time control of its own.
         Raises BadTimeControl if the player's own time control is invalid.
         """
         odds: str = getattr(self, seat)
-        return TimeControl.parse(odds) if odds else control
+        return TimeControl.parse(odds) if odds else match_control
 
-    def describe(self, control: str) -> str:
+    def describe_time_controls(self, match_control: str) -> str:
         """Return the time controls of both players as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
 
-        Return `control`, the time control of the match, if neither player has one of its own.
+        Return `match_control`, the time control of the match, if neither player has one of its own.
         """
         if not (self.maxie or self.minnie):
-            return control
-        return f"{self.maxie or control} (maxie) against {self.minnie or control} (minnie)"
+            return match_control
+        return f"{self.maxie or match_control} (maxie) against {self.minnie or match_control} (minnie)"
 
 
-def _parse_milliseconds(text: str) -> int:
-    return int(Decimal(text) * 1000)
+def _parse_seconds_to_ms(seconds_text: str) -> int:
+    return int(Decimal(seconds_text) * 1000)
 
 
-def _format_seconds(ms: int) -> str:
+def _format_ms_as_seconds(ms: int) -> str:
     return f"{Decimal(ms) / 1000:f}".rstrip("0").rstrip(".") if ms % 1000 else str(ms // 1000)
 
 
-DURATION_FORMS = "30s, 10m, 2h, or ever"
+VALID_DURATION_FORMS = "30s, 10m, 2h, or ever"
 """Valid forms of a duration, for error messages."""
 
-_SECONDS_PER_UNIT = {"s": 1, "m": 60, "h": 3600}
+_SECONDS_BY_DURATION_UNIT = {"s": 1, "m": 60, "h": 3600}
 
 
 def parse_duration(text: str) -> float:
@@ -109,11 +109,13 @@ def parse_duration(text: str) -> float:
     if text == "ever":
         return math.inf
     try:
-        seconds = float(text[:-1]) * _SECONDS_PER_UNIT[text[-1:]]
+        seconds = float(text[:-1]) * _SECONDS_BY_DURATION_UNIT[text[-1:]]
     except (ValueError, KeyError):
-        raise ValueError(f"the time must be a duration such as {DURATION_FORMS}, not {text!r:.40}") from None
+        raise ValueError(
+            f"the time must be a duration such as {VALID_DURATION_FORMS}, not {text!r:.40}"
+        ) from None
     if not 0 < seconds < math.inf:
-        raise ValueError(f"the time must be above 0, such as {DURATION_FORMS}")
+        raise ValueError(f"the time must be above 0, such as {VALID_DURATION_FORMS}")
     return seconds
 
 

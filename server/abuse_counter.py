@@ -22,55 +22,55 @@ class _AddressAbuse:
 
 
 MAX_WRONG_TOKENS = 10
-"""Number of wrong tokens within `WINDOW_SECONDS` after which an address is refused."""
-WINDOW_SECONDS = 60.0
+"""Number of wrong tokens within `ABUSE_COUNTING_SECONDS` after which an address is refused."""
+ABUSE_COUNTING_SECONDS = 60.0
 """Period in which the abuse of an address is counted, in seconds."""
-PAUSE_SECONDS = 60.0
+REFUSAL_SECONDS = 60.0
 """Longest time for which an address is refused, in seconds."""
-MAX_ADDRESSES = 10_000
+MAX_REMEMBERED_ADDRESSES = 10_000
 """Maximum number of addresses to remember. The address whose last abuse is oldest is forgotten first."""
 
 
-def choose_pause_seconds(grace_seconds: float) -> float:
+def choose_refusal_seconds(grace_seconds: float) -> float:
     """Return the number of seconds for which to refuse an address with too much abuse.
 
     grace_seconds: time for a disconnected bot to return to its matches; 0 for none
 
     The refusal lasts at most half of `grace_seconds`, so that no bot loses matches because of others at its address.
     """
-    return min(PAUSE_SECONDS, grace_seconds / 2) if grace_seconds > 0 else PAUSE_SECONDS
+    return min(REFUSAL_SECONDS, grace_seconds / 2) if grace_seconds > 0 else REFUSAL_SECONDS
 
 
 class AbuseCounter:
-    """Counter of one kind of abuse: after too much of it in `WINDOW_SECONDS`, an address is refused for `pause_seconds`.
+    """Counter of one kind of abuse: after too much of it in `ABUSE_COUNTING_SECONDS`, an address is refused for `pause_seconds`.
 
     IPv6 addresses of the same /64 network count as one.
     """
 
-    def __init__(self, pause_seconds: float = PAUSE_SECONDS) -> None:
+    def __init__(self, pause_seconds: float = REFUSAL_SECONDS) -> None:
         self._pause_seconds = pause_seconds
-        self._abuse_by_address = BoundedDict[str, _AddressAbuse](MAX_ADDRESSES)
+        self._abuse_by_address = BoundedDict[str, _AddressAbuse](MAX_REMEMBERED_ADDRESSES)
 
-    def get_refusal_seconds_left(self, address: str, now: float) -> float:
+    def get_refusal_seconds_left(self, address: str, now_seconds: float) -> float:
         """Return the number of seconds for which an address is still refused; 0 if it is not refused."""
-        abuse = self._abuse_by_address.get(make_address_key(address))
-        return max(0.0, abuse.blocked_until - now) if abuse else 0.0
+        abuse = self._abuse_by_address.get(make_address_or_network_key(address))
+        return max(0.0, abuse.blocked_until - now_seconds) if abuse else 0.0
 
-    def record_abuse(self, address: str, now: float, limit: int = MAX_WRONG_TOKENS) -> None:
-        """Count one abuse by an address, and refuse the address if it is the `limit`-th within `WINDOW_SECONDS`."""
-        key = make_address_key(address)
+    def record_abuse(self, address: str, now_seconds: float, max_abuse_count: int = MAX_WRONG_TOKENS) -> None:
+        """Count one abuse by an address, and refuse the address if it is number `max_abuse_count` within `ABUSE_COUNTING_SECONDS`."""
+        key = make_address_or_network_key(address)
         abuse = self._abuse_by_address.get(key)
-        if abuse is None or now - abuse.first_time >= WINDOW_SECONDS:
-            abuse = _AddressAbuse(now, blocked_until=abuse.blocked_until if abuse else float("-inf"))
+        if abuse is None or now_seconds - abuse.first_time >= ABUSE_COUNTING_SECONDS:
+            abuse = _AddressAbuse(now_seconds, blocked_until=abuse.blocked_until if abuse else float("-inf"))
         self._abuse_by_address[key] = abuse
         abuse.count += 1
-        if abuse.count >= limit:
-            abuse.blocked_until = now + self._pause_seconds
-            abuse.count, abuse.first_time = 0, now
+        if abuse.count >= max_abuse_count:
+            abuse.blocked_until = now_seconds + self._pause_seconds
+            abuse.count, abuse.first_time = 0, now_seconds
 
 
 @lru_cache(maxsize=10_000)
-def make_address_key(address: str) -> str:
+def make_address_or_network_key(address: str) -> str:
     """Return the key under which clients of an address are counted: the IPv4 address, or the /64 network for IPv6.
 
     A text that is not an IP address is returned unchanged.

@@ -30,23 +30,23 @@ import anyio.abc
 import anyio.to_thread
 import msgspec
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.cores import list_usable_cores
 from arena.games.loading import list_installed_games
 from arena.match.terms import Terms
-from arena.processes.identity import PROGRAM
+from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
-from arena.server.abuse_counter import AbuseCounter, choose_pause_seconds
-from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS
+from arena.server.abuse_counter import AbuseCounter, choose_refusal_seconds
+from arena.server.cluster.frames import HEARTBEAT_INTERVAL_NS, MAX_SILENCE_BEFORE_LOSS_NS
 from arena.server.core.effects import CloseMatch, EventPlace, SendToClient
 from arena.server.core.events import add_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
-from arena.server.edge.addresses import LOOPBACK, make_loopback_url, make_websocket_url
-from arena.server.edge.directives import NO_NOTICE, Directives
+from arena.server.edge.addresses import LOOPBACK_ADDRESS, make_loopback_url, make_websocket_url
+from arena.server.edge.directives import EMPTY_NOTICE, HostDirectives
 from arena.server.edge.edge import Edge, require_usable_address
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -55,7 +55,7 @@ from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, ma
 from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.host_requests import HostRequestHandler
-from arena.server.shell.house_processes import NO_HOUSE, HousePlan, open_house
+from arena.server.shell.house_processes import EMPTY_HOUSE_PLAN, HousePlan, open_house_engines
 from arena.server.shell.missed_results import MissedResultSender
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.shell.shell import Shell
@@ -100,7 +100,7 @@ STANDBY_LEASE_SECONDS = 2.0
 
 
 def make_core_settings(
-    settings: ArenaSettings, pool: Pool | None, house: HousePlan, clock: TimeSource = MONOTONIC
+    settings: ArenaSettings, pool: Pool | None, house: HousePlan, clock: TimeSource = MONOTONIC_CLOCK
 ) -> CoreSettings:
     """Return a core's settings, derived from the settings of its host.
 
@@ -110,7 +110,7 @@ def make_core_settings(
     """
     matches = settings.matches
     return CoreSettings(
-        program=PROGRAM,
+        program=PROGRAM_NAME_AND_VERSION,
         epoch_ns=time.time_ns() - clock.now_ns(),
         grace_ms=round(1000 * matches.grace_seconds),
         # A copy, because a reload changes the host's settings in place, but not those of a core.
@@ -123,7 +123,9 @@ def make_core_settings(
         house=tuple(house.engines),
         # Within this time, a silent edge either counts as lost, so that its bots' turns restart, or lists its clients
         # again, so that turns are resent.
-        transit_ns=MAX_SILENCE_NS + 2 * HEARTBEAT_NS if settings.server.role == "core" else 0,
+        transit_ns=MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS
+        if settings.server.role == "core"
+        else 0,
     )
 
 
@@ -145,7 +147,7 @@ class Host:
         *,
         pool: Pool | None,
         house: HousePlan,
-        event: str | None,
+        event_name: str | None,
         will_restart: bool,
         on_record: Callable[[Record], Awaitable[None]] | None,
         clock: TimeSource,
@@ -170,7 +172,7 @@ class Host:
             settings.server.name,
             admits_anyone=settings.server.anyone,
             admits_guests=house.admits_guests,
-            failed_logins=AbuseCounter(choose_pause_seconds(settings.matches.grace_seconds)),
+            failed_logins=AbuseCounter(choose_refusal_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
         for house_engine in house.engines:
@@ -187,18 +189,20 @@ class Host:
             lag=self._lag,
             make_seed=lambda: secrets.token_bytes(32),
             outage_patience_s=settings.matches.grace_seconds,
-            event=event,
+            event_name=event_name,
         )
         self._request_handler = HostRequestHandler(engine, settings.server.name, shell)
         self._jobs = [
-            MissedResultSender(find_record, shell, clock).run,
+            MissedResultSender(find_record, shell, clock).send_requested_results,
             self._report_records,
             *self._list_store_jobs(),
         ]
         webhook_settings = settings.webhooks
         if webhook_settings.url:
             self._jobs.append(
-                WebhookSender(webhook_settings.url, webhook_settings.secret, shell, time.time, clock).run
+                WebhookSender(
+                    webhook_settings.url, webhook_settings.secret, shell, time.time, clock
+                ).send_queued_messages
             )
         self._on_record = on_record
         self._records: asyncio.Queue[Record] = asyncio.Queue()
@@ -206,7 +210,7 @@ class Host:
         shell.add_effect_handler(CloseMatch, self._handle_match_end)
         metrics.bots.set_function(lambda: len(shell.core.connected_bots))
         metrics.matches.set_function(lambda: shell.core.match_count)
-        metrics.suspended.set_function(lambda: shell.core.count_suspended(clock.now_ns()))
+        metrics.suspended.set_function(lambda: shell.core.count_suspended_bots(clock.now_ns()))
         file = parse_sqlite_path(settings.store.url)
         if file is not None:
             metrics.disk_free.set_function(lambda: _measure_free_disk_share(file.parent))
@@ -217,8 +221,12 @@ class Host:
         addresses = AddressRecorder(self.engine, self.shell)
         pack = partial(pack_finished_matches, self.engine)
         jobs = (
-            (ratings.update, RATING_INTERVAL_SECONDS, "the ratings cannot be updated now"),
-            (addresses.store_uses, ADDRESS_INTERVAL_SECONDS, "addresses cannot be stored now"),
+            (ratings.update_ratings, RATING_INTERVAL_SECONDS, "the ratings cannot be updated now"),
+            (
+                addresses.store_address_uses_of_players,
+                ADDRESS_INTERVAL_SECONDS,
+                "addresses cannot be stored now",
+            ),
             (self._request_handler.submit_stored_requests, POLL_SECONDS, "commands cannot be read now"),
             (pack, PACK_INTERVAL_SECONDS, "finished matches cannot be packed now"),
             (self._remove_old_data, PRUNE_INTERVAL_SECONDS, "old data cannot be removed now"),
@@ -304,7 +312,7 @@ class Host:
 
         Raises BadAdjudication if the adjudication rules in the settings are invalid.
         """
-        self.shell.reconfigure(
+        self.shell.apply_settings(
             msgspec.structs.replace(
                 make_core_settings(self.settings, pool, self.house), epoch_ns=self.shell.settings.epoch_ns
             )
@@ -315,12 +323,12 @@ class Host:
         """Number of matches in progress."""
         return self.shell.core.match_count
 
-    def open_house(self) -> AbstractAsyncContextManager[None]:
+    def open_house_engines(self) -> AbstractAsyncContextManager[None]:
         """Run the server's own engines (house engines) during the block.
 
         Raises HouseEngineError if the host's plan has `checks_engines` set and an engine cannot be started.
         """
-        return open_house(self.house, self.shell, self, self.loopback_url)
+        return open_house_engines(self.house, self.shell, self, self.loopback_url)
 
     def issue_token(self, name: str) -> str:
         """Return a new token for the bot of this name. Tokens that this host issued for it earlier become invalid."""
@@ -331,35 +339,35 @@ class Host:
         bot = self.shell.core.find_bot(name)
         return bot is not None and bot.client is not None
 
-    def set_event(self, event: str, entrants: Sequence[str] | None) -> None:
+    def set_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
         """Set the event that is played on this server. `standing` messages tell the bots about it.
 
         entrants: names of the bots that play in the event; None before it begins
         """
         entrant_names = None if entrants is None else tuple(entrants)
-        self.shell.reconfigure(
-            msgspec.structs.replace(self.shell.settings, event=event, entrants=entrant_names)
+        self.shell.apply_settings(
+            msgspec.structs.replace(self.shell.settings, event=event_name, entrants=entrant_names)
         )
 
-    def send_ranks(self, event: str, places: Sequence[EventPlace]) -> None:
+    def send_ranks(self, event_name: str, places: Sequence[EventPlace]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
         for place in places:
             bot = self.shell.core.find_bot(place.bot)
             if bot is not None and bot.client is not None:
-                status = EventStatus(event, "over", entered=True, detail="")
-                self.shell.send(
+                status = EventStatus(event_name, "over", entered=True, detail="")
+                self.shell.send_without_core(
                     SendToClient(bot.client, add_final_rank(status, place.rank, place.points, len(places)))
                 )
 
     async def wait_for_change(self) -> None:
         """Wait until the core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
-        await self.shell.wait_for_change()
+        await self.shell.wait_for_next_round()
 
     async def wait_until_connected(self, name: str, seconds: float) -> bool:
         """Wait until a bot is connected, and return True; return False if it is not connected after `seconds`."""
         with anyio.move_on_after(seconds):
             while not self.is_connected(name):
-                await self.shell.wait_for_change()
+                await self.shell.wait_for_next_round()
             return True
         return False
 
@@ -400,7 +408,7 @@ class Host:
 
     async def halt(self) -> None:
         """Handle all inputs that have arrived, and ignore later ones, so that no match changes any more."""
-        self.shell.stop()
+        self.shell.stop_after_queued_inputs()
         await self._shell_ended.wait()
 
     async def _halt_shielded(self) -> None:
@@ -412,7 +420,7 @@ class Host:
 
         Return the number of matches still in progress.
         """
-        return await self.shell.drain(seconds)
+        return await self.shell.drain_matches(seconds)
 
 
 def _measure_free_disk_share(folder: Path) -> float:
@@ -425,13 +433,13 @@ async def open_host(
     settings: ArenaSettings | None = None,
     *,
     pool: Pool | None = None,
-    house: HousePlan = NO_HOUSE,
+    house: HousePlan = EMPTY_HOUSE_PLAN,
     tls: SSLContext | None = None,
     resumed_event: str | None = None,
     will_restart: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     find_progress: FindProgress = lambda _event: None,
-    clock: TimeSource = MONOTONIC,
+    clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[Host]:
     """Run a server during the block: listen, play matches and store them.
 
@@ -479,7 +487,7 @@ async def open_host(
             metrics,
             pool=pool,
             house=house,
-            event=resumed_event,
+            event_name=resumed_event,
             will_restart=will_restart,
             on_record=on_record,
             clock=clock,
@@ -534,9 +542,9 @@ async def make_edge(
             core,
             settings.limits,
             metrics=metrics,
-            program=PROGRAM,
+            server_program=PROGRAM_NAME_AND_VERSION,
             proxies=settings.server.proxies,
-            pause_seconds=choose_pause_seconds(settings.matches.grace_seconds),
+            pause_seconds=choose_refusal_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             allows_any_origin=settings.server.anyone,
             unlimited_names={engine.name for engine in house.engines},
@@ -546,7 +554,7 @@ async def make_edge(
         )
     )
     info = ServerInfo(
-        PROGRAM,
+        PROGRAM_NAME_AND_VERSION,
         admits_anyone=settings.server.anyone,
         admits_guests=house.admits_guests,
         house=tuple(engine.name for engine in house.engines),
@@ -578,12 +586,12 @@ async def _update_directives(edge: Edge, pages: Pages, store: Engine) -> None:
     current, names = await load_directives_and_banned_names(store)
     notice = next(
         (Notice(directive.text, directive.until) for directive in current if directive.kind == "notice"),
-        NO_NOTICE,
+        EMPTY_NOTICE,
     )
     networks = {
         ip_network(directive.subject): directive.text for directive in current if directive.kind == "address"
     }
-    directives = Directives(names, networks, notice)
+    directives = HostDirectives(names, networks, notice)
     if directives.banned_names != edge.directives.banned_names:
         pages.clear_cache()  # cached pages may show names that are now removed or allowed again
     edge.apply_directives(directives)
@@ -601,13 +609,15 @@ async def listen(
     """
     url, loopback_url = "", None
     if settings.role is not ProcessRole.CORE:
-        bound_address = await edge.listen(settings.host, settings.port, tls, reuse_port=settings.reuse_port)
+        bound_address = await edge.start_listening(
+            settings.host, settings.port, tls, reuse_port=settings.reuse_port
+        )
         url = make_websocket_url(settings.host, bound_address[1], tls)
         # On a shared port, the server's own bots could reach another process.
         loopback_url = None if settings.reuse_port else make_loopback_url(bound_address, tls)
     if settings.metrics_port or (has_house and loopback_url is None):
         loopback_url = make_websocket_url(
-            LOOPBACK, (await edge.listen(LOOPBACK, settings.metrics_port, None))[1]
+            LOOPBACK_ADDRESS, (await edge.start_listening(LOOPBACK_ADDRESS, settings.metrics_port, None))[1]
         )
     return url, (loopback_url or "") if has_house else ""
 
@@ -616,7 +626,7 @@ async def _require_usable_addresses(settings: ServerSettings) -> None:
     """Raise CannotListen if `listen` would, so that a start in vain creates no store."""
     await require_usable_address(settings.host, settings.port, reuse_port=settings.reuse_port)
     if settings.metrics_port:
-        await require_usable_address(LOOPBACK, settings.metrics_port)
+        await require_usable_address(LOOPBACK_ADDRESS, settings.metrics_port)
 
 
 async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:

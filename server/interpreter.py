@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.server.metrics import COLLECTOR_PAUSES
 
 GENERATION_0_THRESHOLD = 250
@@ -61,6 +61,6 @@ _collection_start = 0.0
 def _measure_collection(phase: str, _info: dict[str, int]) -> None:
     global _collection_start  # noqa: PLW0603  there is one collector
     if phase == "start":
-        _collection_start = MONOTONIC.now()
+        _collection_start = MONOTONIC_CLOCK.now()
     else:
-        COLLECTOR_PAUSES.observe(MONOTONIC.now() - _collection_start)
+        COLLECTOR_PAUSES.observe(MONOTONIC_CLOCK.now() - _collection_start)

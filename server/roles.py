@@ -18,14 +18,14 @@ from ssl import SSLContext
 import anyio
 from prometheus_client import Gauge
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.record import Record
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.core_link import CoreLink, CoreSuperseded
 from arena.server.cluster.edge_link import EdgeLink
-from arena.server.core.settings import OPEN_EVENT, Pool
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -51,7 +51,7 @@ def _open_bus(settings: ArenaSettings) -> AbstractAsyncContextManager[Bus]:
     from arena.server.cluster.nats import open_nats  # noqa: PLC0415 - an extra
 
     name = f"arena {settings.server.role.value} {settings.server.name}".rstrip()
-    return open_nats(settings.bus.url, name=name, ca=Path(settings.bus.ca) if settings.bus.ca else None)
+    return open_nats(settings.bus.url, name=name, ca_file=Path(settings.bus.ca) if settings.bus.ca else None)
 
 
 def add_core_reachable_metric(metrics: Metrics, link: EdgeLink) -> None:
@@ -77,7 +77,7 @@ async def check_connections(settings: ArenaSettings) -> None:
 
 @asynccontextmanager
 async def open_edge(
-    settings: ArenaSettings, *, house: HousePlan, tls: SSLContext | None, clock: TimeSource = MONOTONIC
+    settings: ArenaSettings, *, house: HousePlan, tls: SSLContext | None, clock: TimeSource = MONOTONIC_CLOCK
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
     """Run an edge (process that holds connections) during the block, for the core that leads the shard named `server.name`.
 
@@ -117,7 +117,7 @@ async def open_edge(
 
         async def watch_core() -> None:
             while True:
-                edge.set_cut_off(cut_off=link.compute_silent_ns() > MAX_CORE_SILENCE_NS)
+                edge.set_cut_off_from_core(is_cut_off=link.compute_core_silence_ns() > MAX_CORE_SILENCE_NS)
                 await clock.sleep(POLL_SECONDS)
 
         tasks.start_soon(link.run)
@@ -138,7 +138,7 @@ async def open_leader(
     pool: Pool | None,
     house: HousePlan,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    clock: TimeSource = MONOTONIC,
+    clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[Host]:
     """Wait for the lease of the shard named `server.name`, and run the core that leads the shard during the block.
 
@@ -160,7 +160,7 @@ async def open_leader(
                 settings,
                 pool=pool,
                 house=house,
-                resumed_event=OPEN_EVENT,
+                resumed_event=OPEN_PLAY_EVENT_NAME,
                 on_record=on_record,
                 clock=clock,
             )
@@ -180,7 +180,7 @@ async def open_leader(
 
         tasks.start_soon(serve_link)
         log.warning("core %d leads, with %d matches", fencing_token, shell.resumed_match_count)
-        async with host.open_house():
+        async with host.open_house_engines():
             yield host
     if superseded_error is not None:
         raise superseded_error

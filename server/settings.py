@@ -14,10 +14,15 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import fields
 
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.protocol.adjudication import DEFAULT_RULES, NO_RULES, REPETITION_RULE, Adjudication
-from arena.server.core.limits import PRIVATE_LIMITS, HostLimits
+from arena.protocol.adjudication import (
+    DEFAULT_ADJUDICATION,
+    NO_ADJUDICATION,
+    REPETITION_DETAIL_PREFIX,
+    Adjudication,
+)
+from arena.server.core.limits import PRIVATE_HOST_LIMITS, HostLimits
 from arena.server.core.settings import AnalysisVisibility
-from arena.server.shell.house_processes import DEFAULT_ENGINES
+from arena.server.shell.house_processes import DEFAULT_HOUSE_ENGINES
 from arena.server.store.pruning import Retention
 
 
@@ -132,7 +137,7 @@ class MatchSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = 30.0
     adjudicate: Annotated[
         str, Meta(description="Rules that end matches early, e.g. repetition=3,win=500,limit=200; or none.")
-    ] = str(DEFAULT_RULES)
+    ] = str(DEFAULT_ADJUDICATION)
     thinking: Annotated[
         AnalysisVisibility,
         Meta(
@@ -154,7 +159,7 @@ class HouseSettings(Struct, kw_only=True, forbid_unknown_fields=True):
         Meta(
             description="Engines that the server itself runs, and that all bots may challenge; [] for none."
         ),
-    ] = DEFAULT_ENGINES
+    ] = DEFAULT_HOUSE_ENGINES
     guests: Annotated[
         bool, Meta(description="Let guests without a token play against the server's engines.")
     ] = True
@@ -283,7 +288,7 @@ def make_private_host_settings(
     proxies        addresses of proxies whose X-Forwarded-For is trusted
     grace_seconds  time for a disconnected bot to return, in seconds
     adjudication   rules that end matches early; None for none
-    limits         limits of the server; None for `PRIVATE_LIMITS`
+    limits         limits of the server; None for `PRIVATE_HOST_LIMITS`
     """
     return ArenaSettings(
         server=ServerSettings(host=host, port=port, name=name, anyone=anyone, proxies=tuple(proxies)),
@@ -291,7 +296,7 @@ def make_private_host_settings(
         matches=MatchSettings(grace_seconds=grace_seconds, adjudicate=_format_adjudication(adjudication)),
         house=HouseSettings(engines=()),
         store=StoreSettings(url=database or ""),
-        limits=limits or PRIVATE_LIMITS,
+        limits=limits or PRIVATE_HOST_LIMITS,
     )
 
 
@@ -301,5 +306,5 @@ def _format_adjudication(rules: Adjudication | None) -> str:
     The text names the repetition rule even if it is off, since `parse` turns on this rule by default.
     """
     if rules is None:
-        return NO_RULES
-    return str(rules) if rules.repetition else f"{rules},{REPETITION_RULE}={NO_RULES}"
+        return NO_ADJUDICATION
+    return str(rules) if rules.repetition else f"{rules},{REPETITION_DETAIL_PREFIX}={NO_ADJUDICATION}"

@@ -153,7 +153,7 @@ class BrowserArena:
         )
         self.port = int(address[1])
 
-    def connect_bot(self, engine: str, name: str = "", max_matches: int = 1, token: str = "") -> None:
+    def connect_bot(self, engine_name: str, name: str = "", max_matches: int = 1, token: str = "") -> None:
         """Start `arena bot ENGINE` in a separate process, which connects to the server.
 
         name: name of the bot; empty for the default name
@@ -164,14 +164,14 @@ class BrowserArena:
         identity_options += ["--token", token] if token else []
         command = [
             "bot",
-            engine,
+            engine_name,
             "--url",
             f"ws://127.0.0.1:{self.port}",
             "--matches",
             str(max_matches),
             *identity_options,
         ]
-        log = self._create_log(f"bot-{name or engine.partition(':')[0]}")
+        log = self._create_log(f"bot-{name or engine_name.partition(':')[0]}")
         self._bots.append(
             ForkedCommand(*command, "--reconnect", "100", cwd=self._folder, stdout=log, stderr=log)
         )

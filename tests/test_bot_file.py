@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bot_file import Account, read_account
+from arena.bot_file import BotAccount, read_bot_account
 from arena.toml_file import BadTomlFile
 
 
@@ -20,9 +20,9 @@ def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "token").write_text("s3cret\n")
     monkeypatch.setenv("MINE", "other")
     begin = 'engine = "x.py"\nurl = "ws://h"\nname = "mine"\n'
-    assert read_account(write_file(tmp_path, begin)) == Account("ws://h", "mine", "")
-    assert read_account(write_file(tmp_path, begin + 'token-file = "token"')).token == "s3cret"
-    assert read_account(write_file(tmp_path, begin + 'token-env = "MINE"')).token == "other"
+    assert read_bot_account(write_file(tmp_path, begin)) == BotAccount("ws://h", "mine", "")
+    assert read_bot_account(write_file(tmp_path, begin + 'token-file = "token"')).token == "s3cret"
+    assert read_bot_account(write_file(tmp_path, begin + 'token-env = "MINE"')).token == "other"
 
 
 @pytest.mark.parametrize(
@@ -36,5 +36,5 @@ def test_the_account_of_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_an_error_names_the_file(text: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(BadTomlFile, match=why) as raised:
-        read_account(write_file(tmp_path, text))
+        read_bot_account(write_file(tmp_path, text))
     assert "bot.toml" in str(raised.value)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.cores import find_cpu_limit, list_usable_cores, measure_container_cpu_ms
+from arena.cores import find_cpu_limit_in_cores, list_usable_cores, measure_container_cpu_ms
 
 
 class Machine:
@@ -65,7 +65,7 @@ class Machine:
             (self.tree / folder / "cpu.cfs_period_us").write_text(f"{period}\n")
 
     def quota(self) -> float:
-        return find_cpu_limit(self.cgroup, self.mounts)
+        return find_cpu_limit_in_cores(self.cgroup, self.mounts)
 
     def cores(self, affinity: list[int]) -> list[int]:
         return list_usable_cores(affinity, cgroup_file=self.cgroup, mounts_file=self.mounts)
@@ -118,8 +118,8 @@ def test_only_the_controller_of_cpu_time_counts(machine: Machine) -> None:
 def test_without_the_files_there_is_no_limit(machine: Machine, tmp_path: Path) -> None:
     machine.unified("/a", {})
     assert machine.quota() == math.inf
-    assert find_cpu_limit(tmp_path / "none", machine.mounts) == math.inf
-    assert find_cpu_limit(machine.cgroup, tmp_path / "none") == math.inf
+    assert find_cpu_limit_in_cores(tmp_path / "none", machine.mounts) == math.inf
+    assert find_cpu_limit_in_cores(machine.cgroup, tmp_path / "none") == math.inf
     assert list_usable_cores([3, 1, 2], cgroup_file=tmp_path / "none", mounts_file=tmp_path / "none") == [
         1,
         2,

@@ -44,7 +44,7 @@ last = """a"""'''
     ],
 )
 def test_the_line_of_a_value_is_the_first_of_its_statement(keys: KeyPath, line: int) -> None:
-    assert TomlFile.parse_bytes(Path("a.toml"), TEXT.encode()).find_line(keys) == line
+    assert TomlFile.parse_bytes(Path("a.toml"), TEXT.encode()).find_line_number(keys) == line
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_a_line_is_found_without_parsing_all_beginnings(
 
     monkeypatch.setattr(tomllib, "loads", count_and_parse)
     file = TomlFile.parse_bytes(Path("a.toml"), text.encode())
-    assert file.find_line(["last"]) == line
+    assert file.find_line_number(["last"]) == line
     assert sum(parsed_lengths) < 20 * len(text)

@@ -56,7 +56,7 @@ from arena.bots.client.worker import (
     Worker,
     schedule_hang_check,
 )
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.protocol.codec import DecodeError, decode_server_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import ClientMessage, Hello, Status, hide_secrets
@@ -113,7 +113,7 @@ class Client:
         on_status: Callable[[str], None] = log.info,
         on_finished: Callable[[Match, Ending], None] = lambda _match, _ending: None,
         on_problem: Callable[[str], None] = log.warning,
-        clock: TimeSource = MONOTONIC,
+        clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
         self._make_bot = make_bot
         self._settings = settings

@@ -30,7 +30,7 @@ from websockets.exceptions import (
 from websockets.typing import Subprotocol
 
 from arena.protocol.codes import Code
-from arena.protocol.messages import MAX_SERVER_FRAME, SUBPROTOCOL
+from arena.protocol.messages import MAX_SERVER_FRAME_BYTES, SUBPROTOCOL
 
 CONNECT_TIMEOUT_SECONDS = 10.0
 """Time limit for opening a connection, including the handshake, in seconds."""
@@ -71,7 +71,7 @@ async def open_connection(url: str) -> ClientConnection:
         attempt = connect(
             url,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
-            max_size=MAX_SERVER_FRAME,
+            max_size=MAX_SERVER_FRAME_BYTES,
             compression=None,
             open_timeout=CONNECT_TIMEOUT_SECONDS,
             close_timeout=1,

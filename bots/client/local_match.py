@@ -14,7 +14,7 @@ from typing import Any
 from arena.bots.api.bot import Ending, Match, Thinking, assign_match
 from arena.bots.client.local_turn import choose_move
 from arena.bots.client.worker import BotFactory
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.games.core import Player
 from arena.match.clock import NS_PER_MS
 from arena.match.referee import Referee
@@ -111,7 +111,7 @@ class LocalMatch:
 
     def resign(self, player: Player) -> None:
         """End the match with the resignation of `player`."""
-        self._referee.handle(PlayerResigned(player), MONOTONIC.now_ns())
+        self._referee.handle(PlayerResigned(player), MONOTONIC_CLOCK.now_ns())
 
     def close(self) -> None:
         """Tell the bot the result, and close it. The result of an unfinished match is `ABANDONED_MATCH_RESULT`."""
@@ -132,8 +132,8 @@ class LocalMatch:
         game = self.match.game
         # raises IllegalMove, with which the referee would end the match
         game.play(self.position, game.move_from_data(move.move))
-        self._referee.handle(move, MONOTONIC.now_ns())
-        self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC.now_ns())
+        self._referee.handle(move, MONOTONIC_CLOCK.now_ns())
+        self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC_CLOCK.now_ns())
 
     def _start_referee(self, moves: Sequence[RecordedMove]) -> None:
         """Start a new referee, which first handles `moves`, each after its recorded time."""
@@ -146,4 +146,4 @@ class LocalMatch:
             referee.handle(TurnStarted(referee.ply), now_ns)
             now_ns += round(move.ms * NS_PER_MS)
             referee.handle(MoveReceived(referee.mover, referee.ply, move.move, move.thinking), now_ns)
-        referee.handle(TurnStarted(referee.ply), MONOTONIC.now_ns())
+        referee.handle(TurnStarted(referee.ply), MONOTONIC_CLOCK.now_ns())

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from arena.bots.api.bot import Bot, Match, request_move
 from arena.bots.client.state.match_state import make_clock
 from arena.bots.client.state.moves import make_move_message
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.match.referee import Referee
 from arena.match.referee_events import MoveReceived, TurnStarted
 
@@ -21,9 +21,11 @@ def choose_move(bot: Bot, match: Match, referee: Referee) -> MoveReceived:
 
     Raises BadChoice for a value that is not a move. Any exception raised by the bot propagates.
     """
-    position, now_ns = referee.position, MONOTONIC.now_ns()
+    position, now_ns = referee.position, MONOTONIC_CLOCK.now_ns()
     referee.handle(TurnStarted(referee.ply), now_ns)
-    clock = make_clock(match, referee.get_clocks(now_ns), match.time_control.increment_ms, MONOTONIC.now())
+    clock = make_clock(
+        match, referee.get_clocks(now_ns), match.time_control.increment_ms, MONOTONIC_CLOCK.now()
+    )
     if referee.last_mover is match.seat.opponent:
         bot.opponent_moved(match.game.move_from_data(referee.moves[-1].move), position)
     move = request_move(bot, position, clock, Event())

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from arena.locked_file import open_locked
+from arena.locked_file import open_locked_file
 
 MAX_SESSION_FILE_BYTES = 1 << 20
 """Maximum number of bytes read from a session file. A thousand matches need a tenth of this limit."""
@@ -46,7 +46,7 @@ class SessionFile:
         """
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: int | None = open_locked(path)
+        self._file: int | None = open_locked_file(path)
         """Descriptor of the locked file; None while no match is in play."""
         self._entry = _read_session(self._file)
         if not self._entry.matches:
@@ -77,7 +77,7 @@ class SessionFile:
         data = msgspec.json.encode(session_entry) + b"\n"
         with suppress(OSError):
             if self._file is None:
-                self._file = open_locked(self._path)
+                self._file = open_locked_file(self._path)
             os.lseek(self._file, 0, os.SEEK_SET)
             os.write(self._file, data)
             os.ftruncate(self._file, len(data))

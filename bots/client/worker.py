@@ -16,7 +16,7 @@ from typing import Any
 
 from arena.bots.api.bot import Bot, Crash, Ending, Match, Resign, Thinking, assign_match, request_move
 from arena.bots.client.state.actions import ChooseMove
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 
 log = logging.getLogger("arena.client")
 
@@ -86,7 +86,7 @@ class Worker:
         make_bot: BotFactory,
         match: Match,
         report: Callable[[Report], None],
-        clock: TimeSource = MONOTONIC,
+        clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
         self._make_bot = make_bot
         self._match = match

@@ -35,7 +35,7 @@ from arena.console import (
     is_option_given,
     out,
     print_table,
-    require_maps,
+    require_game_with_maps,
     write_json,
 )
 from arena.games.core import Game
@@ -142,7 +142,7 @@ def analyse(
     """
     loaded_game: Game[Any, Any] = load_game(game, map)
     if is_option_given(context, "map"):
-        require_maps(game, type(loaded_game))
+        require_game_with_maps(game, type(loaded_game))
     start = parse_position(loaded_game, position)
     _reject_unused_options(context, is_comparison=compare)
     if compare:

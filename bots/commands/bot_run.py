@@ -28,7 +28,7 @@ from arena.bots.client.settings import ClientSettings
 from arena.bots.client.status import format_result
 from arena.bots.commands.bot_settings import BotSettings, get_user_state_folder
 from arena.bots.engines.registry import Engine
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, UsageError, err, out
 from arena.cores import list_usable_cores
 from arena.games.catalogue import CATALOGUE
@@ -193,7 +193,7 @@ def _resign_matches(client: Client, print_note: PrintNote) -> None:
 
 
 async def _stop_client_after(seconds: float, client: Client, print_note: PrintNote) -> None:
-    await MONOTONIC.sleep(seconds)
+    await MONOTONIC_CLOCK.sleep(seconds)
     if client.match_count:
         print_note(f"the time is over: accepting no more matches, and finishing {client.match_count}")
     client.stop_after_matches()

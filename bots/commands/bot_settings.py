@@ -160,11 +160,11 @@ def read_settings(path: Path) -> BotSettings:
     """
     folder = path.parent
     try:
-        file = TomlFile.read(path)
+        file = TomlFile.read_file(path)
         for key in COMMA_SEPARATED_SETTINGS & file.data.keys():
             if isinstance(file.data[key], str):
                 file.data[key] = [file.data[key]]
-        content = file.convert(BotFile, lambda _, relative_path: folder / relative_path)
+        content = file.convert_to_struct(BotFile, lambda _, relative_path: folder / relative_path)
         settings = BotSettings(
             **asdict(content), token=read_token(file, content.token_file, content.token_env)
         )

@@ -25,15 +25,15 @@ from arena.console import (
     UsageError,
     is_option_given,
     out,
-    parse_time_option,
-    require_maps,
+    parse_time_control_option,
+    require_game_with_maps,
 )
 from arena.cores import list_usable_cores
 from arena.games.core import AnyGame, GameError, Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.terminal import print_position
 from arena.match.adjudication import find_unusable_table_reason
-from arena.protocol.adjudication import DEFAULT_RULES, Adjudication, BadAdjudication
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication, BadAdjudication
 from arena.protocol.record import to_line
 from arena.protocol.timecontrol import TimeControl
 
@@ -60,7 +60,7 @@ def play(
     map: MapOption = DEFAULT_MAP,
     tc: TimeOption = "1/move",
     record: RecordOption = None,
-    adjudicate: AdjudicateOption = str(DEFAULT_RULES),
+    adjudicate: AdjudicateOption = str(DEFAULT_ADJUDICATION),
 ) -> None:
     """Play against an engine at the terminal.
 
@@ -68,7 +68,7 @@ def play(
 
     Example: arena play alphabeta --map world --seat minnie
     """
-    control = parse_time_option(tc)
+    control = parse_time_control_option(tc)
     try:
         adjudication = Adjudication.parse(adjudicate)
     except BadAdjudication as error:
@@ -76,7 +76,7 @@ def play(
     opponent = load_engine(engine)
     loaded_game = load_game(game, map)
     if is_option_given(context, "map"):
-        require_maps(game, type(loaded_game))
+        require_game_with_maps(game, type(loaded_game))
     reason = find_incompatibility_reason(engine, loaded_game)
     if reason is not None:
         raise UsageError(reason)

@@ -24,12 +24,12 @@ from arena.console import (
     OwnGamesOption,
     UsageError,
     check_output_file,
-    load_account,
+    load_bot_account,
     out,
     register_games,
     write_json,
 )
-from arena.fetch import fetch
+from arena.fetch import fetch_body
 from arena.maps.terminal import print_position
 from arena.match.replay import Replay, verify_record
 from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
@@ -113,7 +113,7 @@ def replay(
     """
     register_games(game)
     if account is not None:
-        record = f"{make_page_url(load_account(account).url)}/match/{quote(record, safe='')}"
+        record = f"{make_page_url(load_bot_account(account).url)}/match/{quote(record, safe='')}"
     records = load_records(record)
     if svg is not None and not analyse:
         raise UsageError("--svg draws the values of an analysis: give --analyse ENGINE too")
@@ -164,13 +164,13 @@ def _replay_selected_match(
 
 def _print_plies_or_ply(replay: Replay, ply: int | None) -> None:
     if ply is not None:
-        if not 0 <= ply <= replay.plies:
-            raise UsageError(f"--ply must be from 0 to {replay.plies}, the end of this match, not {ply}")
+        if not 0 <= ply <= replay.ply_count:
+            raise UsageError(f"--ply must be from 0 to {replay.ply_count}, the end of this match, not {ply}")
         _print_ply(replay, ply)
     elif sys.stdout.isatty() and sys.stdin.isatty():
         _step_through_plies(replay)
     else:
-        for number in range(replay.plies + 1):
+        for number in range(replay.ply_count + 1):
             _print_ply(replay, number)
 
 
@@ -218,19 +218,19 @@ def _step_through_plies(replay: Replay) -> None:
             typer.echo(replay.describe_move(ply))
         typer.echo()
         print_position(replay.game, replay.positions[ply], out)
-        typer.echo(f"\n{ply} of {replay.plies} plies   {KEY_HELP}")
+        typer.echo(f"\n{ply} of {replay.ply_count} plies   {KEY_HELP}")
         try:
             key = typer.getchar()
         except EOFError:
             return
         if key in FORWARD_KEYS:
-            ply = min(ply + 1, replay.plies)
+            ply = min(ply + 1, replay.ply_count)
         elif key in BACK_KEYS:
             ply = max(ply - 1, 0)
         elif key in FIRST_KEYS:
             ply = 0
         elif key in LAST_KEYS:
-            ply = replay.plies
+            ply = replay.ply_count
         elif key in QUIT_KEYS:
             return
 
@@ -264,7 +264,7 @@ def _fetch_record(url: str) -> Record:
             f"{url!r:.120} is not a match URL: copy it from the page, e.g. http://HOST:PORT/match/ID"
         )
     server, match = url_parts[1], unquote(url_parts[2])
-    body = fetch(server, f"{server}/api/record/{quote(match, safe='')}", MAX_RECORD_BYTES + 1)
+    body = fetch_body(server, f"{server}/api/record/{quote(match, safe='')}", MAX_RECORD_BYTES + 1)
     try:
         return from_line(body)
     except BadRecord as error:

@@ -45,7 +45,7 @@ def print_review(
             for review in review_moves(replay, analyst):
                 reviews.append(review)
                 if err.is_terminal:
-                    err.print(f"\rply {review.ply + 1} of {replay.plies}", end="")
+                    err.print(f"\rply {review.ply + 1} of {replay.ply_count}", end="")
     except BadSpec as error:
         raise UsageError(f"--analyse: {error}") from None
     except BadWeights as error:

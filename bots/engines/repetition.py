@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from arena.games.core import Game
-from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 
 
 class SeenPositions:
@@ -47,7 +47,7 @@ class SeenPositions:
         A player who is ahead also avoids risky moves, to which the opponent once replied with a move that would now draw
         the match. These moves are searched only if there are no others.
         """
-        game, max_occurrences = self._game, DEFAULT_RULES.repetition
+        game, max_occurrences = self._game, DEFAULT_ADJUDICATION.repetition
         if max_occurrences is None:
             return None, ()
         counts = Counter(self._keys_by_ply.values())

@@ -63,7 +63,9 @@ def load_weights(path: Path, feature_names: Sequence[str]) -> Weights:
     """
     weights_table = defstruct("WeightsTable", [(name, Weight) for name in feature_names])
     try:
-        file = TomlFile.read(path).convert(defstruct("WeightsFile", [("weights", weights_table)]))
+        file = TomlFile.read_file(path).convert_to_struct(
+            defstruct("WeightsFile", [("weights", weights_table)])
+        )
     except BadTomlFile as error:
         raise BadWeights(str(error)) from None
     return asdict(asdict(file)["weights"])

@@ -112,10 +112,10 @@ def load_outcomes(path: Path) -> Mapping[PositionCategory, OutcomeCounts]:
     The file's table [outcomes] maps a category's numbers, such as "3 1 0", to its counts of wins, draws and losses.
     """
     try:
-        file = TomlFile.read(path)
+        file = TomlFile.read_file(path)
         return dict(
-            file.parse(["outcomes", key], _parse_category_and_counts, (key, counts))
-            for key, counts in file.convert(OutcomesFile).outcomes.items()
+            file.parse_value_at(["outcomes", key], _parse_category_and_counts, (key, counts))
+            for key, counts in file.convert_to_struct(OutcomesFile).outcomes.items()
         )
     except BadTomlFile as error:
         raise BadWeights(str(error)) from None

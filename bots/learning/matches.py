@@ -11,13 +11,13 @@ from arena.bots.client.local_turn import choose_move
 from arena.bots.client.state.machine import MAX_REASON_LENGTH
 from arena.bots.engines.registry import make_engine
 from arena.bots.learning.environment import Environment, make
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.games.core import Player
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.match.referee import Referee
 from arena.match.referee_events import MatchOpened, PlayerReady, PlayerResigned
 from arena.match.terms import Terms
-from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
@@ -61,11 +61,11 @@ def play_match(
         margin_ms=0,
         ready_ms=60_000,
         opening=environment.opening_moves(opening, seed),
-        adjudication=DEFAULT_RULES,
+        adjudication=DEFAULT_ADJUDICATION,
     )
     start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     referee = Referee(terms)
-    referee.handle(MatchOpened(), MONOTONIC.now_ns())
+    referee.handle(MatchOpened(), MONOTONIC_CLOCK.now_ns())
     sides: dict[Player, _RefereedBot] = {}
     try:
         for seat, maker in zip(Player, (maxie, minnie), strict=True):
@@ -94,14 +94,14 @@ class _RefereedBot:
     def prepare(self) -> None:
         """Let the bot prepare. No clock runs."""
         self._call_bot("prepare", self._bot.prepare)
-        self._referee.handle(PlayerReady(self._match.seat), MONOTONIC.now_ns())
+        self._referee.handle(PlayerReady(self._match.seat), MONOTONIC_CLOCK.now_ns())
 
     def play_turn(self) -> None:
         """Let the bot move. If the bot fails, it loses the match."""
         self._call_bot(
             "choose",
             lambda: self._referee.handle(
-                choose_move(self._bot, self._match, self._referee), MONOTONIC.now_ns()
+                choose_move(self._bot, self._match, self._referee), MONOTONIC_CLOCK.now_ns()
             ),
         )
 
@@ -117,7 +117,7 @@ class _RefereedBot:
         else:
             return
         self._has_failed = True
-        self._referee.handle(event, MONOTONIC.now_ns())
+        self._referee.handle(event, MONOTONIC_CLOCK.now_ns())
 
     def close(self) -> None:
         """Tell the bot the result, unless it has failed, and close it."""

@@ -54,7 +54,7 @@ def make_position_picture(game: Game[Any, Any], position: Any) -> Picture:
 
 def make_match_picture(replay: Replay) -> Picture:
     """Return a chart of the game's estimate of each position of a match. Its text form has one line for each move."""
-    text = "\n".join(replay.describe_move(ply) for ply in range(replay.plies + 1))
+    text = "\n".join(replay.describe_move(ply) for ply in range(replay.ply_count + 1))
     return Picture(text, lambda: _render_match_page(replay))
 
 
@@ -81,7 +81,7 @@ def _render_text_lines(lines: list[str]) -> str:
     height = 2 * MARGIN + LINE_HEIGHT * len(lines)
     style = ' style="font: 14px monospace; white-space: pre"'
     texts = [
-        render_text_element(MARGIN, MARGIN + LINE_HEIGHT * (number + 0.75), line, attributes=style)
+        render_text_element(MARGIN, MARGIN + LINE_HEIGHT * (number + 0.75), line, svg_attributes=style)
         for number, line in enumerate(lines)
     ]
     return render_svg_document(width, height, texts)
@@ -89,7 +89,7 @@ def _render_text_lines(lines: list[str]) -> str:
 
 def _render_match_page(replay: Replay) -> str:
     leads = [replay.game.estimate(position) for position in replay.positions]
-    max_lead, plies = max(1, *map(abs, leads)), replay.plies
+    max_lead, plies = max(1, *map(abs, leads)), replay.ply_count
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (0, plies), (-max_lead, max_lead))
     axis_labels: dict[float, str] = {lead: f"{lead:+d}" for lead in (max_lead, 0, -max_lead)}
     return render_svg_document(

@@ -34,7 +34,7 @@ from arena.bots.search.monitor import SearchMonitor, Stopped, never_stop, stop_a
 from arena.bots.search.problem import Problem, SearchResult
 from arena.bots.search.search_values import to_root_value
 from arena.bots.search.thread_pool import ThreadPool
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.cores import list_usable_cores
 from arena.games.core import Game, Player
 
@@ -224,11 +224,11 @@ class Analyst:
     def _search_position(
         self, position: Any, depth: int, nodes: int, moves: Sequence[Any] | None = None
     ) -> list[Report[Any]]:
-        deadline = MONOTONIC.now() + self._seconds
+        deadline = MONOTONIC_CLOCK.now() + self._seconds
         reports = list(
             self._searcher.deepen(
                 position,
-                stop=lambda: MONOTONIC.now() >= deadline,
+                stop=lambda: MONOTONIC_CLOCK.now() >= deadline,
                 max_depth=depth,
                 max_nodes=nodes,
                 moves=moves,

@@ -50,7 +50,7 @@ def render_values_chart(
 
     axis_labels = {value: f"{value / 100:+g}" for value in (max_value, 0, -max_value)}
     elements = [
-        render_text_element(LEFT, 26, title, attributes=' font-size="15"'),
+        render_text_element(LEFT, 26, title, svg_attributes=' font-size="15"'),
         *area.render_value_axis(axis_labels, 8),
         *area.render_x_labels(sorted({0, plies // 2, plies}), 20),
     ]
@@ -67,8 +67,8 @@ def render_values_chart(
     for review in reviews:
         if review.mark:
             x, y, colour = (
-                area.to_x(review.ply),
-                area.to_y(clamp_to_axis(review.after)),
+                area.get_svg_x(review.ply),
+                area.get_svg_y(clamp_to_axis(review.after)),
                 CURVE_COLOURS[review.player],
             )
             elements.append(

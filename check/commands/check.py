@@ -11,7 +11,7 @@ import anyio
 import typer
 
 from arena.check.commands.check_games import check_games
-from arena.check.run import UNREACHED_TEXT, BadCommand, CheckResult, UnknownCheck, check_bot
+from arena.check.run import UNREACHABLE_BOT_REASON, BadCommand, CheckResult, UnknownCheck, check_bot
 from arena.console import (
     CommandError,
     JsonOption,
@@ -22,7 +22,7 @@ from arena.console import (
     UsageError,
     err,
     out,
-    parse_time_option,
+    parse_time_control_option,
     print_table,
     register_games,
     write_json,
@@ -117,7 +117,7 @@ def check(
         raise UsageError(
             "give exactly one bot: FILE or ENGINE, --exec COMMAND, --command COMMAND, or --dial-in"
         )
-    tiny_time_control = parse_time_option(tc)
+    tiny_time_control = parse_time_control_option(tc)
     bot_command = [sys.executable, "-P", "-m", "arena", "bot"]
     command_line: Sequence[str] | None = None
     if bot:
@@ -133,12 +133,14 @@ def check(
             tiny_time_control=tiny_time_control,
             margin_ms=margin,
             patience_seconds=patience,
-            only=only or (),
+            check_names=only or (),
             host=host,
             port=port,
             on_listening=lambda url: err.print(f"connect the bot to {url}") if dial_in else None,
             on_result=lambda result: (
-                None if result.why == UNREACHED_TEXT else err.print(f"{result.verdict}: {result.check}")
+                None
+                if result.why == UNREACHABLE_BOT_REASON
+                else err.print(f"{result.verdict}: {result.check}")
             ),
         )
 
@@ -172,11 +174,11 @@ def _split_command(command: str) -> list[str]:
 
 
 def _print_results(results: Sequence[CheckResult]) -> None:
-    reached_checks = [result for result in results if result.why != UNREACHED_TEXT]
+    reached_checks = [result for result in results if result.why != UNREACHABLE_BOT_REASON]
     rows = [(result.check, result.verdict, result.why or result.asked) for result in reached_checks]
     print_table({"check": "left", "verdict": "left", "what": "left"}, rows)
     if len(reached_checks) < len(results):
-        err.print(f"{len(results) - len(reached_checks)} more checks are skipped: {UNREACHED_TEXT}")
+        err.print(f"{len(results) - len(reached_checks)} more checks are skipped: {UNREACHABLE_BOT_REASON}")
     for result in results:
         if result.verdict != "failed":
             continue

@@ -33,17 +33,17 @@ class RuleFinding(Struct, frozen=True):
     """Moves from the start to the fault, as text; empty if there is none."""
 
 
-def check_games(specs: Sequence[str], match_count: int, seed: int, json: Path | None) -> None:
+def check_games(game_specs: Sequence[str], match_count: int, seed: int, json: Path | None) -> None:
     """Check by random matches whether each game follows the rules that every game must follow, and print the findings.
 
-    specs        games, as names or FILE.py:Class
+    game_specs   games, as names or FILE.py:Class
     match_count  number of random matches for each game
     seed         seed of the random moves
     json         file to write the findings to, as JSON; None to print a table instead
 
     Raises CommandError if a game breaks a rule, and UsageError for an unknown game.
     """
-    findings = [finding for spec in specs for finding in _check_game(spec, match_count, seed)]
+    findings = [finding for spec in game_specs for finding in _check_game(spec, match_count, seed)]
     if json is not None:
         write_json(findings, json)
     else:
@@ -60,9 +60,9 @@ def check_games(specs: Sequence[str], match_count: int, seed: int, json: Path | 
     out.print(f"{games}: no fault was found in {match_count} random matches")
 
 
-def _check_game(spec: str, match_count: int, seed: int) -> list[RuleFinding]:
+def _check_game(game_spec: str, match_count: int, seed: int) -> list[RuleFinding]:
     try:
-        game: Any = CATALOGUE.load_game_class(spec).from_setup({})
+        game: Any = CATALOGUE.load_game_class(game_spec).from_setup({})
     except GameError as error:
         raise UsageError(f"--game: {error}") from None
     match_lengths: list[int] = []
@@ -70,7 +70,7 @@ def _check_game(spec: str, match_count: int, seed: int) -> list[RuleFinding]:
     broken_rules_by_name = {broken.rule: broken for broken in broken_rules}
     if game.is_too_long(max(match_lengths, default=0)):
         err.print(
-            f"{spec}: warning: a random match took {max(match_lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
+            f"{game_spec}: warning: a random match took {max(match_lengths):,} plies, but a match is a draw after {game.ply_limit:,}:"
             " raise ply_limit, or let the rules end matches sooner"
         )
     return [

@@ -41,7 +41,7 @@ from arena.ladder.external_bots import ExternalBotSettings
 from arena.ladder.plan import DEFAULT_ENGINES, DEFAULT_ROUNDS, DEFAULT_TIME_CONTROL, BadLadder, LadderPlan
 from arena.ladder.plan_file import read_ladder
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 
 
 def ladder(
@@ -89,7 +89,7 @@ def ladder(
         ),
     ] = None,
     event: EventOption = None,
-    adjudicate: AdjudicateOption = str(DEFAULT_RULES),
+    adjudicate: AdjudicateOption = str(DEFAULT_ADJUDICATION),
     pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,

@@ -21,7 +21,7 @@ from arena.console import (
     TimeOption,
     UsageError,
     is_option_given,
-    parse_time_option,
+    parse_time_control_option,
 )
 from arena.ladder.commands.options import (
     CsvOption,
@@ -43,7 +43,7 @@ from arena.ladder.plan import (
     make_valid_bot_name,
 )
 from arena.maps.game_on_map import DEFAULT_MAP
-from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 from arena.rating.pentanomial import EloDifference, PairCounts, estimate_elo_difference
 from arena.rating.sprt import BadSprt, Sprt, Verdict
 
@@ -78,7 +78,7 @@ def match(
     json: JsonOption = None,
     openings: OpeningsOption = SHIPPED_OPENINGS,
     event: EventOption = None,
-    adjudicate: AdjudicateOption = str(DEFAULT_RULES),
+    adjudicate: AdjudicateOption = str(DEFAULT_ADJUDICATION),
     pin: PinOption = False,
     html: HtmlOption = None,
     csv: CsvOption = None,
@@ -153,7 +153,7 @@ def _apply_names_and_time_control(
             raise UsageError(
                 f"{option}: {name!r:.80} is not a valid name: write 1 to {MAX_BOT_NAME_LENGTH} printable characters without #"
             )
-    time_control_b = parse_time_option(tc_b, "--tc-b") if tc_b else None
+    time_control_b = parse_time_control_option(tc_b, "--tc-b") if tc_b else None
     bot_a, bot_b = bots
     bot_a = dataclasses.replace(bot_a, name=name_a or bot_a.name)
     bot_b = dataclasses.replace(bot_b, name=name_b or bot_b.name, time_control=time_control_b)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.console import UsageError, check_output_file, register_game, require_maps
+from arena.console import UsageError, check_output_file, register_game, require_game_with_maps
 from arena.games.catalogue import CATALOGUE
 from arena.ladder.plan import (
     BadLadder,
@@ -81,7 +81,7 @@ def apply_given_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderP
         changes["rounds"] = options.get("rounds")
     changed_plan = dataclasses.replace(plan, **changes)
     if options.get("map") is not None:
-        require_maps(changed_plan.game, CATALOGUE.find_game_class(register_game(changed_plan.game)))
+        require_game_with_maps(changed_plan.game, CATALOGUE.find_game_class(register_game(changed_plan.game)))
     return changed_plan
 
 

@@ -27,7 +27,7 @@ from arena.console import (
     TimeOption,
     UsageError,
     out,
-    parse_time_option,
+    parse_time_control_option,
     print_table,
     register_game,
     write_json,
@@ -162,7 +162,7 @@ def check(
         make_container_engine(spec)
     except BadSpec as error:
         raise CommandError(str(error)) from None
-    control = parse_time_option(tc)
+    control = parse_time_control_option(tc)
     check_protocol(spec, game=[register_game(game)], tc=tc, margin=margin)
     sides = (BotPlan(file.stem, spec), BotPlan(f"{file.stem}-2", spec))
     plan = LadderPlan(sides, game=game, maps=(map,), time_control=control, margin_ms=margin, rounds=1)

@@ -17,7 +17,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.console import fits_terminal
 from arena.ladder.ladder import Ladder
 from arena.ladder.reports.result_lines import format_match_line
@@ -76,7 +76,7 @@ class ProgressDisplay:
                 self._last_status = status
                 self._print_line(status)
             return
-        now = MONOTONIC.now()
+        now = MONOTONIC_CLOCK.now()
         if now - self._last_draw >= REDRAW_INTERVAL_SECONDS or len(ladder.played) == ladder.total_matches:
             self._last_draw = now
             self._rows = ladder.make_standings_rows()

@@ -27,7 +27,7 @@ from arena.ladder.reports.standings import (
 )
 from arena.maps.game_on_map import has_maps
 from arena.match.replay import list_movers
-from arena.processes.identity import PROGRAM
+from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.protocol.record import Record, RecordedMove
 from arena.rating.breakdown import Breakdown, Duel, GroupScore, count_draws, make_breakdown
 from arena.rating.formats import Encounter
@@ -163,7 +163,7 @@ def _render_settings(ladder: Ladder) -> str:
         "seed": str(plan.seed),
         "adjudication": str(plan.adjudication) if plan.adjudication else "none",
         "parallel matches": str(ladder.concurrency),
-        "version": PROGRAM,
+        "version": PROGRAM_NAME_AND_VERSION,
     }
     return f"<dl>{''.join(f'<dt>{escape(key)}</dt><dd>{escape(value)}</dd>' for key, value in rows.items())}</dl>"
 

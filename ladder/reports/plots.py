@@ -70,18 +70,24 @@ def render_ratings_plot(rows: Sequence[StandingsRow], colour_by_bot: Mapping[str
     )
     bottom = 34 * len(rated) + 6
     area = PlotArea(LEFT, WIDTH - RIGHT, 0, bottom, (marks[0], marks[-1]), (0, 1))
-    elements = [render_line(area.to_x(mark), 0, area.to_x(mark), bottom, GRID) for mark in marks]
+    elements = [render_line(area.get_svg_x(mark), 0, area.get_svg_x(mark), bottom, GRID) for mark in marks]
     elements += [
-        render_text_element(area.to_x(mark), bottom + 15, f"{mark:+z.0f}", anchor="middle") for mark in marks
+        render_text_element(area.get_svg_x(mark), bottom + 15, f"{mark:+z.0f}", anchor="middle")
+        for mark in marks
     ]
     for index, row in enumerate(rated):
         y, bot_colour = 34 * index + 24, colour_by_bot[row.bot]
         elements += [
             render_text_element(2, y - 10, row.bot[:MAX_BOT_NAME_CHARACTERS]),
             render_line(
-                area.to_x(row.elo - row.elo_error), y, area.to_x(row.elo + row.elo_error), y, bot_colour, 3
+                area.get_svg_x(row.elo - row.elo_error),
+                y,
+                area.get_svg_x(row.elo + row.elo_error),
+                y,
+                bot_colour,
+                3,
             ),
-            render_dot(area.to_x(row.elo), y, 5, bot_colour),
+            render_dot(area.get_svg_x(row.elo), y, 5, bot_colour),
         ]
     elements.append(
         render_text_element(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.ladder.ladder import Ladder
 from arena.maps.game_on_map import DECISIVE_MAPS, has_maps
-from arena.protocol.adjudication import REPETITION_RULE
+from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX
 from arena.protocol.codes import FORFEIT_REASONS
 from arena.protocol.record import Record
 from arena.rating.breakdown import DrawCounts, count_draws, count_draws_by_map
@@ -17,7 +17,9 @@ def format_match_line(record: Record) -> str:
     maxie, minnie = record.players.maxie, record.players.minnie
     map_text = f" on {record.setup['map']}" if record.setup.get("map") else ""
     reason = (
-        REPETITION_RULE if record.result.is_by_repetition else record.result.reason.value.replace("_", " ")
+        REPETITION_DETAIL_PREFIX
+        if record.result.is_by_repetition
+        else record.result.reason.value.replace("_", " ")
     )
     detail = (
         f": {record.result.detail}"

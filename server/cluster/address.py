@@ -16,10 +16,10 @@ PASSWORD_FILE_VARIABLE = "ARENA_BUS_PASSWORD_FILE"  # noqa: S105  a name, not a 
 The file is read if `bus.url` has a user but no password. Without this variable, a user without a password is taken for
 a NATS token.
 """
-DEFAULT_PORT = 4222
+DEFAULT_NATS_PORT = 4222
 """Port of a NATS server whose URL has none."""
-SCHEMES = ("nats", "tls")
-URL_HELP = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
+NATS_URL_SCHEMES = ("nats", "tls")
+VALID_URL_FORMS = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class NatsAddress:
     """True if every connection must use TLS."""
 
 
-def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
+def parse_bus_url(bus_url: str, environment: Mapping[str, str] = os.environ) -> NatsAddress:
     """Parse the value of `bus.url`: one URL, or several separated by commas.
 
     environment: environment variables, in which PASSWORD_FILE_VARIABLE is looked up
@@ -44,7 +44,7 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     Raises BusError for an invalid URL, for URLs with different credentials or schemes, and for an unreadable password
     file.
     """
-    urls = [_split_url(url_text.strip()) for url_text in text.split(",")]
+    urls = [_split_bus_url(url_text.strip()) for url_text in bus_url.split(",")]
     if len({url.scheme for url in urls}) > 1:
         raise BusError(
             "bus.url mixes servers with and without TLS: write all with tls:// or all with nats://"
@@ -53,7 +53,9 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     if len(credentials) > 1:
         raise BusError("bus.url has different credentials: name all servers with the same user and password")
     user, password = next(iter(credentials), (None, None))
-    servers = tuple(f"{url.scheme}://{_format_url_host(url)}:{url.port or DEFAULT_PORT}" for url in urls)
+    servers = tuple(
+        f"{url.scheme}://{_format_host_for_url(url)}:{url.port or DEFAULT_NATS_PORT}" for url in urls
+    )
     tls = urls[0].scheme == "tls"
     if user is None:
         return NatsAddress(servers, tls=tls)
@@ -68,25 +70,25 @@ def parse_bus_url(text: str, environment: Mapping[str, str] = os.environ) -> Nat
     return NatsAddress(servers, unquote(user), password, tls=tls)
 
 
-def _split_url(text: str) -> SplitResult:
+def _split_bus_url(bus_url: str) -> SplitResult:
     try:
-        parts = urlsplit(text)
-        is_usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(bus_url)
+        is_usable = parts.scheme in NATS_URL_SCHEMES and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_usable = False
     if not is_usable or parts.path.strip("/") or parts.query or parts.fragment:
         # The text is not shown, because it may contain a password.
-        raise BusError(f"bus.url is not the address of a NATS server: {URL_HELP}")
+        raise BusError(f"bus.url is not the address of a NATS server: {VALID_URL_FORMS}")
     return parts
 
 
-def _format_url_host(url: SplitResult) -> str:
+def _format_host_for_url(url: SplitResult) -> str:
     host_name = url.hostname or ""
     return f"[{host_name}]" if ":" in host_name else host_name
 
 
-def _read_password(file: Path) -> str:
+def _read_password(password_file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8").strip()
+        return password_file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BusError(f"{PASSWORD_FILE_VARIABLE}={file} cannot be read: {error}") from None
+        raise BusError(f"{PASSWORD_FILE_VARIABLE}={password_file} cannot be read: {error}") from None

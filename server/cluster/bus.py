@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-MAX_PAYLOAD = 1 << 20
+MAX_PAYLOAD_BYTES = 1 << 20
 """Maximum size of a message, in bytes. It is the default limit of NATS."""
 
 PayloadHandler = Callable[[bytes], None]

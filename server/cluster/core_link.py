@@ -9,16 +9,16 @@ from typing import Protocol
 from arena.clock import TimeSource
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
-    HEARTBEAT_NS,
-    MAX_SILENCE_NS,
-    REQUEST_STREAM,
+    HEARTBEAT_INTERVAL_NS,
+    MAX_SILENCE_BEFORE_LOSS_NS,
+    NEW_STREAM_REQUEST_NUMBER,
     TO_CORE_DECODER,
     BadBusFrame,
     BusFrame,
     IncomingStream,
     decode_frame,
     encode_frame,
-    encode_in_frames,
+    encode_into_frame_bodies,
     make_core_subject,
     make_edge_subject,
 )
@@ -31,12 +31,12 @@ log = logging.getLogger("arena.link")
 class ShellPort(CorePort, Protocol):
     """Interface of the shell, which runs the core and performs its effects."""
 
-    def attach(self, edge: int, port: EdgePort) -> None:
-        """Send all later messages to the edge with number `edge` through `port`."""
+    def attach(self, edge_number: int, port: EdgePort) -> None:
+        """Send all later messages to the edge with number `edge_number` through `port`."""
         ...
 
-    def detach(self, edge: int) -> None:
-        """Forget the edge with number `edge`, which was lost, and its clients."""
+    def detach(self, edge_number: int) -> None:
+        """Forget the edge with number `edge_number`, which was lost, and its clients."""
         ...
 
 
@@ -47,9 +47,9 @@ class CoreSuperseded(Exception):
 class RemoteEdge:
     """`EdgePort` for an edge in another process. It sends the messages to the edge in frames over the bus."""
 
-    def __init__(self, bus: Bus, subject: str, number: int, fencing_token: int) -> None:
-        """Prepare to send to edge `number`, on the bus subject `subject`, as the core with this fencing token."""
-        self.number = number
+    def __init__(self, bus: Bus, subject: str, edge_number: int, fencing_token: int) -> None:
+        """Prepare to send to edge `edge_number`, on the bus subject `subject`, as the core with this fencing token."""
+        self.number = edge_number
         self.stream = 0
         """Number of the edge's current stream (run of consecutive frames); 0 before the first."""
         self.last_frame_ns = 0
@@ -64,19 +64,19 @@ class RemoteEdge:
         self._requested_stream: int | None = None
         """Number of the stream that the core has asked the edge to replace since the last heartbeat; None if it has not asked."""
 
-    def begin_stream(self, stream: int, first_frame: int) -> None:
+    def begin_stream(self, stream_number: int, first_frame_number: int) -> None:
         """Begin a new stream of frames in both directions.
 
-        stream       number of the stream
-        first_frame  number of the first frame expected from the edge in this stream
+        stream_number       number of the stream
+        first_frame_number  number of the first frame expected from the edge in this stream
         """
-        self.stream = stream
-        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, first_frame)
+        self.stream = stream_number
+        self.incoming = IncomingStream[MessageToCore](TO_CORE_DECODER, first_frame_number)
         self._sent_frame_count = 0
 
     def deliver(self, messages: Sequence[MessageToEdge]) -> None:
-        for is_continued, body in encode_in_frames(messages):
-            self._publish(
+        for is_continued, body in encode_into_frame_bodies(messages):
+            self._publish_frame_to_edge(
                 BusFrame(
                     self.number, self._fencing_token, self.stream, self._sent_frame_count, is_continued, body
                 )
@@ -85,16 +85,20 @@ class RemoteEdge:
 
     def send_heartbeat(self) -> None:
         """Send a heartbeat, from which the edge learns how many frames it should have received."""
-        self._publish(BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count))
+        self._publish_frame_to_edge(
+            BusFrame(self.number, self._fencing_token, self.stream, self._sent_frame_count)
+        )
         self._requested_stream = None
 
-    def request_stream(self, stream: int) -> None:
-        """Ask the edge to begin a new stream in place of stream number `stream`, at most once between two heartbeats."""
-        if self._requested_stream != stream:
-            self._requested_stream = stream
-            self._publish(BusFrame(self.number, self._fencing_token, stream, REQUEST_STREAM))
+    def request_new_stream(self, stream_number: int) -> None:
+        """Ask the edge to begin a new stream in place of stream number `stream_number`, at most once between two heartbeats."""
+        if self._requested_stream != stream_number:
+            self._requested_stream = stream_number
+            self._publish_frame_to_edge(
+                BusFrame(self.number, self._fencing_token, stream_number, NEW_STREAM_REQUEST_NUMBER)
+            )
 
-    def _publish(self, frame: BusFrame) -> None:
+    def _publish_frame_to_edge(self, frame: BusFrame) -> None:
         self._bus.publish(self._subject, encode_frame(frame))
 
 
@@ -106,12 +110,12 @@ class CoreLink:
     """
 
     def __init__(
-        self, bus: Bus, shard: str, fencing_token: int, shell: ShellPort, *, clock: TimeSource
+        self, bus: Bus, shard_name: str, fencing_token: int, shell: ShellPort, *, clock: TimeSource
     ) -> None:
         """Prepare the link of the core that leads a shard.
 
         bus: connection to the message bus
-        shard: name of the shard
+        shard_name: name of the shard
         fencing_token: fencing token of the core, which grows with each takeover
         shell: shell that gets the messages of the edges
         """
@@ -120,9 +124,9 @@ class CoreLink:
         self.loss_reason = ""
         """Reason why this core no longer leads; empty while it leads."""
         self._bus = bus
-        self.subject = make_core_subject(shard)
+        self.subject = make_core_subject(shard_name)
         """Bus subject on which the core receives frames."""
-        self._shard = shard
+        self._shard = shard_name
         self._fencing_token = fencing_token
         self._shell = shell
         self._clock = clock
@@ -131,7 +135,7 @@ class CoreLink:
 
     # from the edges
 
-    def receive(self, payload: bytes) -> None:
+    def receive_frame(self, payload: bytes) -> None:
         """Handle a frame from an edge, this core's own heartbeat, or a heartbeat of another core that has taken over.
 
         Drop an invalid frame.
@@ -157,29 +161,29 @@ class CoreLink:
         if frame.fencing_token != self._fencing_token or (
             is_new_stream and ((frame.number and not continues_stream) or not frame.body)
         ):
-            edge.request_stream(frame.stream)
+            edge.request_new_stream(frame.stream)
             return
         if is_new_stream:
             edge.begin_stream(frame.stream, frame.number)
         elif frame.stream < edge.stream:
             return
         try:
-            messages = edge.incoming.receive(frame)
+            messages = edge.incoming.receive_frame(frame)
         except BadBusFrame as error:
             log.info("edge %d: %s; requesting its clients", edge.number, error)
-            edge.request_stream(frame.stream)
+            edge.request_new_stream(frame.stream)
             return
         if messages:
-            self._submit(edge, messages)
+            self._submit_to_shell(edge, messages)
 
-    def _find_or_add_edge(self, number: int) -> RemoteEdge:
-        edge = self.edges.get(number)
+    def _find_or_add_edge(self, edge_number: int) -> RemoteEdge:
+        edge = self.edges.get(edge_number)
         if edge is None:
-            subject = make_edge_subject(self._shard, number)
-            edge = self.edges[number] = RemoteEdge(self._bus, subject, number, self._fencing_token)
+            subject = make_edge_subject(self._shard, edge_number)
+            edge = self.edges[edge_number] = RemoteEdge(self._bus, subject, edge_number, self._fencing_token)
         return edge
 
-    def _submit(self, edge: RemoteEdge, messages: list[MessageToCore]) -> None:
+    def _submit_to_shell(self, edge: RemoteEdge, messages: list[MessageToCore]) -> None:
         shell, now = self._shell, self._now_ns()
         for message in messages:
             if isinstance(message, MessageReceived):
@@ -196,34 +200,34 @@ class CoreLink:
 
     async def run(self) -> None:
         """Receive frames and send heartbeats until cancelled. Raises CoreSuperseded once this core no longer leads."""
-        await self._bus.subscribe(self.subject, self.receive)
+        await self._bus.subscribe(self.subject, self.receive_frame)
         while True:
             self.send_heartbeat()
             if self.loss_reason:
                 raise CoreSuperseded(self.loss_reason)
-            await self._clock.sleep(HEARTBEAT_NS / 1e9)
+            await self._clock.sleep(HEARTBEAT_INTERVAL_NS / 1e9)
 
     def send_heartbeat(self) -> None:
         """Send a heartbeat to each edge and to the core itself, and report to the shell the edges that were lost.
 
-        Set `loss_reason` if the heartbeats to itself no longer arrive. The caller must call this every HEARTBEAT_NS.
+        Set `loss_reason` if the heartbeats to itself no longer arrive. The caller must call this every HEARTBEAT_INTERVAL_NS.
         """
         now = self._now_ns()
-        if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
+        if now - self._last_heartbeat_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:
             # This process was suspended, so frames that arrived meanwhile may still be waiting.
-            self._last_core_frame_ns = max(self._last_core_frame_ns, now - MAX_SILENCE_NS // 2)
+            self._last_core_frame_ns = max(self._last_core_frame_ns, now - MAX_SILENCE_BEFORE_LOSS_NS // 2)
             for edge in self.edges.values():
-                edge.last_frame_ns = max(edge.last_frame_ns, now - MAX_SILENCE_NS // 2)
+                edge.last_frame_ns = max(edge.last_frame_ns, now - MAX_SILENCE_BEFORE_LOSS_NS // 2)
         self._last_heartbeat_ns = now
         # The core receives its own heartbeat. If it does not, the bus is unavailable, and the edges are not lost.
         self._bus.publish(self.subject, encode_frame(BusFrame(0, self._fencing_token, 0, 0)))
-        if now - self._last_core_frame_ns > MAX_SILENCE_NS:
+        if now - self._last_core_frame_ns > MAX_SILENCE_BEFORE_LOSS_NS:
             self.loss_reason = self.loss_reason or "the bus is unavailable"
             return
         for number, edge in list(self.edges.items()):
-            if now - edge.last_frame_ns <= MAX_SILENCE_NS:
+            if now - edge.last_frame_ns <= MAX_SILENCE_BEFORE_LOSS_NS:
                 edge.send_heartbeat()
-            elif now - self._last_core_frame_ns < 2 * HEARTBEAT_NS:
+            elif now - self._last_core_frame_ns < 2 * HEARTBEAT_INTERVAL_NS:
                 log.warning("edge %d is gone", number)
                 del self.edges[number]
                 if edge.is_synced:

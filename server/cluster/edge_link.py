@@ -10,16 +10,16 @@ from arena.clock import TimeSource
 from arena.protocol.messages import Move
 from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
-    HEARTBEAT_NS,
-    MAX_SILENCE_NS,
-    REQUEST_STREAM,
+    HEARTBEAT_INTERVAL_NS,
+    MAX_SILENCE_BEFORE_LOSS_NS,
+    NEW_STREAM_REQUEST_NUMBER,
     TO_EDGE_DECODER,
     BadBusFrame,
     BusFrame,
     IncomingStream,
     decode_frame,
     encode_frame,
-    encode_in_frames,
+    encode_into_frame_bodies,
     make_core_subject,
     make_edge_subject,
 )
@@ -39,7 +39,7 @@ TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
 
 It is longer than RESEND_WINDOW_NS, because the old core may have sent frames after it lost its lease.
 """
-SEARCH_INTERVAL_NS = HEARTBEAT_NS // 3
+HEARTBEAT_INTERVAL_WITHOUT_CORE_NS = HEARTBEAT_INTERVAL_NS // 3
 """Interval between the heartbeats of an edge while it hears no core, in ns."""
 
 
@@ -54,19 +54,19 @@ class EdgeLink:
     def __init__(
         self,
         bus: Bus,
-        shard: str,
-        edge: int,
+        shard_name: str,
+        edge_number: int,
         *,
         clock: TimeSource,
         call_soon: Callable[[Callable[[], None]], object],
     ) -> None:
-        """Prepare the link of the edge with number `edge`, which is random and unique in the shard.
+        """Prepare the link of the edge with number `edge_number`, which is random and unique in the shard.
 
         bus: connection to the message bus
         call_soon: calls a function after all messages that have arrived are handled, like an event loop's `call_soon`
         """
-        self.number = edge
-        self.subject = make_edge_subject(shard, edge)
+        self.number = edge_number
+        self.subject = make_edge_subject(shard_name, edge_number)
         """Bus subject on which the edge receives frames."""
         self.port: EdgePort | None = None
         """Edge of this link; None before the caller sets it. The edge must answer `RequestResync` at once with `EdgeResynced`."""
@@ -78,7 +78,7 @@ class EdgeLink:
         self._clock = clock
         self._now_ns = clock.now_ns
         self._call_soon = call_soon
-        self._core_subject = make_core_subject(shard)
+        self._core_subject = make_core_subject(shard_name)
         self._stream = 0
         self._resend_ns: int | None = None
         """Resend window for the next stream, in ns; None to resend no messages."""
@@ -90,7 +90,7 @@ class EdgeLink:
         """Messages that may be sent again, each paired with its time of arrival in monotonic ns."""
         self._last_frame_ns = self._last_heartbeat_ns = clock.now_ns()
 
-    def compute_silent_ns(self) -> int:
+    def compute_core_silence_ns(self) -> int:
         """Return the time since the last frame from a core, in ns; 0 while frames from a core arrive regularly."""
         return 0 if self.is_synced else self._now_ns() - self._last_frame_ns
 
@@ -105,20 +105,20 @@ class EdgeLink:
         message_type = type(message)
         if message_type is MessageReceived:
             if type(message.message) is not Move:  # type: ignore[union-attr]
-                self._store_for_resend(message)  # type: ignore[arg-type]
+                self._keep_for_resend(message)  # type: ignore[arg-type]
         elif message_type is EdgeResynced:
             self._begin_stream(message)  # type: ignore[arg-type]
             return
         if self.is_synced:
             if not self._unsent:
-                self._call_soon(self._flush)
+                self._call_soon(self._send_unsent_messages)
             self._unsent.append(message)
 
     def _begin_stream(self, resync: EdgeResynced) -> None:
         """Begin a new stream: send the list of clients, then the messages that the core may have missed."""
         if not self.fencing_token:
             return  # no core is known yet; the first frame from one causes a resync
-        self._flush()
+        self._send_unsent_messages()
         now, resend_ns = self._now_ns(), self._resend_ns
         resent_messages: list[MessageReceived] = []
         if resend_ns is not None:
@@ -133,24 +133,24 @@ class EdgeLink:
         self._last_frame_ns = now
         self.is_synced = True
         self._unsent = [resync, *resent_messages]
-        self._flush()
+        self._send_unsent_messages()
 
-    def _flush(self) -> None:
+    def _send_unsent_messages(self) -> None:
         pending, self._unsent = self._unsent, []
         if not pending or not self.is_synced:
             return
-        for is_continued, body in encode_in_frames(pending):
-            self._publish(
+        for is_continued, body in encode_into_frame_bodies(pending):
+            self._publish_frame_to_core(
                 BusFrame(
                     self.number, self.fencing_token, self._stream, self._sent_frame_count, is_continued, body
                 )
             )
             self._sent_frame_count += 1
 
-    def _publish(self, frame: BusFrame) -> None:
+    def _publish_frame_to_core(self, frame: BusFrame) -> None:
         self._bus.publish(self._core_subject, encode_frame(frame))
 
-    def _store_for_resend(self, message: MessageReceived) -> None:
+    def _keep_for_resend(self, message: MessageReceived) -> None:
         buffer, now = self._resend_buffer, self._now_ns()
         buffer.append((now, message))
         oldest_kept_ns = now - (TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_RESEND_AGE_NS)
@@ -159,7 +159,7 @@ class EdgeLink:
 
     # from the core
 
-    def receive(self, payload: bytes) -> None:
+    def receive_frame(self, payload: bytes) -> None:
         """Handle a frame from a core. Drop an invalid frame, and a frame from a core that no longer leads."""
         try:
             frame = decode_frame(payload)
@@ -169,40 +169,42 @@ class EdgeLink:
         if frame.fencing_token < self.fencing_token:
             return  # from a core that lost its lease
         if frame.fencing_token > self.fencing_token:
-            self._resync(f"core {frame.fencing_token} leads", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS)
+            self._send_resync(
+                f"core {frame.fencing_token} leads", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS
+            )
         elif not self.is_synced:
-            self._resync(f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_WINDOW_NS)
+            self._send_resync(f"core {frame.fencing_token} is back", frame.fencing_token, RESEND_WINDOW_NS)
         elif frame.stream == self._stream:  # otherwise it was sent before the core knew this stream
             self._handle_frame(frame)
             # Updated after `_handle_frame`, because a resync in it counts back from the previous frame.
             self._last_frame_ns = self._now_ns()
 
     def _handle_frame(self, frame: BusFrame) -> None:
-        if frame.number == REQUEST_STREAM:
-            self._resync("the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS)
+        if frame.number == NEW_STREAM_REQUEST_NUMBER:
+            self._send_resync("the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS)
             return
         try:
-            messages = self._incoming.receive(frame)
+            messages = self._incoming.receive_frame(frame)
         except BadBusFrame as error:
-            self._resync(str(error), frame.fencing_token, None)
+            self._send_resync(str(error), frame.fencing_token, None)
             return
         if not messages:
             return
         if type(messages[0]) is RequestResync:
-            self._resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS)
+            self._send_resync("the core has restarted", frame.fencing_token, TAKEOVER_RESEND_WINDOW_NS)
             return
-        self._deliver(messages)
+        self._deliver_to_edge(messages)
 
-    def _resync(self, why: str, fencing_token: int, resend_ns: int | None) -> None:
-        log.info("edge %d: %s; sending its clients", self.number, why)
-        if resend_ns is not None:
+    def _send_resync(self, reason: str, fencing_token: int, resend_from_ns: int | None) -> None:
+        log.info("edge %d: %s; sending its clients", self.number, reason)
+        if resend_from_ns is not None:
             self._unsent = []  # messages that must be repeated are in _resend_buffer
             self.is_synced = False
         self.fencing_token = fencing_token
-        self._resend_ns = resend_ns
-        self._deliver([RequestResync()])
+        self._resend_ns = resend_from_ns
+        self._deliver_to_edge([RequestResync()])
 
-    def _deliver(self, messages: Sequence[MessageToEdge]) -> None:
+    def _deliver_to_edge(self, messages: Sequence[MessageToEdge]) -> None:
         if self.port is not None:
             self.port.deliver(messages)
 
@@ -210,7 +212,7 @@ class EdgeLink:
 
     async def run(self) -> None:
         """Receive frames from the core and send heartbeats to it until cancelled."""
-        await self._bus.subscribe(self.subject, self.receive)
+        await self._bus.subscribe(self.subject, self.receive_frame)
         while True:
             wait_ns = self.send_heartbeat()
             await self._clock.sleep(wait_ns / 1e9)
@@ -221,12 +223,14 @@ class EdgeLink:
         Return the time until the next call is due, in ns.
         """
         now = self._now_ns()
-        if now - self._last_heartbeat_ns > MAX_SILENCE_NS // 2:
+        if now - self._last_heartbeat_ns > MAX_SILENCE_BEFORE_LOSS_NS // 2:
             # This process was suspended, so frames that arrived meanwhile may still be waiting.
-            self._last_frame_ns = max(self._last_frame_ns, now - MAX_SILENCE_NS // 2)
+            self._last_frame_ns = max(self._last_frame_ns, now - MAX_SILENCE_BEFORE_LOSS_NS // 2)
         self._last_heartbeat_ns = now
-        if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_NS:
+        if self.is_synced and now - self._last_frame_ns > MAX_SILENCE_BEFORE_LOSS_NS:
             log.warning("edge %d: the core is silent; holding messages", self.number)
             self.is_synced = False
-        self._publish(BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count))
-        return HEARTBEAT_NS if self.is_synced else SEARCH_INTERVAL_NS
+        self._publish_frame_to_core(
+            BusFrame(self.number, self.fencing_token, self._stream, self._sent_frame_count)
+        )
+        return HEARTBEAT_INTERVAL_NS if self.is_synced else HEARTBEAT_INTERVAL_WITHOUT_CORE_NS

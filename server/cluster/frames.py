@@ -8,19 +8,19 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from arena.protocol.moves import MovesSoFar
-from arena.server.cluster.bus import MAX_PAYLOAD
+from arena.protocol.moves import MovesSnapshot
+from arena.server.cluster.bus import MAX_PAYLOAD_BYTES
 from arena.server.ports import MessageToCore, MessageToEdge
 
-HEARTBEAT_NS = 300_000_000
+HEARTBEAT_INTERVAL_NS = 300_000_000
 """Interval between the heartbeats of an edge or a core, in ns."""
-MAX_SILENCE_NS = 4 * HEARTBEAT_NS
+MAX_SILENCE_BEFORE_LOSS_NS = 4 * HEARTBEAT_INTERVAL_NS
 """Time without a frame, in ns, after which the other side counts as lost."""
-REQUEST_STREAM = -1
+NEW_STREAM_REQUEST_NUMBER = -1
 """Value of `BusFrame.number` with which a core requests a new stream."""
-MAX_BODY_BYTES = MAX_PAYLOAD - 256
-"""Maximum size of a frame's body, in bytes. The rest of MAX_PAYLOAD is for the other fields."""
-MAX_LIST_BYTES = 64 << 20
+MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
+"""Maximum size of a frame's body, in bytes. The rest of MAX_PAYLOAD_BYTES is for the other fields."""
+MAX_MESSAGE_LIST_BYTES = 64 << 20
 """Maximum size of an encoded list of messages that spans several frames, in bytes. Receivers refuse a larger list."""
 
 M = TypeVar("M")
@@ -36,7 +36,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     stream: int
     """Number of the edge's stream, a run of consecutive frames. The number grows by one with each resync."""
     number: int
-    """Number of the frame among its sender's frames in the stream, from 0; or REQUEST_STREAM.
+    """Number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_NUMBER.
 
     A heartbeat has the number of its sender's next frame. If only the edge missed a frame, the edge begins a new stream
     but continues its own numbers.
@@ -51,22 +51,26 @@ class BadBusFrame(ValueError):
     """Raised for an invalid frame, or if earlier frames are missing; the message is a one-line reason."""
 
 
-def make_core_subject(shard: str) -> str:
+def make_core_subject(shard_name: str) -> str:
     """Return the bus subject on which the edges of a shard publish to its core."""
-    return f"arena.{_encode_subject_part(shard)}.core"
+    return f"arena.{_encode_subject_part(shard_name)}.core"
 
 
-def make_edge_subject(shard: str, edge: int) -> str:
+def make_edge_subject(shard_name: str, edge_number: int) -> str:
     """Return the bus subject on which a shard's core publishes to one edge."""
-    return f"arena.{_encode_subject_part(shard)}.edge.{edge}"
+    return f"arena.{_encode_subject_part(shard_name)}.edge.{edge_number}"
 
 
-def _encode_subject_part(shard: str) -> str:
+def _encode_subject_part(shard_name: str) -> str:
     """Encode a shard's name as one part of a subject. Different names give different parts."""
-    return "-" if not shard else "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in shard)
+    return (
+        "-"
+        if not shard_name
+        else "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in shard_name)
+    )
 
 
-_encoder = msgspec.msgpack.Encoder(enc_hook=MovesSoFar.to_raw)
+_encoder = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_as_msgpack)
 _frame_decoder = msgspec.msgpack.Decoder(BusFrame)
 TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec.msgpack.Decoder(list[MessageToCore])
 TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(list[MessageToEdge])
@@ -86,38 +90,38 @@ def decode_frame(payload: bytes) -> BusFrame:
         raise BadBusFrame(f"not a frame: {error}") from None
 
 
-def encode_in_frames(
+def encode_into_frame_bodies(
     messages: Sequence[MessageToCore] | Sequence[MessageToEdge],
 ) -> Iterator[tuple[bool, bytes]]:
     """Encode a list of messages, and split it into frames. Yield the fields `is_continued` and `body` of each frame."""
     body = _encoder.encode(messages)
-    if len(body) <= MAX_BODY_BYTES:
+    if len(body) <= MAX_FRAME_BODY_BYTES:
         yield False, body
         return
-    for start in range(0, len(body), MAX_BODY_BYTES):
-        yield start + MAX_BODY_BYTES < len(body), body[start : start + MAX_BODY_BYTES]
+    for start in range(0, len(body), MAX_FRAME_BODY_BYTES):
+        yield start + MAX_FRAME_BODY_BYTES < len(body), body[start : start + MAX_FRAME_BODY_BYTES]
 
 
 class IncomingStream(Generic[M]):
     """Receiver of one sender's frames in a stream, which reassembles lists of messages from their parts."""
 
-    def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], first_number: int = 0) -> None:
-        """Expect frames from number `first_number` on.
+    def __init__(self, decoder: msgspec.msgpack.Decoder[list[M]], first_frame_number: int = 0) -> None:
+        """Expect frames from number `first_frame_number` on.
 
         decoder  decoder of the messages in the frames: TO_CORE_DECODER or TO_EDGE_DECODER
         """
-        self.next_number = first_number
+        self.next_number = first_frame_number
         """Expected number of the next frame."""
         self._decoder = decoder
         self._partial_list = b""
         """Parts received so far of a list that spans several frames; empty if no list is incomplete."""
 
-    def receive(self, frame: BusFrame) -> list[M]:
+    def receive_frame(self, frame: BusFrame) -> list[M]:
         """Return the list of messages that a frame completes.
 
         The list is empty for a heartbeat, for a repeated frame, and for a frame whose list continues in the next one.
 
-        Raises BadBusFrame if earlier frames are missing, or if the list is invalid or larger than MAX_LIST_BYTES.
+        Raises BadBusFrame if earlier frames are missing, or if the list is invalid or larger than MAX_MESSAGE_LIST_BYTES.
         """
         if frame.number < self.next_number:
             return []
@@ -128,9 +132,9 @@ class IncomingStream(Generic[M]):
         self.next_number += 1
         body = self._partial_list + frame.body if self._partial_list else frame.body
         if frame.is_continued:
-            if len(body) > MAX_LIST_BYTES:
+            if len(body) > MAX_MESSAGE_LIST_BYTES:
                 raise BadBusFrame(
-                    f"a list of messages may have at most {MAX_LIST_BYTES} bytes, but this one has {len(body)} or more"
+                    f"a list of messages may have at most {MAX_MESSAGE_LIST_BYTES} bytes, but this one has {len(body)} or more"
                 )
             self._partial_list = body
             return []

@@ -20,41 +20,41 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.processes.tasks import open_background_tasks
 from arena.server.cluster.address import NatsAddress, parse_bus_url
-from arena.server.cluster.bus import MAX_PAYLOAD, BusError, PayloadHandler
+from arena.server.cluster.bus import MAX_PAYLOAD_BYTES, BusError, PayloadHandler
 from arena.server.cluster.tls import TlsContext
 
 log = logging.getLogger("arena.bus")
 
-CONNECT_SECONDS = 2
+CONNECT_TIMEOUT_SECONDS = 2
 """Seconds within which a connection to one NATS server must be open; the subscriptions may take as long again."""
-ANSWER_SECONDS = 1
+FLUSH_TIMEOUT_SECONDS = 1
 """Seconds within which NATS must confirm that it has received all earlier messages."""
-CHECK_SECONDS = 0.5
+CHECK_ANSWER_TIMEOUT_SECONDS = 0.5
 """Seconds within which the test message of a connection check must return; also the pause between checks."""
 MAX_FAILED_CHECKS = 4
 """Number of consecutive checks without an answer after which NATS counts as unavailable.
 
 A single missing answer may be due to a pause of this process.
 """
-RETRY_SECONDS = 0.25
+RECONNECT_PAUSE_SECONDS = 0.25
 """Pause between attempts to reconnect, in seconds."""
-CLOSE_SECONDS = 1
+CLOSE_TIMEOUT_SECONDS = 1
 """Seconds allowed, when the bus closes, for sending the queued messages, and as many again for closing the client."""
 MAX_QUEUED_BYTES = 16 << 20
 """Maximum number of bytes in the messages queued for sending, and in the queue of each subscription."""
 MAX_QUEUED_MESSAGES = 65_536
 """Maximum number of messages queued for sending, and in the queue of each subscription."""
-MAX_CLIENT_BYTES = 2 << 20
+MAX_UNSENT_CLIENT_BYTES = 2 << 20
 """Maximum number of unsent bytes in the NATS client. While it has more, no further messages are passed to it.
 
 With still more unsent bytes, each call of the client would wait up to a second for NATS, and a hung NATS server would
 thus delay the connection checks too.
 """
-FULL_BUFFER_PAUSE_SECONDS = 0.01
-"""Interval, in seconds, between checks of a NATS client that has more than MAX_CLIENT_BYTES unsent."""
+FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
+"""Interval, in seconds, between checks of a NATS client that has more than MAX_UNSENT_CLIENT_BYTES unsent."""
 CLIENT_ERRORS = (nats.errors.Error, OSError, RuntimeError, ValueError)
 """Exceptions of the NATS client for a connection that is lost or cannot be opened.
 
@@ -92,26 +92,26 @@ class _NatsConnection:
         self.loss_reason = "NATS has closed the connection"
         self.errors: list[Exception] = []
 
-    def mark_lost(self, why: str) -> None:
-        """Mark the connection as lost. `why`: reason for the log; ignored if the connection is lost already."""
+    def mark_lost(self, reason: str) -> None:
+        """Mark the connection as lost. `reason`: reason for the log; ignored if the connection is lost already."""
         if not self.disconnected.is_set():
-            self.loss_reason = why
+            self.loss_reason = reason
             self.disconnected.set()
 
     async def record_error(self, error: Exception) -> None:
         """Record an error of the NATS client, and log it if the client is connected."""
         if self.client.is_connected:
-            log.warning("NATS: %s", describe_error(error))
+            log.warning("NATS: %s", describe_nats_error(error))
         self.errors = [*self.errors[-9:], error]
 
     async def record_close(self) -> None:
         """Mark the connection as lost, because the NATS client has closed it."""
-        self.mark_lost(describe_error(self.errors[-1]) if self.errors else self.loss_reason)
+        self.mark_lost(describe_nats_error(self.errors[-1]) if self.errors else self.loss_reason)
 
     async def subscribe(self, subject: str, handler: PayloadHandler) -> None:
         """Pass the messages on a subject to `handler`. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
 
-        async def pass_payload(message: Msg) -> None:
+        async def pass_payload_to_handler(message: Msg) -> None:
             try:
                 handler(message.data)
             except Exception:
@@ -119,25 +119,25 @@ class _NatsConnection:
 
         await self.client.subscribe(
             subject,
-            cb=pass_payload,
+            cb=pass_payload_to_handler,
             pending_msgs_limit=MAX_QUEUED_MESSAGES,
             pending_bytes_limit=MAX_QUEUED_BYTES,
         )
 
-    async def flush(self) -> None:
+    async def wait_until_received(self) -> None:
         """Wait until NATS has received all earlier messages. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
-        if not await self.responds(ANSWER_SECONDS):
+        if not await self.does_respond_within(FLUSH_TIMEOUT_SECONDS):
             raise TimeoutError
 
-    async def responds(self, seconds: float) -> bool:
-        """Send a test message through NATS to this connection itself. Return True if it arrives within `seconds`."""
+    async def does_respond_within(self, timeout_seconds: float) -> bool:
+        """Send a test message through NATS to this connection itself. Return True if it arrives within `timeout_seconds`."""
         # The client's `flush` breaks its reader if the pong arrives after the timeout. A callback would need a client
         # task, which is left behind if the connection breaks while it is being closed.
         subscription = await self.client.subscribe(self.client.new_inbox())
         try:
-            with anyio.fail_after(seconds):
+            with anyio.fail_after(timeout_seconds):
                 await self.client.publish(subscription.subject, b"")
-                await subscription.next_msg(seconds)
+                await subscription.next_msg(timeout_seconds)
         except TimeoutError:
             return False
         finally:
@@ -145,8 +145,8 @@ class _NatsConnection:
         return True
 
     async def close_client(self) -> None:
-        """Close the NATS client of this connection, within CLOSE_SECONDS."""
-        with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+        """Close the NATS client of this connection, within CLOSE_TIMEOUT_SECONDS."""
+        with anyio.move_on_after(CLOSE_TIMEOUT_SECONDS, shield=True):
             await self.client.close()
 
 
@@ -191,61 +191,63 @@ class NatsBus:
         if connection is not None:
             try:
                 await connection.subscribe(subject, handler)
-                await connection.flush()
+                await connection.wait_until_received()
             except CLIENT_ERRORS as error:
-                connection.mark_lost(describe_error(error))
+                connection.mark_lost(describe_nats_error(error))
 
-    async def connect(self) -> None:
+    async def open_first_connection(self) -> None:
         """Open the first connection. Raises BusError if no server accepts the connection."""
-        self._connection = await self._connect()
+        self._connection = await self._connect_to_first_usable_server()
 
-    async def run(self) -> None:
+    async def maintain_connection(self) -> None:
         """Maintain the connection, and reconnect after each loss, until cancelled."""
         while True:
             if self._connection is not None:
-                await self._serve_connection(self._connection)
-            await self._reconnect()
+                await self._use_connection_until_lost(self._connection)
+            await self._reconnect_until_connected()
 
     async def close(self) -> None:
-        """Send the queued messages within CLOSE_SECONDS, and close the connection."""
+        """Send the queued messages within CLOSE_TIMEOUT_SECONDS, and close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+            with anyio.move_on_after(CLOSE_TIMEOUT_SECONDS, shield=True):
                 try:
-                    await self._forward_queue(connection)
-                    await connection.flush()
+                    await self._forward_queued_messages(connection)
+                    await connection.wait_until_received()
                 except CLIENT_ERRORS as error:
-                    log.info("the bus was closed before all messages were sent: %s", describe_error(error))
+                    log.info(
+                        "the bus was closed before all messages were sent: %s", describe_nats_error(error)
+                    )
             await connection.close_client()
 
-    async def _connect(self) -> _NatsConnection:
+    async def _connect_to_first_usable_server(self) -> _NatsConnection:
         """Return a connection to the first usable server. Raises BusError, about the last server, if none is usable."""
         for server in self._address.servers:
             connection = _NatsConnection()
-            why = await self._try_server(connection, server)
+            why = await self._connect_and_subscribe(connection, server)
             if why is None:
                 return connection
             await connection.close_client()
         raise BusError(f"cannot use the NATS server at {server}: {why}")
 
-    async def _try_server(self, connection: _NatsConnection, server: str) -> str | None:
+    async def _connect_and_subscribe(self, connection: _NatsConnection, server_name: str) -> str | None:
         """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
         address, tls_context = self._address, self._tls_context
-        tls_context.reset()
+        tls_context.forget_use()
 
-        def make_provider(secret: str) -> Callable[[], str] | None:
+        def make_secret_provider(secret: str) -> Callable[[], str] | None:
             # Called after the TLS handshake, and before any secret is sent.
-            def return_secret() -> str:
-                if address.tls and not tls_context.was_used:
+            def return_secret_if_encrypted() -> str:
+                if address.tls and not tls_context.was_used_for_connection:
                     raise TlsNotOffered
                 return secret
 
-            return return_secret if secret else None
+            return return_secret_if_encrypted if secret else None
 
         try:
-            with anyio.fail_after(2 * CONNECT_SECONDS):
+            with anyio.fail_after(2 * CONNECT_TIMEOUT_SECONDS):
                 await connection.client.connect(
-                    [server],
+                    [server_name],
                     name=self._name,
                     error_cb=connection.record_error,
                     closed_cb=connection.record_close,
@@ -253,32 +255,32 @@ class NatsBus:
                     # The client makes one attempt more than this, and with 0 it tries forever.
                     max_reconnect_attempts=1,
                     reconnect_time_wait=0,
-                    connect_timeout=CONNECT_SECONDS,
-                    flush_timeout=ANSWER_SECONDS,
+                    connect_timeout=CONNECT_TIMEOUT_SECONDS,
+                    flush_timeout=FLUSH_TIMEOUT_SECONDS,
                     pending_size=2 * MAX_QUEUED_BYTES,
                     tls=tls_context,
-                    user=make_provider(address.user),
-                    password=make_provider(address.password),
-                    token=make_provider(address.token),
+                    user=make_secret_provider(address.user),
+                    password=make_secret_provider(address.password),
+                    token=make_secret_provider(address.token),
                 )
-                if address.tls and not tls_context.was_used:
+                if address.tls and not tls_context.was_used_for_connection:
                     raise TlsNotOffered
-                if connection.client.max_payload < MAX_PAYLOAD:
+                if connection.client.max_payload < MAX_PAYLOAD_BYTES:
                     max_payload = connection.client.max_payload
-                    return f"it accepts only messages of up to {max_payload} bytes; set its max_payload to {MAX_PAYLOAD}"
+                    return f"it accepts only messages of up to {max_payload} bytes; set its max_payload to {MAX_PAYLOAD_BYTES}"
                 for subject, handler in self._subscriptions:
                     await connection.subscribe(subject, handler)
-                await connection.flush()
+                await connection.wait_until_received()
         except CLIENT_ERRORS as error:
             # If no server is left or none answers, the reason is in the client's last error.
             is_vague = isinstance(error, nats.errors.NoServersError | TimeoutError)
-            return describe_error(connection.errors[-1] if is_vague and connection.errors else error)
+            return describe_nats_error(connection.errors[-1] if is_vague and connection.errors else error)
         return None
 
-    async def _serve_connection(self, connection: _NatsConnection) -> None:
+    async def _use_connection_until_lost(self, connection: _NatsConnection) -> None:
         """Send queued messages over a connection, and test the connection, until it is lost."""
         async with anyio.create_task_group() as tasks:
-            for job in (self._forward_when_queued, self._check_connection):
+            for job in (self._forward_when_queued, self._check_connection_until_lost):
                 tasks.start_soon(_mark_lost_on_failure, connection, job)
             await connection.disconnected.wait()
             tasks.cancel_scope.cancel()
@@ -289,12 +291,12 @@ class NatsBus:
             log.warning("the connection to NATS is lost: %s", connection.loss_reason)
             await connection.close_client()
 
-    async def _reconnect(self) -> None:
+    async def _reconnect_until_connected(self) -> None:
         logged_reason = ""
         while self._connection is None:
-            await MONOTONIC.sleep(RETRY_SECONDS)
+            await MONOTONIC_CLOCK.sleep(RECONNECT_PAUSE_SECONDS)
             try:
-                self._connection = await self._connect()
+                self._connection = await self._connect_to_first_usable_server()
             except BusError as error:
                 if str(error) != logged_reason:
                     logged_reason = str(error)
@@ -305,25 +307,25 @@ class NatsBus:
         while True:
             await self._message_queued.wait()
             self._message_queued.clear()
-            await self._forward_queue(connection)
+            await self._forward_queued_messages(connection)
 
-    async def _forward_queue(self, connection: _NatsConnection) -> None:
-        """Pass queued messages to the NATS client, but pause while the client has more than MAX_CLIENT_BYTES unsent."""
+    async def _forward_queued_messages(self, connection: _NatsConnection) -> None:
+        """Pass queued messages to the NATS client, but pause while the client has more than MAX_UNSENT_CLIENT_BYTES unsent."""
         while self._queue:
-            if connection.client.pending_data_size > MAX_CLIENT_BYTES:
-                await MONOTONIC.sleep(FULL_BUFFER_PAUSE_SECONDS)
+            if connection.client.pending_data_size > MAX_UNSENT_CLIENT_BYTES:
+                await MONOTONIC_CLOCK.sleep(FULL_CLIENT_BUFFER_PAUSE_SECONDS)
                 continue
             subject, payload = self._queue.popleft()
             self._queued_bytes -= len(payload)
             await connection.client.publish(subject, payload)
 
-    async def _check_connection(self, connection: _NatsConnection) -> None:
+    async def _check_connection_until_lost(self, connection: _NatsConnection) -> None:
         """Send test messages to this process itself, until MAX_FAILED_CHECKS in a row are lost. Then mark the connection as lost."""
         failed_checks = 0
         while failed_checks < MAX_FAILED_CHECKS:
-            if await connection.responds(CHECK_SECONDS):
+            if await connection.does_respond_within(CHECK_ANSWER_TIMEOUT_SECONDS):
                 failed_checks = 0
-                await MONOTONIC.sleep(CHECK_SECONDS)
+                await MONOTONIC_CLOCK.sleep(CHECK_ANSWER_TIMEOUT_SECONDS)
             else:
                 failed_checks += 1
         connection.mark_lost("it does not answer")
@@ -336,10 +338,10 @@ async def _mark_lost_on_failure(
     try:
         await job(connection)
     except CLIENT_ERRORS as error:
-        connection.mark_lost(describe_error(error))
+        connection.mark_lost(describe_nats_error(error))
 
 
-def describe_error(error: Exception) -> str:
+def describe_nats_error(error: Exception) -> str:
     """Return the reason why a NATS server cannot be used, for the administrator, such as `it does not answer`."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message}); set bus.ca to the CA bundle"
@@ -360,20 +362,20 @@ def describe_error(error: Exception) -> str:
 
 
 @asynccontextmanager
-async def open_nats(url: str, *, name: str, ca: Path | None = None) -> AsyncIterator[NatsBus]:
+async def open_nats(url: str, *, name: str, ca_file: Path | None = None) -> AsyncIterator[NatsBus]:
     """Connect to NATS for the block, and reconnect after each loss.
 
     url: value of the setting `bus.url`
     name: name of the connection, which NATS shows to its administrator
-    ca: file with the certificate authorities to trust; None for those of the system
+    ca_file: file with the certificate authorities to trust; None for those of the system
 
-    Raises BusError if `url` or `ca` is invalid, or if no server accepts the first connection.
+    Raises BusError if `url` or `ca_file` is invalid, or if no server accepts the first connection.
     """
-    bus = NatsBus(parse_bus_url(url), TlsContext.from_ca_bundle(ca), name)
-    await bus.connect()
+    bus = NatsBus(parse_bus_url(url), TlsContext.from_ca_bundle(ca_file), name)
+    await bus.open_first_connection()
     async with open_background_tasks() as tasks:
         try:
-            tasks.start_soon(bus.run)
+            tasks.start_soon(bus.maintain_connection)
             yield bus
         finally:
             await bus.close()

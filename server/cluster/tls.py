@@ -12,7 +12,7 @@ from arena.server.cluster.bus import BusError
 class TlsContext(ssl.SSLContext):
     """TLS context that requires a trusted certificate for the requested host. Use it for one connection at a time.
 
-    If a server offers no TLS, the NATS client sends plain text to it, whatever the server's URL says. Then `was_used`
+    If a server offers no TLS, the NATS client sends plain text to it, whatever the server's URL says. Then `was_used_for_connection`
     stays False.
     """
 
@@ -20,29 +20,29 @@ class TlsContext(ssl.SSLContext):
     _has_loaded_certificates = False
 
     @classmethod
-    def from_ca_bundle(cls, ca: Path | None) -> Self:
-        """Return a context that trusts the certificate authorities in the file `ca`, or, if it is None, those of the system.
+    def from_ca_bundle(cls, ca_file: Path | None) -> Self:
+        """Return a context that trusts the certificate authorities in the file `ca_file`, or, if it is None, those of the system.
 
         Raises BusError for an unusable file.
         """
         context = cls(ssl.PROTOCOL_TLS_CLIENT)
-        if ca is not None:
+        if ca_file is not None:
             try:
-                context.load_verify_locations(ca)
+                context.load_verify_locations(ca_file)
             except (OSError, ssl.SSLError) as error:
                 raise BusError(
-                    f"bus.ca: {ca} cannot be used as a CA bundle: {error.strerror or error}"
+                    f"bus.ca: {ca_file} cannot be used as a CA bundle: {error.strerror or error}"
                 ) from None
             context._has_loaded_certificates = True
         return context
 
-    def reset(self) -> None:
-        """Set `was_used` to False. Call it before each new connection."""
+    def forget_use(self) -> None:
+        """Set `was_used_for_connection` to False. Call it before each new connection."""
         self._has_been_used = False
 
     @property
-    def was_used(self) -> bool:
-        """True if TLS has been used since the last `reset`."""
+    def was_used_for_connection(self) -> bool:
+        """True if TLS has been used since the last `forget_use`."""
         return self._has_been_used
 
     def wrap_bio(

@@ -20,9 +20,9 @@ from arena.console import (
     UsageError,
     err,
     is_option_given,
-    print_result,
     print_table,
-    require_maps,
+    print_table_or_write_json,
+    require_game_with_maps,
     write_json,
 )
 from arena.games.name_hints import did_you_mean
@@ -33,18 +33,18 @@ from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.core.calendar import (
-    INTERVAL_DAYS,
+    DAYS_BY_RECURRENCE_INTERVAL,
     BadStartTime,
-    find_last_time_until,
+    find_last_occurrence_until,
     find_next_start_time,
-    find_zone,
-    format_utc,
-    make_event_name,
+    find_time_zone,
+    format_unix_time_as_utc,
+    make_series_event_name,
     plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.inputs import AnnounceEvent, ControlEvent
-from arena.server.core.settings import HOUSE_PREFIX, PoolGame
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event, find_name_conflict, list_events
@@ -150,7 +150,7 @@ def new(
         raise UsageError(
             f"--format: must be one of {', '.join((*FORMATS, ARENA_FORMAT))}, not {format!r:.40}"
         )
-    if every and every not in INTERVAL_DAYS:
+    if every and every not in DAYS_BY_RECURRENCE_INTERVAL:
         raise UsageError(f"--every: must be day or week, not {every!r:.40}")
     if "-" in closes:
         raise UsageError(f"--closes: write a time of day, such as 19:55, not {closes!r:.40}")
@@ -162,11 +162,11 @@ def new(
     now = int(time.time())
     option_name = "--zone"
     try:
-        find_zone(zone)
+        find_time_zone(zone)
         option_name = "--at"
         start_time = find_next_start_time(start, zone, now)
         option_name = "--closes"
-        closing_time = find_last_time_until(closes, zone, start_time) if closes else start_time
+        closing_time = find_last_occurrence_until(closes, zone, start_time) if closes else start_time
     except BadStartTime as error:
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:
@@ -175,10 +175,10 @@ def new(
         raise UsageError(f"--at: {start} is more than ten years ahead; give an earlier time")
     starts = _parse_starts(game, map, tc)
     if is_option_given(context, "map"):
-        require_maps(game, type(starts[0].game))
-    recurrence = Recurrence(start, closes, zone, INTERVAL_DAYS[every]) if every else None
+        require_game_with_maps(game, type(starts[0].game))
+    recurrence = Recurrence(start, closes, zone, DAYS_BY_RECURRENCE_INTERVAL[every]) if every else None
     plan = EventPlan(
-        event=make_event_name(name, recurrence, start_time) if recurrence else name,
+        event=make_series_event_name(name, recurrence, start_time) if recurrence else name,
         uid=secrets.token_hex(16),
         series=name if recurrence else "",
         start_time=start_time,
@@ -213,12 +213,12 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     states = run_on_store(db, list_events)
     events_json = [_make_event_json(state) for state in states]
     rows = [
-        [plan.event, state.phase, format_utc(plan.start_time), plan.format, str(len(state.bots))]
+        [plan.event, state.phase, format_unix_time_as_utc(plan.start_time), plan.format, str(len(state.bots))]
         for state in states
         for plan in [state.plan]
     ]
     columns = ("event", "state", "begins", "format", "entries")
-    print_result(events_json, json, dict.fromkeys(columns, "left"), rows)
+    print_table_or_write_json(events_json, json, dict.fromkeys(columns, "left"), rows)
 
 
 def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -322,17 +322,19 @@ def withdraw(
     _send_request(db, server, ControlEvent(name, "withdraw", bot))
 
 
-async def _request_entry(engine: Engine, server: str, event_name: str, bot: str) -> RequestAnswer | None:
+async def _request_entry(
+    engine: Engine, server_name: str, event_name: str, bot_name: str
+) -> RequestAnswer | None:
     known_names = await load_known_names(engine)
     # Only the server knows the names of its own engines.
-    if bot not in known_names and not bot.startswith(HOUSE_PREFIX):
-        hint = did_you_mean(bot, known_names) or ": connect it, or create a token for it, first"
-        raise CommandError(f"no bot is called {bot!r:.80}{hint}")
-    return await send_request(engine, server, await make_entry_request(engine, event_name, bot))
+    if bot_name not in known_names and not bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX):
+        hint = did_you_mean(bot_name, known_names) or ": connect it, or create a token for it, first"
+        raise CommandError(f"no bot is called {bot_name!r:.80}{hint}")
+    return await send_request(engine, server_name, await make_entry_request(engine, event_name, bot_name))
 
 
-def _send_request(db: str | None, server: str, request: ControlEvent) -> None:
-    _print_answer(run_on_store(db, lambda engine: send_request(engine, server, request)), "")
+def _send_request(db: str | None, server_name: str, request: ControlEvent) -> None:
+    _print_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)), "")
 
 
 def _print_answer(answer: RequestAnswer | None, confirmation: str) -> None:
@@ -356,8 +358,8 @@ def _make_event_json(state: EventState) -> dict[str, object]:
     return {
         "event": plan.event,
         "state": state.phase,
-        "begins": format_utc(plan.start_time),
-        "closes": format_utc(plan.closing_time),
+        "begins": format_unix_time_as_utc(plan.start_time),
+        "closes": format_unix_time_as_utc(plan.closing_time),
         "format": plan.format,
         "rounds": state.rounds,
         "entries": len(state.bots),
@@ -374,14 +376,16 @@ def _format_start(state: EventState) -> str:
     if state.phase == "open":
         return _format_announced_times(state.plan)
     verb = "planned for" if state.phase == "cancelled" else "began at"
-    return f"{verb} {format_utc(state.plan.start_time)}"
+    return f"{verb} {format_unix_time_as_utc(state.plan.start_time)}"
 
 
 def _format_announced_times(plan: EventPlan) -> str:
     closing_text = (
-        f", entries close at {format_utc(plan.closing_time)}" if plan.closing_time < plan.start_time else ""
+        f", entries close at {format_unix_time_as_utc(plan.closing_time)}"
+        if plan.closing_time < plan.start_time
+        else ""
     )
-    return f"begins at {format_utc(plan.start_time)}{closing_text}"
+    return f"begins at {format_unix_time_as_utc(plan.start_time)}{closing_text}"
 
 
 def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:

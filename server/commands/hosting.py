@@ -17,7 +17,7 @@ import anyio
 import anyio.to_thread
 
 from arena.atomic_file import append_line
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, err, out
 from arena.games.catalogue import CATALOGUE
 from arena.match.adjudication import find_unusable_table_reason
@@ -36,7 +36,7 @@ from arena.server.commands.settings_file import (
     LoadedSettings,
     load_settings,
 )
-from arena.server.core.settings import OPEN_EVENT, Pool
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool
 from arena.server.host import Host, open_host
 from arena.server.roles import check_connections, open_edge, open_leader
 from arena.server.settings import (
@@ -48,8 +48,8 @@ from arena.server.settings import (
     TlsSettings,
     WebhookSettings,
 )
-from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_engines
-from arena.server.shell.webhooks import BadWebhook, parse_secret, parse_webhook_url
+from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_house_engines
+from arena.server.shell.webhooks import BadWebhookSetting, parse_signing_key, parse_webhook_url
 from arena.server.store.database import parse_sqlite_path
 from arena.server.store.errors import StoreError, describe_failure, is_transient_error
 from arena.server.store.lease import LeaseLost
@@ -133,10 +133,10 @@ class ReloadableHost:
                 pool=self._pool,
                 house=self._house,
                 tls=self._tls,
-                resumed_event=OPEN_EVENT,
+                resumed_event=OPEN_PLAY_EVENT_NAME,
                 on_record=self.write_result,
             ) as host,
-            host.open_house(),
+            host.open_house_engines(),
         ):
             self._host = host
             err.print(f"listening on {host.url}")
@@ -182,7 +182,7 @@ class ReloadableHost:
                     if not (isinstance(error, StoreError | BusError) or is_transient_error(error)):
                         raise
                     log.warning("%s; trying again", describe_failure(error) or error)
-                await MONOTONIC.sleep(STANDBY_PAUSE_SECONDS)
+                await MONOTONIC_CLOCK.sleep(STANDBY_PAUSE_SECONDS)
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
@@ -311,7 +311,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     Engines other than the default ones are tested when the server starts.
     """
     try:
-        engines = parse_engines(*house.engines)
+        engines = parse_house_engines(*house.engines)
     except HouseEngineError as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
@@ -391,9 +391,9 @@ def _check_origins(settings: ArenaSettings) -> None:
 
 def _check_webhooks(settings: WebhookSettings) -> None:
     """Raise BadSetting for an invalid URL or secret of the webhook."""
-    for name, parse in (("url", parse_webhook_url), ("secret", parse_secret)):
+    for name, parse in (("url", parse_webhook_url), ("secret", parse_signing_key)):
         if settings.url or settings.secret:
             try:
                 parse(getattr(settings, name))
-            except BadWebhook as error:
+            except BadWebhookSetting as error:
                 raise BadSetting(f"webhooks.{name}", str(error)) from None

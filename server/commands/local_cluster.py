@@ -17,7 +17,7 @@ import anyio
 import anyio.abc
 import typer
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.console import CommandError, err
 from arena.processes.private_nats import NatsNotStarted, open_private_nats
 from arena.processes.supervisor import make_supervised_command
@@ -228,7 +228,7 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
                 async with await anyio.connect_tcp(_choose_reachable_host(host), port):
                     break
             except OSError:
-                await MONOTONIC.sleep(POLL_SECONDS)
+                await MONOTONIC_CLOCK.sleep(POLL_SECONDS)
     return None
 
 
@@ -240,7 +240,7 @@ def _choose_reachable_host(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 
-async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC) -> None:
+async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC_CLOCK) -> None:
     """Restart a process whenever it ends, until cancelled."""
     pause_seconds = BACKOFF_SECONDS
     while True:

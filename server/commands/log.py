@@ -17,13 +17,13 @@ from arena.console import (
     Justify,
     OwnGamesOption,
     UsageError,
-    load_account,
+    load_bot_account,
     out,
     print_table,
     register_games,
     write_json,
 )
-from arena.fetch import fetch
+from arena.fetch import fetch_body
 from arena.match.timeline import TimelineEntry
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.web.credentials import make_basic_header
@@ -95,7 +95,7 @@ def log(
     """
     register_games(game)
     if account is not None:
-        bot_account = load_account(account)
+        bot_account = load_bot_account(account)
         url, name, token = url or bot_account.url, name or bot_account.name, token or bot_account.token
     if url and db:
         raise UsageError("--db cannot be combined with --url: a log comes from a database or from a server")
@@ -125,7 +125,7 @@ def log(
         out.print(f"{match_log.winner or 'nobody'} won: {match_log.reason}: {match_log.detail}")
 
 
-def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
+def _fetch_log(url: str, match_id: str, name: str, token: str) -> MatchLog:
     """Ask the server at `url` for the log of a match, as the bot `name` with its token.
 
     Raises CommandError if there is no usable answer, and UsageError for an invalid URL or an empty name.
@@ -136,11 +136,11 @@ def _fetch_log(url: str, match: str, name: str, token: str) -> MatchLog:
     if not name:
         raise UsageError("--url also needs --name, and --token if the host issued one")
     log_url = (
-        f"{'https' if scheme == 'wss' else 'http'}://{server.rstrip('/')}/api/log/{quote(match, safe='')}"
+        f"{'https' if scheme == 'wss' else 'http'}://{server.rstrip('/')}/api/log/{quote(match_id, safe='')}"
     )
     headers = {"Authorization": make_basic_header(name, token)}
     try:
-        return msgspec.json.decode(fetch(url, log_url, MAX_ANSWER_BYTES, headers), type=MatchLog)
+        return msgspec.json.decode(fetch_body(url, log_url, MAX_ANSWER_BYTES, headers), type=MatchLog)
     except msgspec.DecodeError as error:
         raise CommandError(f"{url} did not answer with a match log: {error}") from None
 

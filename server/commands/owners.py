@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, DatabaseOption, JsonOption, err, print_result, print_table
+from arena.console import (
+    CommandError,
+    DatabaseOption,
+    JsonOption,
+    err,
+    print_table,
+    print_table_or_write_json,
+)
 from arena.games.name_hints import did_you_mean
 from arena.server.commands.directives import (
     DurationOption,
@@ -44,7 +51,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
         for summary in summaries
     ]
     columns = ("owner", "bots", "retired", "invited", "banned")
-    print_result(summaries, json, dict.fromkeys(columns, "left"), rows)
+    print_table_or_write_json(summaries, json, dict.fromkeys(columns, "left"), rows)
 
 
 def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:

@@ -15,7 +15,7 @@ from arena.console import (
     Justify,
     UsageError,
     err,
-    print_result,
+    print_table_or_write_json,
     register_game,
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
@@ -118,7 +118,7 @@ def ratings(
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
     ratings_json = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in standings]
-    print_result(ratings_json, json, COLUMNS, _make_table_rows(standings))
+    print_table_or_write_json(ratings_json, json, COLUMNS, _make_table_rows(standings))
 
 
 def _make_table_rows(standings: list[RatingRow]) -> list[list[str]]:

@@ -12,7 +12,7 @@ from arena.console import (
     DatabaseOption,
     JsonOption,
     err,
-    print_result,
+    print_table_or_write_json,
     register_game,
 )
 from arena.server.commands.ratings import GameOption, print_ratings
@@ -55,7 +55,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     """
     seasons = run_on_store(db, load_seasons).list_latest_first()
     rows = [[season.name, season.game, season.closed] for season in seasons]
-    print_result(seasons, json, dict.fromkeys(("season", "game", "closed"), "left"), rows)
+    print_table_or_write_json(seasons, json, dict.fromkeys(("season", "game", "closed"), "left"), rows)
 
 
 def show(

@@ -26,10 +26,10 @@ FILE_HEADER = """\
 class BadSetting(ValueError):
     """Raised when a setting's key is unknown or its value invalid; the message is a one-line reason."""
 
-    def __init__(self, key: str, why: str) -> None:
-        super().__init__(f"{key}: {why}")
+    def __init__(self, key: str, reason: str) -> None:
+        super().__init__(f"{key}: {reason}")
         self.key = key
-        self.why = why
+        self.why = reason
 
 
 class BadSettings(Exception):
@@ -60,7 +60,7 @@ class LoadedSettings:
         """Return `bad_setting` as an error that also names the place of the key: file and line, or option."""
         if bad_setting.key in self.options:
             return BadSettings(f"{self.options[bad_setting.key]}: {bad_setting.why}")
-        line = self.file.find_line(bad_setting.key.split(".")) if self.file else 0
+        line = self.file.find_line_number(bad_setting.key.split(".")) if self.file else 0
         return BadSettings(
             f"{self.file.path}:{line}: {bad_setting}" if self.file and line else str(bad_setting)
         )
@@ -74,7 +74,7 @@ def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> L
     Raises BadSettings if a setting is invalid.
     """
     try:
-        toml_file = None if file is None else TomlFile.read(file)
+        toml_file = None if file is None else TomlFile.read_file(file)
     except BadTomlFile as error:
         raise BadSettings(str(error)) from None
     loaded_settings = LoadedSettings(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, JsonOption, UsageError, err, print_result
+from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table_or_write_json
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
@@ -34,7 +34,7 @@ def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = 
         "bytes a match": bytes_per_match,
     }
     rows |= {f"bytes of {name}": f"{size:,}" for name, size in (stats.tables or {}).items()}
-    print_result(stats, json, {"": "left", "in the store": "right"}, rows.items())
+    print_table_or_write_json(stats, json, {"": "left", "in the store": "right"}, rows.items())
 
 
 def prune_command(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, JsonOption, err, print_result
+from arena.console import DatabaseOption, JsonOption, err, print_table_or_write_json
 from arena.protocol.values import Role
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
 from arena.server.store import tokens
@@ -57,7 +57,7 @@ def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) ->
     columns = ("name", "role", "owner", "created", "rotated", "revoked")
     tokens_json = [{column: getattr(token, column) for column in columns} for token in listed_tokens]
     rows = [[value or "-" for value in token_json.values()] for token_json in tokens_json]
-    print_result(tokens_json, json, dict.fromkeys(columns, "left"), rows)
+    print_table_or_write_json(tokens_json, json, dict.fromkeys(columns, "left"), rows)
 
 
 def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:

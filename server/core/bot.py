@@ -16,16 +16,16 @@ from arena.rating.glicko import Rating
 from arena.server.core.inputs import ClientAdmitted
 from arena.server.core.settings import PoolGame
 
-MAX_RECENT_MATCHES = 32
+MAX_REMEMBERED_RECENT_MATCHES = 32
 """Maximum number of recently finished matches remembered for each bot, to resend their results."""
-RECENT_RESULT_NS = 15_000_000_000
+MAX_RESENT_RESULT_AGE_NS = 15_000_000_000
 """Age up to which the result of a finished match is resent to its bots after a failure, in ns.
 
 If a server process fails, bots may not have received the results of the last seconds.
 """
-ANSWER_PERIOD_NS = 2_000_000_000
+CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
 """Time that a challenged bot gets to answer before the matchmaker may pair it, in ns."""
-MIN_ANSWER_INTERVAL_NS = 20_000_000_000
+MIN_INTERVAL_BETWEEN_ANSWER_PERIODS_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
 
 During an answer period, the matchmaker does not pair a challenged bot, so that the bot can answer. Without the interval,
@@ -44,11 +44,11 @@ class Preferences:
     accepts_pool: bool = True
     """True if the matchmaker may pair the bot; False if the bot plays only by challenge."""
 
-    def accepts(self, pool_game: PoolGame) -> bool:
+    def accepts_game(self, pool_game: PoolGame) -> bool:
         """Return True if the bot plays this game, on its map and at its time control."""
         return self.find_decline_reason(pool_game.game, pool_game.time_control) is None
 
-    def find_decline_reason(self, game: AnyGame, control: TimeControl) -> str | None:
+    def find_decline_reason(self, game: AnyGame, time_control: TimeControl) -> str | None:
         """Return the reason why the bot does not play this game at this time control, such as `it plays chess only`.
 
         Return None if the bot plays it.
@@ -57,7 +57,7 @@ class Preferences:
             return f"it plays {', '.join(sorted(self.games))} only"
         if self.maps and isinstance(name := game.setup().get("map"), str) and name not in self.maps:
             return f"it plays on {', '.join(sorted(self.maps))} only"
-        if self.time_controls and str(control) not in self.time_controls:
+        if self.time_controls and str(time_control) not in self.time_controls:
             return f"it plays at {', '.join(sorted(self.time_controls))} only"
         return None
 
@@ -67,9 +67,9 @@ def hash_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()
 
 
-def has_hash(secret: str, hash: bytes) -> bool:
-    """Return True if `secret` has this hash; always False if `secret` or `hash` is empty."""
-    return bool(secret) and hmac.compare_digest(hash, hash_secret(secret))
+def matches_hash(secret: str, expected_hash: bytes) -> bool:
+    """Return True if `secret` has this hash; always False if `secret` or `expected_hash` is empty."""
+    return bool(secret) and hmac.compare_digest(expected_hash, hash_secret(secret))
 
 
 @dataclass(eq=False, slots=True)
@@ -120,21 +120,21 @@ class LobbyBot:
         return self.ratings.get(game, Rating()).rating
 
     @property
-    def has_capacity(self) -> bool:
+    def has_capacity_for_match(self) -> bool:
         """True while the bot plays fewer matches than its capacity."""
         return len(self.matches) < self.capacity
 
     @property
-    def is_free(self) -> bool:
+    def is_free_for_match(self) -> bool:
         """True while the bot is connected and accepts another match."""
-        return self.client is not None and self.has_capacity and self.quota != 0
+        return self.client is not None and self.has_capacity_for_match and self.quota != 0
 
-    def is_session_secret(self, secret: str, stored_hash: bytes) -> bool:
-        """Return True if `secret` is the secret of the bot's session.
+    def is_session_secret(self, session_secret: str, stored_hash: bytes) -> bool:
+        """Return True if `session_secret` is the secret of the bot's session.
 
         stored_hash  hash of the secret in the store, which is used only if the core has no session of this bot
         """
-        return has_hash(secret, self.session or stored_hash)
+        return matches_hash(session_secret, self.session or stored_hash)
 
     def apply_hello(self, admission: ClientAdmitted, max_matches: int) -> None:
         """Set the bot's data from its admission, which contains the bot's `hello` message.
@@ -163,66 +163,73 @@ class LobbyBot:
         )
         self.ratings = dict(admission.ratings)
 
-    def set_owner(self, owner: str) -> None:
+    def set_owner(self, owner_name: str) -> None:
         """Record the owner of the bot's token. Until this call, the bot's address stands for the owner."""
-        self.owner, self.is_owner_address = owner, False
+        self.owner, self.is_owner_address = owner_name, False
 
-    def shares_owner(self, other: LobbyBot) -> bool:
+    def has_same_owner_as(self, other: LobbyBot) -> bool:
         """Return True if both bots have the same owner. Such bots play no rated matches with each other.
 
         Bots that share only an address do not count as having the same owner.
         """
         return self.owner == other.owner and not (self.is_owner_address or other.is_owner_address)
 
-    def open_session(self, secret: str) -> None:
+    def begin_session(self, session_secret: str) -> None:
         """Start a new session with this secret, and forget the recent matches of an earlier session."""
-        self.session = hash_secret(secret)
+        self.session = hash_secret(session_secret)
         self.recent_matches, self.keeps_session = [], False
 
-    def restore_session(self, session: bytes, now: int) -> None:
-        """Restore the session whose secret has the hash `session`. The bot counts as disconnected since `now`."""
-        self.session, self.disconnect_time = session, now
+    def restore_session(self, session_hash: bytes, now_ns: int) -> None:
+        """Restore the session whose secret has the hash `session_hash`. The bot counts as disconnected since `now_ns`."""
+        self.session, self.disconnect_time = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
         """From now on, keep the session for some time (`CoreSettings.grace_ms`) after a disconnect, instead of ending it at once."""
         self.keeps_session = True
 
-    def mark_disconnected(self, now: int) -> None:
-        """Mark the bot as disconnected since `now`."""
+    def mark_disconnected(self, now_ns: int) -> None:
+        """Mark the bot as disconnected since `now_ns`."""
         self.client = self.answer_period_start = None
-        self.disconnect_time = now
+        self.disconnect_time = now_ns
 
-    def set_quota(self, quota: int) -> None:
-        self.quota = quota
+    def set_match_quota(self, remaining_matches: int) -> None:
+        self.quota = remaining_matches
 
-    def use_quota(self) -> None:
+    def count_match_against_quota(self) -> None:
         """Subtract a new match from the bot's quota of further matches, if it has one."""
         if self.quota:
             self.quota -= 1
 
-    def take_seat(self, match: str, player: Player) -> None:
-        self.matches[match] = player
+    def add_match_in_progress(self, match_id: str, player: Player) -> None:
+        self.matches[match_id] = player
 
-    def leave_seat(self, match: str, now: int) -> None:
-        """Leave the seat in a match that ended at `now`, and remember the match as recently finished."""
-        self.matches.pop(match, None)
-        self.recent_matches = [*self.recent_matches[1 - MAX_RECENT_MATCHES :], (now, match)]
+    def move_match_to_recent(self, match_id: str, now_ns: int) -> None:
+        """Leave the seat in a match that ended at `now_ns`, and remember the match as recently finished."""
+        self.matches.pop(match_id, None)
+        self.recent_matches = [*self.recent_matches[1 - MAX_REMEMBERED_RECENT_MATCHES :], (now_ns, match_id)]
 
-    def list_recent_match_ids(self, now: int) -> list[str]:
-        """Return the ids of matches that ended at most `RECENT_RESULT_NS` ago, whose results the bot may have missed."""
-        return [match for end_time, match in self.recent_matches if now - end_time <= RECENT_RESULT_NS]
+    def list_recent_match_ids(self, now_ns: int) -> list[str]:
+        """Return the ids of matches that ended at most `MAX_RESENT_RESULT_AGE_NS` ago, whose results the bot may have missed."""
+        return [
+            match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
+        ]
 
-    def was_end_sent_after(self, match: str, time: int) -> bool:
-        """Return True if `match` is a recently finished match of the bot whose `end` message was sent after `time` (ns)."""
-        return any(match == match_id and time < end_time for end_time, match_id in self.recent_matches)
+    def was_end_sent_after(self, match: str, sent_time_ns: int) -> bool:
+        """Return True if `match` is a recently finished match of the bot whose `end` message was sent after `sent_time_ns` (ns)."""
+        return any(
+            match == match_id and sent_time_ns < end_time for end_time, match_id in self.recent_matches
+        )
 
-    def open_answer_period(self, now: int) -> None:
-        """Keep the matchmaker from pairing the bot for `ANSWER_PERIOD_NS`, so that the bot can answer challenges.
+    def begin_answer_period(self, now_ns: int) -> None:
+        """Keep the matchmaker from pairing the bot for `CHALLENGE_ANSWER_PERIOD_NS`, so that the bot can answer challenges.
 
-        Do nothing if the last such period started less than `MIN_ANSWER_INTERVAL_NS` ago.
+        Do nothing if the last such period started less than `MIN_INTERVAL_BETWEEN_ANSWER_PERIODS_NS` ago.
         """
-        if self.answer_period_start is None or now >= self.answer_period_start + MIN_ANSWER_INTERVAL_NS:
-            self.answer_period_start = now
+        if (
+            self.answer_period_start is None
+            or now_ns >= self.answer_period_start + MIN_INTERVAL_BETWEEN_ANSWER_PERIODS_NS
+        ):
+            self.answer_period_start = now_ns
 
     def make_listing_entry(self, suspension_reason: str, *, is_house_engine: bool) -> ListedBot:
         """Return the bot's entry in the `listing` message.

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from arena.server.core.event_state import EventPlan, Recurrence
 
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-INTERVAL_DAYS = {"day": 1, "week": 7}
+WEEKDAY_ABBREVIATIONS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAYS_BY_RECURRENCE_INTERVAL = {"day": 1, "week": 7}
 """Length of each interval at which an event may repeat, in days."""
 
 _START_TIME_PATTERN = re.compile(
@@ -24,27 +24,27 @@ class BadStartTime(ValueError):
     """Raised for an invalid time or time zone. The one-line message shows a valid form."""
 
 
-def find_zone(name: str) -> ZoneInfo:
+def find_time_zone(zone_name: str) -> ZoneInfo:
     """Return the time zone of that name. Raises BadStartTime if there is none."""
     try:
-        return ZoneInfo(name)
+        return ZoneInfo(zone_name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise BadStartTime(
-            f"no time zone is called {name!r:.40}: use a name such as Europe/Berlin or UTC"
+            f"no time zone is called {zone_name!r:.40}: use a name such as Europe/Berlin or UTC"
         ) from None
 
 
-def find_next_start_time(local_time: str, zone: str, after_time: int) -> int:
-    """Return the first Unix time after `after_time`, in seconds, at which clocks in the time zone `zone` show `local_time`.
+def find_next_start_time(local_time: str, zone: str, after_unix_s: int) -> int:
+    """Return the first Unix time after `after_unix_s`, in seconds, at which clocks in the time zone `zone` show `local_time`.
 
     `local_time` is written `Fri 20:00`, `20:00` or `2026-11-27 20:00`. A full date is returned even if it lies before
-    `after_time`. Raises BadStartTime if `local_time` or `zone` is invalid, or if daylight saving time skips that time.
+    `after_unix_s`. Raises BadStartTime if `local_time` or `zone` is invalid, or if daylight saving time skips that time.
     """
     parts = _START_TIME_PATTERN.fullmatch(local_time.strip())
     day = (parts["day"] or "")[:3].lower() if parts else ""
-    if parts is None or (day and day not in WEEKDAYS):
+    if parts is None or (day and day not in WEEKDAY_ABBREVIATIONS):
         raise BadStartTime(f"{local_time!r:.40} is not a time: write Fri 20:00, 20:00 or 2026-11-27 20:00")
-    time_zone = find_zone(zone)
+    time_zone = find_time_zone(zone)
     try:
         hours, minutes = parts["time"].split(":")
         time_of_day = time(int(hours), int(minutes))
@@ -54,12 +54,12 @@ def find_next_start_time(local_time: str, zone: str, after_time: int) -> int:
         raise BadStartTime(
             f"{local_time!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
         ) from None
-    today = datetime.fromtimestamp(after_time, time_zone).date()
+    today = datetime.fromtimestamp(after_unix_s, time_zone).date()
     for days_ahead in range(9):
         day_candidate = today + timedelta(days=days_ahead)
-        if (not day or day_candidate.weekday() == WEEKDAYS.index(day)) and _make_unix_time_s(
+        if (not day or day_candidate.weekday() == WEEKDAY_ABBREVIATIONS.index(day)) and _make_unix_time_s(
             day_candidate, time_of_day, time_zone
-        ) > after_time:
+        ) > after_unix_s:
             return _make_unix_time_s(day_candidate, time_of_day, time_zone)
     raise BadStartTime(
         f"{local_time!r:.40} does not exist in {zone} in the next seven days, because daylight saving time skips it: choose another time"
@@ -70,28 +70,28 @@ def _make_unix_time_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
     return round(datetime.combine(day, time_of_day, zone).timestamp())
 
 
-def find_last_time_until(local_time: str, zone: str, end_time: int) -> int:
-    """Return the latest Unix time, no later than `end_time`, at which clocks in `zone` show `local_time`.
+def find_last_occurrence_until(local_time: str, time_zone: str, end_unix_s: int) -> int:
+    """Return the latest Unix time, no later than `end_unix_s`, at which clocks in `time_zone` show `local_time`.
 
     Raises BadStartTime as `find_next_start_time` does.
     """
     # Search from eight days earlier: `local_time` may name a day of the week, and a day may have 25 hours.
-    last_time = find_next_start_time(local_time, zone, end_time - 8 * 24 * 3600)
-    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= end_time:
+    last_time = find_next_start_time(local_time, time_zone, end_unix_s - 8 * 24 * 3600)
+    while last_time < (next_time := find_next_start_time(local_time, time_zone, last_time)) <= end_unix_s:
         last_time = next_time
     return last_time
 
 
-def plan_next_event(plan: EventPlan, after_time: int) -> EventPlan | None:
+def plan_next_event(plan: EventPlan, after_unix_s: int) -> EventPlan | None:
     """Return the plan of the event that follows `plan` in its series.
 
     Return None if `plan` does not repeat, or if its start time has a full date, which comes only once. The next event
-    begins after the event of `plan`, and after Unix time `after_time`, in seconds.
+    begins after the event of `plan`, and after Unix time `after_unix_s`, in seconds.
     """
     if plan.recurrence is None:
         return None
     recurrence, start_time = plan.recurrence, plan.start_time
-    while start_time <= max(after_time, plan.start_time):
+    while start_time <= max(after_unix_s, plan.start_time):
         next_time = find_next_start_time(
             recurrence.start_time, recurrence.zone, start_time + (recurrence.days - 1) * 24 * 3600
         )
@@ -100,24 +100,24 @@ def plan_next_event(plan: EventPlan, after_time: int) -> EventPlan | None:
         start_time = next_time
     closing_time = start_time
     if recurrence.closing_time:
-        closing_time = find_last_time_until(recurrence.closing_time, recurrence.zone, start_time)
+        closing_time = find_last_occurrence_until(recurrence.closing_time, recurrence.zone, start_time)
     return replace(
         plan,
-        event=make_event_name(plan.series, recurrence, start_time),
+        event=make_series_event_name(plan.series, recurrence, start_time),
         uid=sha256(f"{plan.uid} {start_time}".encode()).hexdigest()[:32],
         start_time=start_time,
         closing_time=closing_time,
     )
 
 
-def make_event_name(series: str, recurrence: Recurrence, start_time: int) -> str:
-    """Return the name of the event of a series that begins at Unix time `start_time`, in seconds.
+def make_series_event_name(series_name: str, recurrence: Recurrence, start_unix_s: int) -> str:
+    """Return the name of the event of a series that begins at Unix time `start_unix_s`, in seconds.
 
     The name consists of the name of the series and the local date, as in `friday-2026-11-27`.
     """
-    return f"{series}-{datetime.fromtimestamp(start_time, find_zone(recurrence.zone)):%Y-%m-%d}"
+    return f"{series_name}-{datetime.fromtimestamp(start_unix_s, find_time_zone(recurrence.zone)):%Y-%m-%d}"
 
 
-def format_utc(seconds: int) -> str:
+def format_unix_time_as_utc(unix_seconds: int) -> str:
     """Return a Unix time in ISO 8601, as in `2026-11-27T20:00:00Z`."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -24,19 +24,19 @@ from arena.protocol.values import Players
 from arena.server.core.bot import LobbyBot
 from arena.server.core.house_engines import MAX_CHALLENGE_WAIT_MS, HouseEngines
 from arena.server.core.ids import RandomIds
-from arena.server.core.lobby import DRAINING_REASON, Lobby, RequestRefused
+from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import HOUSE_PREFIX, OPEN_EVENT
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, OPEN_PLAY_EVENT_NAME
 
-MAX_COMPARED_NAMES = 100
+MAX_NAMES_COMPARED_FOR_SUGGESTION = 100
 """Maximum number of bots whose names are compared with an unknown opponent's, to suggest the nearest one.
 
 A comparison takes about 10 µs.
 """
-MARGIN_MS = 100
+CHALLENGE_MATCH_MARGIN_MS = 100
 """Extra time allowed on each move of a challenge match for network delay, in ms."""
-READY_MS = 30_000
+CHALLENGE_MATCH_READY_MS = 30_000
 """Time for a bot to get ready for a challenge match, in ms. The bot may first have to compile its engine."""
 SAME_OWNER_REASON = "both bots have the same owner, so their matches are not rated: send rated false"
 """Reason for refusing a rated challenge between two bots of one owner."""
@@ -99,10 +99,14 @@ class ChallengeHandler:
             case Accept(id):
                 self._handle_accept(bot, id)
             case Decline(id, reason):
-                self._send_outcome(self._open_challenges.decline(bot.name, id), "declined", reason)
+                self._send_challenge_outcome(
+                    self._open_challenges.close_as_declined(bot.name, id), "declined", reason
+                )
             case Withdraw(id):
-                self._send_outcome(self._open_challenges.withdraw(bot.name, id), "withdrawn")
-        self._lobby.mark_changed()
+                self._send_challenge_outcome(
+                    self._open_challenges.close_as_withdrawn(bot.name, id), "withdrawn"
+                )
+        self._lobby.mark_listing_changed()
 
     def send_challenges_to(self, bot: LobbyBot) -> None:
         """Send a newly connected bot the open challenges to it.
@@ -112,119 +116,125 @@ class ChallengeHandler:
         if bot.name in self._house:
             return
         for challenge in self._open_challenges.list_addressed_to(bot.name):
-            self._lobby.send(bot, challenge.to_message(self._lobby.now))
-            bot.open_answer_period(self._lobby.now)
-            self._lobby.mark_changed(bot)
+            self._lobby.send_to_bot(bot, challenge.make_challenged_message(self._lobby.now))
+            bot.begin_answer_period(self._lobby.now)
+            self._lobby.mark_listing_changed(bot)
 
-    def close_challenges_of(self, bot: LobbyBot) -> None:
+    def close_challenges_of_departed_bot(self, bot: LobbyBot) -> None:
         """Close the challenges from and to a disconnected bot.
 
         Challenges to one of the server's own engines stay open, and wait until the engine reconnects.
         """
-        self._house.requeue(bot.name)
+        self._house.requeue_offers_of(bot.name)
         for challenge in self._open_challenges.list_involving(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
-                self._send_outcome(
-                    self._open_challenges.close(challenge.id), "withdrawn", f"{bot.name} has disconnected"
+                self._send_challenge_outcome(
+                    self._open_challenges.close_challenge(challenge.id),
+                    "withdrawn",
+                    f"{bot.name} has disconnected",
                 )
 
-    def withdraw_all(self, name: str, why: str) -> None:
-        """Close all challenges from or to a bot, and send `why` to the bots concerned as the reason."""
-        for challenge in self._open_challenges.list_involving(name):
-            self._send_outcome(self._open_challenges.close(challenge.id), "withdrawn", why)
+    def close_all_involving(self, bot_name: str, reason: str) -> None:
+        """Close all challenges from or to a bot, and send `reason` to the bots concerned as the reason."""
+        for challenge in self._open_challenges.list_involving(bot_name):
+            self._send_challenge_outcome(
+                self._open_challenges.close_challenge(challenge.id), "withdrawn", reason
+            )
 
-    def expire_challenge(self, id: str) -> None:
+    def expire_challenge(self, challenge_id: str) -> None:
         """Close a challenge if it has expired; otherwise schedule its next check. Do nothing if it is closed already."""
-        challenge = self._open_challenges.find(id)
+        challenge = self._open_challenges.find_challenge(challenge_id)
         if challenge is None:
             return
         if self._lobby.now >= challenge.expiry_time:
-            self._send_outcome(self._open_challenges.close(id), "expired")
+            self._send_challenge_outcome(self._open_challenges.close_challenge(challenge_id), "expired")
         else:
-            self._lobby.deadlines.schedule(("challenge", id), challenge.expiry_time)
+            self._lobby.deadlines.schedule_check(("challenge", challenge_id), challenge.expiry_time)
 
     def _handle_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
         lobby, settings = self._lobby, self._lobby.settings
         if lobby.is_draining:
-            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
+            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
         self._open_challenges.check_new_challenge(bot.name, challenge, settings.limits.open_challenges)
         game = make_challenge_game(challenge, settings.limits.territories)
         if bot.is_guest:
-            self._house.check_guest(bot, challenge)
+            self._house.check_guest_challenge(bot, challenge)
         target = lobby.bots.get(challenge.opponent)
         if target is not None and target.client is None:
             target = None
         is_house_engine = challenge.opponent in self._house
         if challenge.opponent and target is None and not is_house_engine:
-            has_house_prefix = challenge.opponent.startswith(HOUSE_PREFIX)
+            has_house_prefix = challenge.opponent.startswith(HOUSE_ENGINE_NAME_PREFIX)
             code = Code.BAD_CHALLENGE if has_house_prefix else Code.OPPONENT_UNAVAILABLE
             raise RequestRefused(code, self._describe_unknown_bot(challenge.opponent, bot.name))
         if target is not None:
-            self._check_target(target, challenge, game)
-            if challenge.rated and bot.shares_owner(target):
+            self._require_acceptable_challenge(target, challenge, game)
+            if challenge.rated and bot.has_same_owner_as(target):
                 raise RequestRefused(Code.BAD_CHALLENGE, SAME_OWNER_REASON)
         expiry_time = (
             lobby.now + (MAX_CHALLENGE_WAIT_MS if is_house_engine else CHALLENGE_LIFETIME_MS) * NS_PER_MS
         )
-        open_challenge = self._open_challenges.add(bot.name, challenge, game, expiry_time)
-        lobby.deadlines.schedule(("challenge", open_challenge.id), expiry_time)
-        lobby.mark_changed(target)  # a challenged bot may have to leave the pool for a while
-        lobby.send(bot, open_challenge.to_message(lobby.now))
+        open_challenge = self._open_challenges.open_challenge(bot.name, challenge, game, expiry_time)
+        lobby.deadlines.schedule_check(("challenge", open_challenge.id), expiry_time)
+        lobby.mark_listing_changed(target)  # a challenged bot may have to leave the pool for a while
+        lobby.send_to_bot(bot, open_challenge.make_challenged_message(lobby.now))
         if is_house_engine:
             self._queue_for_house(open_challenge, bot)
         elif target is not None:
-            lobby.send(target, open_challenge.to_message(lobby.now))
-            if target.is_free:
-                target.open_answer_period(lobby.now)
+            lobby.send_to_bot(target, open_challenge.make_challenged_message(lobby.now))
+            if target.is_free_for_match:
+                target.begin_answer_period(lobby.now)
 
-    def _describe_unknown_bot(self, name: str, challenger: str) -> str:
-        house_names = (entry.name for entry in self._house.list_entries())
-        other_names = (bot.name for bot in self._lobby.list_connected_bots() if bot.name != challenger)
-        known_names = islice(chain(house_names, other_names), MAX_COMPARED_NAMES)
-        return f"no bot called {name!r:.70} is connected{did_you_mean(name, known_names)}"
+    def _describe_unknown_bot(self, bot_name: str, challenger_name: str) -> str:
+        house_names = (entry.name for entry in self._house.list_listing_entries())
+        other_names = (bot.name for bot in self._lobby.list_connected_bots() if bot.name != challenger_name)
+        known_names = islice(chain(house_names, other_names), MAX_NAMES_COMPARED_FOR_SUGGESTION)
+        return f"no bot called {bot_name!r:.70} is connected{did_you_mean(bot_name, known_names)}"
 
     @staticmethod
-    def _check_target(target: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
-        why = target.preferences.find_decline_reason(game, challenge.time_control)
+    def _require_acceptable_challenge(challenged_bot: LobbyBot, challenge: Challenge, game: AnyGame) -> None:
+        why = challenged_bot.preferences.find_decline_reason(game, challenge.time_control)
         if why is not None:
             raise RequestRefused(
                 Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} does not play such matches: {why}"
             )
-        if target.quota == 0:
+        if challenged_bot.quota == 0:
             raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} takes no more matches")
 
     def _queue_for_house(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
-        refused_id = self._house.enqueue(challenge, bot)
+        refused_id = self._house.enqueue_challenge(challenge, bot)
         if refused_id is not None:
             why = "too many challenges wait for the server's own bots: try again later"
-            self._send_outcome(self._open_challenges.close(refused_id), "refused", why)
-        self._house.offer_next()
+            self._send_challenge_outcome(self._open_challenges.close_challenge(refused_id), "refused", why)
+        self._house.offer_next_challenges()
 
-    def _handle_accept(self, bot: LobbyBot, id: str) -> None:
+    def _handle_accept(self, bot: LobbyBot, challenge_id: str) -> None:
         if bot.is_guest:
             raise RequestRefused(
                 Code.BAD_CHALLENGE, "a guest cannot accept challenges; ask the host for a token"
             )
         if self._lobby.is_draining:
-            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REASON)
-        challenge = self._open_challenges.accept(bot.name, id)
+            raise RequestRefused(Code.SHUTTING_DOWN, DRAINING_REFUSAL_REASON)
+        challenge = self._open_challenges.close_as_accepted(bot.name, challenge_id)
         # The challenger is still connected, because the challenges of a bot are closed when the bot disconnects.
         challenger = self._lobby.bots[challenge.challenger]
-        busy_bot = next((candidate for candidate in (challenger, bot) if not candidate.is_free), None)
+        busy_bot = next(
+            (candidate for candidate in (challenger, bot) if not candidate.is_free_for_match), None
+        )
         if busy_bot is not None:
-            self._send_outcome(
+            self._send_challenge_outcome(
                 challenge,
                 "refused",
                 f"{busy_bot.name} already plays as many matches as it accepts",
                 accepter=bot.name,
             )
             return
-        if challenge.request.rated and bot.shares_owner(challenger):
-            self._send_outcome(challenge, "refused", SAME_OWNER_REASON, accepter=bot.name)
+        if challenge.request.rated and bot.has_same_owner_as(challenger):
+            self._send_challenge_outcome(challenge, "refused", SAME_OWNER_REASON, accepter=bot.name)
             return
         terms = self._make_terms(challenge, challenger, bot)
-        self._house.begin_match(challenge.id, terms.match)
-        self._send_outcome(challenge, "accepted", match=terms.match, accepter=bot.name)
+        self._house.pass_slot_to_match(challenge.id, terms.match)
+        self._send_challenge_outcome(challenge, "accepted", match_id=terms.match, accepter=bot.name)
         self._open_match(terms)
 
     def _make_terms(self, challenge: OpenChallenge, challenger: LobbyBot, bot: LobbyBot) -> Terms:
@@ -236,37 +246,37 @@ class ChallengeHandler:
             case None:
                 seats = self._history.assign_seats(challenger.name, bot.name)
         return Terms(
-            match=self._ids.next_hex(),
-            event=OPEN_EVENT,
+            match=self._ids.make_next_hex_id(),
+            event=OPEN_PLAY_EVENT_NAME,
             game=challenge.game,
             players=Players(*seats),
             time_control=challenge.request.time_control,
-            margin_ms=MARGIN_MS,
-            ready_ms=READY_MS,
+            margin_ms=CHALLENGE_MATCH_MARGIN_MS,
+            ready_ms=CHALLENGE_MATCH_READY_MS,
             adjudication=self._lobby.settings.adjudication,
             rated=challenge.request.rated,
             total_ms=self._house.compute_max_total_ms(challenge, challenger),
         )
 
-    def _send_outcome(
+    def _send_challenge_outcome(
         self,
         challenge: OpenChallenge,
         outcome: ChallengeOutcome,
         detail: str = "",
         *,
-        match: str | None = None,
+        match_id: str | None = None,
         accepter: str = "",
     ) -> None:
         """Send the outcome of a closed challenge to the challenger, the opponent and `accepter`.
 
         detail    reason for the outcome, for people; may be empty
-        match     id of the match that an accepted challenge leads to; None for any other outcome
+        match_id  id of the match that an accepted challenge leads to; None for any other outcome
         accepter  name of the bot that accepted the challenge, or tried to; empty if there was none
         """
         self._house.forget_challenge(challenge.id)
-        self._lobby.deadlines.cancel(("challenge", challenge.id))
-        message = ChallengeOver(challenge.id, outcome, detail, match)
+        self._lobby.deadlines.cancel_check(("challenge", challenge.id))
+        message = ChallengeOver(challenge.id, outcome, detail, match_id)
         for name in dict.fromkeys((challenge.challenger, challenge.request.opponent, accepter)):
-            self._lobby.send(self._lobby.bots.get(name), message)
+            self._lobby.send_to_bot(self._lobby.bots.get(name), message)
         opponent = self._lobby.bots.get(challenge.request.opponent)
-        self._lobby.mark_changed(opponent)
+        self._lobby.mark_listing_changed(opponent)

@@ -56,7 +56,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.event_state import EventState
-from arena.server.core.events import Events
+from arena.server.core.events import HostedEvents
 from arena.server.core.hello_names import check_hello_names
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.ids import RandomIds
@@ -84,10 +84,10 @@ from arena.server.core.inputs import (
     TurnSent,
     get_edge_number,
 )
-from arena.server.core.listing import Listings
+from arena.server.core.listing import ListingPublisher
 from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, make_unknown_match_refusal
-from arena.server.core.matches import Matches
-from arena.server.core.matchmaker import PAIRING_DELAY_NS, Matchmaker
+from arena.server.core.matches import CurrentMatches
+from arena.server.core.matchmaker import DELAY_FROM_CHANGE_TO_PAIRING_NS, Matchmaker
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import CoreSettings, PoolGame
@@ -98,20 +98,20 @@ from arena.server.core.suspensions import BotSuspensions
 class Core:
     """State machine of an arena. A single task calls `handle`, with the inputs in the order of their arrival."""
 
-    def __init__(self, settings: CoreSettings, seed: bytes, now: int) -> None:
-        """Create the core of an empty arena at time `now` (monotonic ns). `seed`: random bytes, new for each core."""
+    def __init__(self, settings: CoreSettings, seed: bytes, now_ns: int) -> None:
+        """Create the core of an empty arena at time `now_ns` (monotonic ns). `seed`: random bytes, new for each core."""
         ids = RandomIds(seed)
-        self._lobby = lobby = Lobby(settings, now)
+        self._lobby = lobby = Lobby(settings, now_ns)
         self._suspensions = suspensions = BotSuspensions()
-        history = PairingHistory(ids.next_hex())
-        self._open_challenges = open_challenges = OpenChallenges(ids.next_hex(8))
+        history = PairingHistory(ids.make_next_hex_id())
+        self._open_challenges = open_challenges = OpenChallenges(ids.make_next_hex_id(8))
         self._house = house = HouseEngines(lobby, open_challenges)
-        self._matches = matches = Matches(lobby, house, open_challenges, history, suspensions)
-        self._events = events = Events(lobby, matches, house)
+        self._matches = matches = CurrentMatches(lobby, house, open_challenges, history, suspensions)
+        self._events = events = HostedEvents(lobby, matches, house)
         self._challenges = ChallengeHandler(lobby, open_challenges, house, history, ids, matches.open_match)
         self._matchmaker = Matchmaker(lobby, open_challenges, suspensions, history, ids, events.is_reserved)
-        self._listings = Listings(
-            lobby, matches.rooms, house, open_challenges, suspensions, events.list_entries
+        self._listings = ListingPublisher(
+            lobby, matches.rooms, house, open_challenges, suspensions, events.list_listing_entries
         )
         self.next_deadline: int | None = None
         """Time at which the core needs a `Tick` if no other input comes first, in ns; None if nothing is due."""
@@ -125,24 +125,24 @@ class Core:
             ClientDisconnected: self._handle_disconnection,
             MatchRequested: lambda request: matches.request_match(request.terms),
             MatchWithdrawn: lambda withdrawal: matches.withdraw_request(withdrawal.match),
-            MatchPlayed: lambda match: matches.record_played(match.terms, match.record),
-            BotCrashed: self._handle_crash,
+            MatchPlayed: lambda match: matches.record_match_played_elsewhere(match.terms, match.record),
+            BotCrashed: self._handle_bot_crash,
             HouseEngineFailed: self._handle_house_failure,
-            StartDraining: lambda _: lobby.drain(),
-            ApplySettings: lambda change: lobby.reconfigure(change.settings),
-            RestoreMatches: self._handle_restore,
+            StartDraining: lambda _: lobby.stop_beginning_matches(),
+            ApplySettings: lambda change: lobby.apply_settings(change.settings),
+            RestoreMatches: self._handle_match_restoration,
             HostCommand: events.handle_command,
             StoreRecovered: lambda _: matches.restart_turns(list(matches.rooms)),
             EdgeDisconnected: self._handle_edge_disconnection,
             EdgeResynced: self._handle_edge_resync,
-            RatingChanged: self._handle_rating,
+            RatingChanged: self._handle_rating_change,
             SeasonClosed: self._handle_season_end,
             OwnerResolved: self._handle_owner_resolved,
         }
         self._client_handlers: dict[type, Callable[[LobbyClient, Any], None]] = {
             Watch: self._handle_watch,
             Unwatch: self._handle_unwatch,
-            Browse: lambda client, _: self._listings.browse(client),
+            Browse: lambda client, _: self._listings.send_listing_and_follow(client),
             Ping: lambda client, _: lobby.effects.append(SendToClient(client.id, Pong())),
             Hello: self._refuse_second_hello,
         }
@@ -152,18 +152,18 @@ class Core:
             Accept: self._challenges.handle,
             Decline: self._challenges.handle,
             Withdraw: self._challenges.handle,
-            EnterEvent: lambda bot, message: events.enter(bot, message.event),
-            LeaveEvent: lambda bot, message: events.leave(bot, message.event),
+            EnterEvent: lambda bot, message: events.enter_bot(bot, message.event),
+            LeaveEvent: lambda bot, message: events.withdraw_bot(bot, message.event),
         }
         """Handlers of the messages that only bots may send, besides `Move`, `Ready` and `Resign`."""
 
-    def handle(self, input: Input, now: int) -> list[Effect]:
-        """Handle an input at time `now` (monotonic ns), and return its effects."""
+    def handle(self, input: Input, now_ns: int) -> list[Effect]:
+        """Handle an input at time `now_ns` (monotonic ns), and return its effects."""
         lobby = self._lobby
-        effects = lobby.begin_input(now)
+        effects = lobby.begin_handling_input(now_ns)
         self._input_handlers[type(input)](input)
         if lobby.change_count != self._handled_change_count:
-            self._react_to_changes()
+            self._schedule_work_after_changes()
         self.next_deadline = lobby.deadlines.next_check_time
         return effects
 
@@ -174,66 +174,66 @@ class Core:
         """Number of matches in progress."""
         return len(self._matches.rooms)
 
-    def count_suspended(self, now: int) -> int:
-        return self._suspensions.count_suspended(now)
+    def count_suspended_bots(self, now_ns: int) -> int:
+        return self._suspensions.count_suspended_bots(now_ns)
 
-    def is_match_in_progress(self, match: str) -> bool:
-        return match in self._matches.rooms
+    def is_match_in_progress(self, match_id: str) -> bool:
+        return match_id in self._matches.rooms
 
     @property
     def events(self) -> list[EventState]:
         """Events that are open or in progress."""
-        return self._events.states
+        return self._events.event_states
 
     @property
     def connected_bots(self) -> list[LobbyBot]:
         """Connected bots, in the order in which their names were first seen."""
         return self._lobby.list_connected_bots()
 
-    def find_bot(self, name: str) -> LobbyBot | None:
+    def find_bot(self, bot_name: str) -> LobbyBot | None:
         """Return the bot of that name; None unless the bot is connected, plays a match, or may still resume its session."""
-        return self._lobby.bots.get(name)
+        return self._lobby.bots.get(bot_name)
 
     # consequences of changes
 
-    def _react_to_changes(self) -> None:
+    def _schedule_work_after_changes(self) -> None:
         """Begin the requested matches whose bots are now free, and schedule checks of the pool, the events and the listing."""
         lobby = self._lobby
-        self._matches.begin_requested()
+        self._matches.begin_requested_matches()
         self._events.schedule_check()
         self._handled_change_count = lobby.change_count
         if lobby.changed_bots or len(self._open_challenges):
-            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + PAIRING_DELAY_NS)
+            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + DELAY_FROM_CHANGE_TO_PAIRING_NS)
         self._listings.schedule_publication()
 
     def _handle_tick(self, tick: Tick) -> None:
         lobby = self._lobby
-        self._matches.record_stall(tick.stalled_ns)
-        for kind, name in lobby.deadlines.pop_due(lobby.now):
+        self._matches.record_server_stall(tick.stalled_ns)
+        for kind, name in lobby.deadlines.pop_due_keys(lobby.now):
             match kind:
                 case "match":
-                    self._matches.check_deadlines(name)
+                    self._matches.handle_passed_deadlines(name)
                 case "challenge":
                     self._challenges.expire_challenge(name)
                 case "bot":
-                    self._recheck_bot(name)
+                    self._recheck_disconnected_bot(name)
                 case "matchmaker":
                     self._run_matchmaker()
                 case "listing":
-                    self._listings.publish()
+                    self._listings.publish_listing()
                 case "event":
-                    self._events.begin_due_matches()
+                    self._events.begin_due_events_and_matches()
 
-    def _recheck_bot(self, name: str) -> None:
+    def _recheck_disconnected_bot(self, bot_name: str) -> None:
         """Let the matchmaker consider a bot again, or forget a bot that was disconnected longer than `grace_ms`."""
-        bot = self._lobby.bots.get(name)
+        bot = self._lobby.bots.get(bot_name)
         if bot is not None:
-            self._lobby.mark_changed(bot)
+            self._lobby.mark_listing_changed(bot)
             self._lobby.forget_if_expired(bot)
 
     def _run_matchmaker(self) -> None:
         """Offer waiting challenges to the server's own engines, and begin matches between waiting bots."""
-        self._house.offer_next()
+        self._house.offer_next_challenges()
         for terms in self._matchmaker.pair_waiting_bots(self._matches.load):
             self._matches.open_match(terms)
 
@@ -245,7 +245,7 @@ class Core:
         try:
             resumes_session = self._lobby.check_admission(admission)
             if admission.hello.role == "bot" and not resumes_session and not self._lobby.settings.event:
-                check_hello_names(admission.hello, self._list_offered_games)
+                check_hello_names(admission.hello, self._list_games_of_pool_and_events)
         except RequestRefused as refused:
             self._lobby.effects.append(CloseClient(admission.client, refused.code, refused.detail))
             return
@@ -261,16 +261,18 @@ class Core:
         # A bot that starts a new session keeps its matches if a token proves its name: each `turn` message repeats all
         # moves of the match. A name without a token may by now be used by somebody else, so its matches are lost.
         has_proved_name = bool(admission.hello.token) or bot.name in self._house
-        self._matches.apply_to_bot(
+        self._matches.apply_event_to_matches_of_bot(
             bot, PlayerReconnected if resumes_session else partial(SessionLost, proved=has_proved_name)
         )
         self._challenges.send_challenges_to(bot)
         pool = self._lobby.settings.pool
         wants_pool = pool is not None and bot.preferences.accepts_pool
-        if bot.ratings or (wants_pool and not any(map(bot.preferences.accepts, self._list_offered_games()))):
+        if bot.ratings or (
+            wants_pool and not any(map(bot.preferences.accepts_game, self._list_games_of_pool_and_events()))
+        ):
             self._send_standing(bot)
 
-    def _list_offered_games(self) -> list[PoolGame]:
+    def _list_games_of_pool_and_events(self) -> list[PoolGame]:
         """Return the games of the pool and of the events."""
         pool = self._lobby.settings.pool
         return [
@@ -283,9 +285,9 @@ class Core:
         bot = None if client is None else client.bot
         if bot is None:
             return
-        self._lobby.handle_disconnect(bot)
-        self._challenges.close_challenges_of(bot)
-        self._matches.handle_disconnect(bot, disconnection.fault)
+        self._lobby.handle_bot_disconnection(bot)
+        self._challenges.close_challenges_of_departed_bot(bot)
+        self._matches.handle_bot_disconnection(bot, disconnection.fault)
 
     def _handle_edge_disconnection(self, disconnection: EdgeDisconnected) -> None:
         """Disconnect the clients of an edge (a process that holds connections) that was lost.
@@ -310,11 +312,11 @@ class Core:
         for admission in resync.clients:
             client = self._lobby.clients.get(admission.client)
             if client is None:
-                self._admit_resynced(admission)
+                self._admit_resynced_client(admission)
             elif client.bot is not None:
-                self._resend_state(client.bot)
+                self._resend_matches_and_results(client.bot)
 
-    def _admit_resynced(self, admission: ClientAdmitted) -> None:
+    def _admit_resynced_client(self, admission: ClientAdmitted) -> None:
         """Admit a client that an earlier core had welcomed.
 
         Close the connection of a bot if its session is unknown, or if it has another connection.
@@ -332,11 +334,11 @@ class Core:
             why = "the bot has another connection: reconnect"
             self._lobby.effects.append(CloseClient(admission.client, Code.SHUTTING_DOWN, why))
             return
-        self._resend_state(self._lobby.add_bot(admission, resumes_session=True))
+        self._resend_matches_and_results(self._lobby.add_bot(admission, resumes_session=True))
 
-    def _resend_state(self, bot: LobbyBot) -> None:
+    def _resend_matches_and_results(self, bot: LobbyBot) -> None:
         """Send a bot again the state of its matches in progress, and the results that it may have missed."""
-        self._matches.apply_to_bot(bot, PlayerReconnected)
+        self._matches.apply_event_to_matches_of_bot(bot, PlayerReconnected)
         if bot.client is not None:
             for match in bot.list_recent_match_ids(self._lobby.now):
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, match))
@@ -366,7 +368,7 @@ class Core:
                 room = self._matches.rooms[message.match]
                 room.handle_move(player, message, message_input.at, message_input.elapsed_ns)
                 if room.referee.result is not None:
-                    self._matches.close_or_schedule(room)
+                    self._matches.close_if_ended_or_schedule(room)
             elif type(message) in (Ready, Resign):
                 self._handle_ready_or_resign(bot, message, message_input.at)  # type: ignore[arg-type]
             else:
@@ -377,13 +379,13 @@ class Core:
                 SendToClient(client.id, Error(refused.code, refused.detail, *match_and_ply))
             )
 
-    def _handle_ready_or_resign(self, bot: LobbyBot, message: Ready | Resign, arrival_time: int) -> None:
+    def _handle_ready_or_resign(self, bot: LobbyBot, message: Ready | Resign, arrival_time_ns: int) -> None:
         player = bot.matches.get(message.match)
         if player is None:
             # The bot has missed the end of its match, or names a match that it never played.
             if message.match in self._matches.rooms:
                 raise make_unknown_match_refusal(message.match)
-            if bot.was_end_sent_after(message.match, arrival_time):
+            if bot.was_end_sent_after(message.match, arrival_time_ns):
                 return  # the `end` was in transit when the bot sent this message
             if bot.client is not None:
                 self._lobby.effects.append(SendMissedResult(bot.client, bot.name, message.match))
@@ -392,14 +394,14 @@ class Core:
         event: RefereeEvent = PlayerReady(player)
         if isinstance(message, Resign):
             event = PlayerResigned(player, message.reason, message.detail)
-        self._matches.apply(self._matches.rooms[message.match], event, arrival_time)
+        self._matches.apply_event(self._matches.rooms[message.match], event, arrival_time_ns)
 
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
-            bot.set_quota(status.quota)
-            self._lobby.mark_changed(bot)
+            bot.set_match_quota(status.quota)
+            self._lobby.mark_listing_changed(bot)
             if status.quota == 0:
-                self._challenges.withdraw_all(bot.name, f"{bot.name} takes no more matches")
+                self._challenges.close_all_involving(bot.name, f"{bot.name} takes no more matches")
         self._send_standing(bot)
 
     def _send_standing(self, bot: LobbyBot) -> None:
@@ -407,7 +409,7 @@ class Core:
             bot,
             self._lobby,
             self._suspensions.find_suspension_reason(bot.name, self._lobby.now),
-            self._events.describe_entry(bot.name),
+            self._events.describe_entry_of_bot(bot.name),
         )
 
     def _handle_watch(self, client: LobbyClient, watch: Watch) -> None:
@@ -426,11 +428,13 @@ class Core:
                     Code.RATE_LIMITED,
                     f"you already watch {max_matches} matches, the maximum; unwatch one first",
                 )
-            client.follow(watch.match, room.followers)
-        self._lobby.effects.append(SendToClient(client.id, room.public_view.make_view(self._lobby.now)))
+            client.follow_topic(watch.match, room.followers)
+        self._lobby.effects.append(
+            SendToClient(client.id, room.public_view.make_view_message(self._lobby.now))
+        )
 
     def _handle_unwatch(self, client: LobbyClient, unwatch: Unwatch) -> None:
-        client.unfollow(unwatch.match)
+        client.unfollow_topic(unwatch.match)
 
     def _refuse_second_hello(self, _client: LobbyClient, _hello: Hello) -> None:
         raise RequestRefused(Code.HELLO_TWICE, Code.HELLO_TWICE.meaning)
@@ -438,27 +442,29 @@ class Core:
     def _handle_turn_sent(self, turn_sent: TurnSent) -> None:
         client, room = self._lobby.clients.get(turn_sent.client), self._matches.rooms.get(turn_sent.match)
         if client is not None and room is not None and room.bots[room.referee.mover] is client.bot:
-            room.start_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
+            room.start_turn_clock(turn_sent.ply, turn_sent.lag, min(turn_sent.at, self._lobby.now))
 
     # commands of the host
 
-    def _handle_crash(self, crash: BotCrashed) -> None:
+    def _handle_bot_crash(self, crash: BotCrashed) -> None:
         bot = self._lobby.bots.get(crash.name)
         if bot is not None and bot.name not in self._house:
-            self._matches.apply_to_bot(bot, lambda player: PlayerResigned(player, "crash", crash.description))
+            self._matches.apply_event_to_matches_of_bot(
+                bot, lambda player: PlayerResigned(player, "crash", crash.description)
+            )
 
     def _handle_house_failure(self, failure: HouseEngineFailed) -> None:
-        if self._house.remove(failure.name):
-            self._challenges.withdraw_all(failure.name, f"{failure.name} cannot be started")
-            self._lobby.mark_changed()
+        if self._house.remove_engine(failure.name):
+            self._challenges.close_all_involving(failure.name, f"{failure.name} cannot be started")
+            self._lobby.mark_listing_changed()
 
-    def _handle_restore(self, restore: RestoreMatches) -> None:
-        self._events.restore(restore.events)
-        self._matches.restore(restore)
-        self._events.assign_matches()
-        self._lobby.mark_changed()
+    def _handle_match_restoration(self, restore: RestoreMatches) -> None:
+        self._events.restore_events(restore.events)
+        self._matches.restore_matches(restore)
+        self._events.assign_restored_matches()
+        self._lobby.mark_listing_changed()
 
-    def _handle_rating(self, change: RatingChanged) -> None:
+    def _handle_rating_change(self, change: RatingChanged) -> None:
         bot = self._lobby.bots.get(change.name)
         if bot is not None and bot.ratings.get(change.game) != change.rating:
             bot.ratings[change.game] = change.rating

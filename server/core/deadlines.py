@@ -12,7 +12,7 @@ DeadlineKey = tuple[DeadlineKind, str]
 The name is empty for the matchmaker, the listing and the events, each of which has a single deadline.
 """
 
-MAX_EXTRA_CANCELLED = 64
+MAX_EXCESS_CANCELLED_ENTRIES = 64
 """Maximum excess of cancelled entries over valid ones; beyond it, the heap is rebuilt without cancelled entries."""
 
 
@@ -32,19 +32,22 @@ class Deadlines:
     def __len__(self) -> int:
         return len(self._times)
 
-    def schedule(self, key: DeadlineKey, check_time: int) -> None:
-        """Schedule the next check of an object at `check_time` (ns), unless an earlier check is scheduled."""
+    def schedule_check(self, key: DeadlineKey, check_time_ns: int) -> None:
+        """Schedule the next check of an object at `check_time_ns` (ns), unless an earlier check is scheduled."""
         scheduled_time = self._times.get(key)
-        if scheduled_time is None or check_time < scheduled_time:
-            self._times[key] = check_time
-            heapq.heappush(self._heap, (check_time, key))
-            if self.next_check_time is None or check_time < self.next_check_time:
-                self.next_check_time = check_time
+        if scheduled_time is None or check_time_ns < scheduled_time:
+            self._times[key] = check_time_ns
+            heapq.heappush(self._heap, (check_time_ns, key))
+            if self.next_check_time is None or check_time_ns < self.next_check_time:
+                self.next_check_time = check_time_ns
 
-    def cancel(self, key: DeadlineKey) -> None:
+    def cancel_check(self, key: DeadlineKey) -> None:
         """Cancel the next check of an object, if one is scheduled."""
         scheduled_time = self._times.pop(key, None)
-        if scheduled_time is not None and len(self._heap) > 2 * len(self._times) + MAX_EXTRA_CANCELLED:
+        if (
+            scheduled_time is not None
+            and len(self._heap) > 2 * len(self._times) + MAX_EXCESS_CANCELLED_ENTRIES
+        ):
             self._heap = [(scheduled_time, key) for key, scheduled_time in self._times.items()]
             heapq.heapify(self._heap)
         if scheduled_time is not None and scheduled_time == self.next_check_time:
@@ -56,10 +59,10 @@ class Deadlines:
             heapq.heappop(heap)
         self.next_check_time = heap[0][0] if heap else None
 
-    def pop_due(self, now: int) -> list[DeadlineKey]:
-        """Return the keys of the objects whose checks are due at `now`, earliest first, and forget these checks."""
+    def pop_due_keys(self, now_ns: int) -> list[DeadlineKey]:
+        """Return the keys of the objects whose checks are due at `now_ns`, earliest first, and forget these checks."""
         due: list[DeadlineKey] = []
-        while self.next_check_time is not None and self.next_check_time <= now:
+        while self.next_check_time is not None and self.next_check_time <= now_ns:
             key = heapq.heappop(self._heap)[1]
             del self._times[key]
             due.append(key)

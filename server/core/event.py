@@ -24,7 +24,7 @@ from arena.server.core.matchmaker import choose_pairs
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.turn_order import TurnOrder
 
-MAX_ENTRIES = 1000
+MAX_ENTRIES_PER_EVENT = 1000
 """Maximum number of bots that can enter one event."""
 
 
@@ -52,7 +52,7 @@ class Event:
         self._turn_order = TurnOrder[str]()
         if self.state.has_begun:
             self._make_schedule()
-            self._replay_results(stored_event)
+            self._restore_results(stored_event)
 
     @property
     def plan(self) -> EventPlan:
@@ -69,12 +69,12 @@ class Event:
             pairing.pair.round + 1
             for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())
         ]
-        if open_rounds and (rounds := self._known_rounds):
+        if open_rounds and (rounds := self._known_knockout_rounds):
             return len(rounds)
         return max(open_rounds, default=0)
 
     @property
-    def _known_rounds(self) -> list[list[tuple[str, str]]]:
+    def _known_knockout_rounds(self) -> list[list[tuple[str, str]]]:
         """Pairs of bots in each knockout round, from the first round to the last whose pairs are all known.
 
         Empty in other formats.
@@ -95,7 +95,7 @@ class Event:
     @property
     def pairs_of_round(self) -> tuple[tuple[str, str], ...]:
         """Pairs of bots that meet in the current round, each pair once."""
-        if rounds := self._known_rounds:
+        if rounds := self._known_knockout_rounds:
             return tuple(rounds[-1])
         pairs = [pairing.pair for pairing in (*self.matches_in_progress.values(), *self.list_due_matches())]
         return tuple(
@@ -107,18 +107,18 @@ class Event:
         """True once all matches are played. Always False for the format `arena`, which ends at a fixed time instead."""
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
-    def find_rank(self, bot: str) -> tuple[int, float] | None:
+    def find_rank(self, bot_name: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if the bot is not in the event. Bots with equal results share a rank."""
         format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
         ranks = {entrant: format.get_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
-        if bot not in ranks:
+        if bot_name not in ranks:
             return None
-        rank = 1 + sum(other.order < ranks[bot].order for other in ranks.values())
-        return rank, self._points[bot] + ranks[bot].byes
+        rank = 1 + sum(other.order < ranks[bot_name].order for other in ranks.values())
+        return rank, self._points[bot_name] + ranks[bot_name].byes
 
     # entries
 
-    def enter(self, bot: str, rating: float, *, by_host_or_owner: bool = False) -> None:
+    def enter_bot(self, bot_name: str, rating: float, *, by_host_or_owner: bool = False) -> None:
         """Enter a bot, or let it return after a withdrawal. Do nothing if the bot is already in the event.
 
         rating            rating of the bot in the game of the event
@@ -127,108 +127,114 @@ class Event:
         Raises EventRefused if the event does not accept the bot.
         """
         state, plan = self.state, self.plan
-        if state.has_entered(bot):
+        if state.has_entered(bot_name):
             return
         if state.has_ended:
             raise EventRefused(f"{self.name} accepts no more entries: it is {state.phase}")
-        if bot in state.excluded:
+        if bot_name in state.excluded:
             if not by_host_or_owner:
                 raise EventRefused(
-                    f"{bot!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
+                    f"{bot_name!r:.70} was withdrawn from {self.name}: only the host or the bot's owner can enter it again"
                 )
-            state = self.state = replace(state, excluded=_remove_bot(state.excluded, bot))
-        if plan.invited and bot not in plan.invited:
-            raise EventRefused(f"{self.name} is open only to invited bots, and {bot!r:.70} is not invited")
+            state = self.state = replace(state, excluded=_remove_bot(state.excluded, bot_name))
+        if plan.invited and bot_name not in plan.invited:
+            raise EventRefused(
+                f"{self.name} is open only to invited bots, and {bot_name!r:.70} is not invited"
+            )
         lowest, highest = plan.ratings
         if rating < lowest or (highest and rating > highest):
             bounds_text = f"{lowest} to {highest}" if highest else f"{lowest} and more"
             raise EventRefused(
-                f"{self.name} is open to ratings of {bounds_text}, but {bot!r:.70} is rated {rating:.0f}"
+                f"{self.name} is open to ratings of {bounds_text}, but {bot_name!r:.70} is rated {rating:.0f}"
             )
-        if bot in state.withdrawn:
-            self._rejoin(bot)
+        if bot_name in state.withdrawn:
+            self._rejoin_after_withdrawal(bot_name)
             return
-        if len(state.bots) >= MAX_ENTRIES:
-            raise EventRefused(f"{self.name} already has {MAX_ENTRIES} entries, the maximum")
+        if len(state.bots) >= MAX_ENTRIES_PER_EVENT:
+            raise EventRefused(f"{self.name} already has {MAX_ENTRIES_PER_EVENT} entries, the maximum")
         if not state.has_begun:
-            self.state = replace(state, bots=(*state.bots, bot))
+            self.state = replace(state, bots=(*state.bots, bot_name))
         elif plan.is_arena or self._swiss_format is not None:
-            self._join_late(bot)
+            self._join_late(bot_name)
         else:
             raise EventRefused(f"{self.name} has begun, and a {plan.format} accepts no late entries")
 
-    def leave(self, bot: str, *, by_host_or_owner: bool = False) -> None:
+    def withdraw_entered_bot(self, bot_name: str, *, by_host_or_owner: bool = False) -> None:
         """Withdraw a bot. Raises EventRefused if the bot has not entered.
 
         by_host_or_owner  True if the host or the bot's owner withdraws the bot, which then cannot return by itself
         """
         state = self.state
-        if bot not in state.bots or state.has_ended:
+        if bot_name not in state.bots or state.has_ended:
             raise EventRefused(
-                f"{bot!r:.70} cannot leave {self.name}: it has not entered, or the event is over"
+                f"{bot_name!r:.70} cannot leave {self.name}: it has not entered, or the event is over"
             )
-        if by_host_or_owner and bot not in state.excluded:
-            state = self.state = replace(state, excluded=(*state.excluded, bot))
+        if by_host_or_owner and bot_name not in state.excluded:
+            state = self.state = replace(state, excluded=(*state.excluded, bot_name))
         if not state.has_begun:
-            self.state = replace(state, bots=_remove_bot(state.bots, bot))
+            self.state = replace(state, bots=_remove_bot(state.bots, bot_name))
         else:
-            self._withdraw(bot)
+            self._withdraw_bot(bot_name)
 
-    def _withdraw(self, bot: str) -> None:
-        if bot not in self.state.withdrawn:
-            self.state = replace(self.state, withdrawn=(*self.state.withdrawn, bot))
-            self._schedule_change(bot, joins=False)
+    def _withdraw_bot(self, bot_name: str) -> None:
+        if bot_name not in self.state.withdrawn:
+            self.state = replace(self.state, withdrawn=(*self.state.withdrawn, bot_name))
+            self._schedule_change(bot_name, joins=False)
 
     @property
     def _swiss_format(self) -> SwissFormat | None:
         format = self.schedule.format if self.schedule is not None else None
         return format if isinstance(format, SwissFormat) else None
 
-    def _rejoin(self, bot: str) -> None:
-        self.state = replace(self.state, withdrawn=_remove_bot(self.state.withdrawn, bot))
-        self._schedule_change(bot, joins=True)
+    def _rejoin_after_withdrawal(self, bot_name: str) -> None:
+        self.state = replace(self.state, withdrawn=_remove_bot(self.state.withdrawn, bot_name))
+        self._schedule_change(bot_name, joins=True)
 
-    def _join_late(self, bot: str) -> None:
-        self.state = replace(self.state, bots=(*self.state.bots, bot))
+    def _join_late(self, bot_name: str) -> None:
+        self.state = replace(self.state, bots=(*self.state.bots, bot_name))
         if self._swiss_format is not None:
             # After a restart, the schedule is rebuilt with all bots; this change keeps the bot out of earlier rounds.
-            self.state = replace(self.state, changes=(*self.state.changes, RosterChange(bot, 0, joins=False)))
-            self._schedule_change(bot, joins=True)
+            self.state = replace(
+                self.state, changes=(*self.state.changes, RosterChange(bot_name, 0, joins=False))
+            )
+            self._schedule_change(bot_name, joins=True)
 
-    def _schedule_change(self, bot: str, *, joins: bool) -> None:
+    def _schedule_change(self, bot_name: str, *, joins: bool) -> None:
         """From the next round of a Swiss event on, include a bot in the pairings if `joins` is True, or else exclude it."""
         swiss = self._swiss_format
         if swiss is not None:
-            change = RosterChange(bot, swiss.rounds_started, joins)
+            change = RosterChange(bot_name, swiss.rounds_started, joins)
             swiss.change_roster(change)
             self.state = replace(self.state, changes=(*self.state.changes, change))
 
-    def rename(self, bot: str, new_name: str) -> None:
+    def rename_bot(self, bot_name: str, new_name: str) -> None:
         """Rename a bot, before the event begins. If the new name is empty, remove the bot."""
 
-        def replace_name(names: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(new_name if name == bot else name for name in names if new_name or name != bot)
+        def replace_bot_name(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(
+                new_name if name == bot_name else name for name in names if new_name or name != bot_name
+            )
 
         state = self.state
         self.state = replace(
             state,
-            plan=replace(state.plan, invited=replace_name(state.plan.invited)),
-            bots=replace_name(state.bots),
-            excluded=replace_name(state.excluded),
+            plan=replace(state.plan, invited=replace_bot_name(state.plan.invited)),
+            bots=replace_bot_name(state.bots),
+            excluded=replace_bot_name(state.excluded),
         )
 
     # progress
 
-    def begin(self, bots: Sequence[str]) -> None:
+    def begin_with_bots(self, bot_names: Sequence[str]) -> None:
         """Begin the event with these bots, highest rating first."""
-        self.state = replace(self.state, phase="running", bots=tuple(bots))
+        self.state = replace(self.state, phase="running", bots=tuple(bot_names))
         self._make_schedule()
 
-    def end(self) -> None:
+    def mark_over(self) -> None:
         self.state = replace(self.state, phase="over")
 
-    def change_phase(self, action: str, cancel_reason: str = "the host has cancelled it") -> None:
-        """Carry out `action`: `pause`, `resume` or `cancel`. Raises EventRefused if the event's phase does not allow it.
+    def change_phase(self, phase_action: str, cancel_reason: str = "the host has cancelled it") -> None:
+        """Carry out `phase_action`: `pause`, `resume` or `cancel`. Raises EventRefused if the event's phase does not allow it.
 
         cancel_reason  reason for the action `cancel`
         """
@@ -237,10 +243,10 @@ class Event:
             "pause": ("running",),
             "resume": ("paused",),
             "cancel": ("open", "running", "paused"),
-        }[action]
+        }[phase_action]
         if phase not in allowed_phases:
-            raise EventRefused(f"cannot {action} {self.name}: it is {phase}")
-        new_phase = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[action]
+            raise EventRefused(f"cannot {phase_action} {self.name}: it is {phase}")
+        new_phase = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[phase_action]
         cancel_reason = cancel_reason if new_phase == "cancelled" else ""
         self.state = replace(self.state, phase=new_phase, cancel_reason=cancel_reason)
 
@@ -251,7 +257,7 @@ class Event:
             format = make_format(plan.format, self.state.bots, rounds, starts, plan.seed, self.state.changes)
             self.schedule = Schedule(plan.uid, format)
 
-    def _replay_results(self, stored_event: StoredEvent) -> None:
+    def _restore_results(self, stored_event: StoredEvent) -> None:
         matches = stored_event.results
         self._match_count = len(matches)
         for finished_match in matches.values():
@@ -273,18 +279,18 @@ class Event:
 
     def choose_matches(
         self,
-        free_bots: Iterable[str],
+        free_bot_names: Iterable[str],
         *,
         get_rating: Callable[[str], float],
         may_meet: Callable[[str, str], bool],
     ) -> list[Pairing]:
         """Choose new matches among the free bots, for the format `arena`. Bots that have waited longest come first.
 
-        free_bots   names of bots that can begin a match now; those that are not in the event are ignored
-        get_rating  function that returns the rating of a bot, by its name
-        may_meet    function that returns True if the bots of two names may play each other
+        free_bot_names  names of bots that can begin a match now; those that are not in the event are ignored
+        get_rating      function that returns the rating of a bot, by its name
+        may_meet        function that returns True if the bots of two names may play each other
         """
-        names = [bot for bot in free_bots if self.state.has_entered(bot)]
+        names = [bot for bot in free_bot_names if self.state.has_entered(bot)]
         max_pairs = len(names) // 2
         chosen_pairs = choose_pairs(
             names,
@@ -304,7 +310,7 @@ class Event:
             chosen_matches.append(Pairing(pair, 0, maxie, minnie))
         return chosen_matches
 
-    def start_match(self, pairing: Pairing) -> str:
+    def record_match_start(self, pairing: Pairing) -> str:
         """Record that a match begins, and return its id."""
         if self.schedule is None:
             match = make_match_id(self.plan.uid, pairing, 0)
@@ -314,33 +320,33 @@ class Event:
         self.matches_in_progress[match] = pairing
         return match
 
-    def adopt_matches(self, matches: dict[str, Players]) -> None:
-        """Record the event's matches in progress when a restarted server resumes the event. `matches`: players by match id."""
+    def adopt_matches_in_progress(self, players_by_match: dict[str, Players]) -> None:
+        """Record the event's matches in progress when a restarted server resumes the event. `players_by_match`: players by match id."""
         while self.schedule is not None:
             due_matches = [
                 pairing
                 for pairing in self.list_due_matches()
-                if self.schedule.make_next_match_id(pairing) in matches
+                if self.schedule.make_next_match_id(pairing) in players_by_match
             ]
             for pairing in due_matches:
-                self.start_match(pairing)
+                self.record_match_start(pairing)
             if not due_matches:
                 return
-        for match, players in matches.items():
+        for match, players in players_by_match.items():
             pair = Pair(
                 self._match_count + len(self.matches_in_progress), 0, 0, players.maxie, players.minnie
             )
             self.matches_in_progress[match] = Pairing(pair, 0, players.maxie, players.minnie)
             self._record_meeting(players.maxie, players.minnie)
 
-    def _record_meeting(self, maxie: str, minnie: str) -> None:
+    def _record_meeting(self, maxie_name: str, minnie_name: str) -> None:
         """Record a new match of two bots. In the format `arena`, later pairings depend on it."""
-        self._turn_order.record_turn(maxie, minnie)
-        self._history.record_start(maxie, minnie)
+        self._turn_order.record_turn(maxie_name, minnie_name)
+        self._history.record_match_start(maxie_name, minnie_name)
 
-    def record_result(self, match: str, result: Result) -> None:
+    def record_result(self, match_id: str, result: Result) -> None:
         """Record the result of a finished match. Ignore a match that is not in progress."""
-        pairing = self.matches_in_progress.pop(match, None)
+        pairing = self.matches_in_progress.pop(match_id, None)
         if pairing is None:
             return
         self._match_count += 1
@@ -349,10 +355,10 @@ class Event:
             return
         withdrawn_before = self.schedule.format.withdrawn
         players = Players(pairing.maxie, pairing.minnie)
-        self.schedule.record_result(pairing, FinishedMatch(match, "", players, result))
+        self.schedule.record_result(pairing, FinishedMatch(match_id, "", players, result))
         for bot in sorted(self.schedule.format.withdrawn - withdrawn_before):
-            self._withdraw(bot)
+            self._withdraw_bot(bot)
 
 
-def _remove_bot(bots: tuple[str, ...], bot: str) -> tuple[str, ...]:
-    return tuple(other for other in bots if other != bot)
+def _remove_bot(bots: tuple[str, ...], bot_name: str) -> tuple[str, ...]:
+    return tuple(other for other in bots if other != bot_name)

@@ -93,9 +93,9 @@ class EventState(Struct, frozen=True):
             return max(1, (len(self.bots) - 1).bit_length())
         return 0 if self.plan.is_arena else self.plan.rounds
 
-    def has_entered(self, bot: str) -> bool:
+    def has_entered(self, bot_name: str) -> bool:
         """Return True if a bot has entered and is not withdrawn."""
-        return bot in self.bots and bot not in self.withdrawn
+        return bot_name in self.bots and bot_name not in self.withdrawn
 
     @property
     def has_begun(self) -> bool:

@@ -1,7 +1,7 @@
 """Events of an arena: their entries, their start times, and the matches of events in progress.
 
 `server.core.event` holds the rules of a single event. This module adds the connected bots: a due match begins as soon
-as both bots are free, before the matchmaker can pair them. A bot that stays away for `NO_SHOW_NS` after a match is due
+as both bots are free, before the matchmaker can pair them. A bot that stays away for `MAX_WAIT_FOR_ABSENT_BOT_NS` after a match is due
 forfeits it.
 """
 
@@ -22,7 +22,7 @@ from arena.protocol.record import Record, Result
 from arena.protocol.values import Players
 from arena.rating.pairing import Pairing
 from arena.server.core.bot import LobbyBot
-from arena.server.core.calendar import format_utc, plan_next_event
+from arena.server.core.calendar import format_unix_time_as_utc, plan_next_event
 from arena.server.core.effects import (
     CommandAnswered,
     EventFinished,
@@ -46,22 +46,22 @@ from arena.server.core.inputs import (
     RenameEntry,
 )
 from arena.server.core.lobby import Lobby
-from arena.server.core.matches import Matches
-from arena.server.core.matchmaker import DEFAULT_RATING
-from arena.server.core.settings import HOUSE_PREFIX
+from arena.server.core.matches import CurrentMatches
+from arena.server.core.matchmaker import RATING_OF_UNRATED_BOT
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
-NO_SHOW_NS = 45_000_000_000
+MAX_WAIT_FOR_ABSENT_BOT_NS = 45_000_000_000
 """Time that a due match waits for a disconnected bot before the bot forfeits it, in ns."""
-RECONNECT_NS = 45_000_000_000
+RECONNECT_TIME_AFTER_START_NS = 45_000_000_000
 """Time after a core's start in which no event begins, in ns, so that bots can reconnect first."""
-CHECK_DELAY_NS = 5_000_000
+DUE_MATCH_CHECK_DELAY_NS = 5_000_000
 """Time from a change to the check for due matches, in ns.
 
-It is shorter than `matchmaker.PAIRING_DELAY_NS`, so that matches of events come before matches of the pool.
+It is shorter than `matchmaker.DELAY_FROM_CHANGE_TO_PAIRING_NS`, so that matches of events come before matches of the pool.
 """
 MAX_LISTED_EVENTS = 100
 """Maximum number of events in a `listing` message."""
-SECOND_NS = 1_000_000_000
+NS_PER_SECOND = 1_000_000_000
 
 
 class HostedEvent(Event):
@@ -84,10 +84,10 @@ class HostedEvent(Event):
         """Number of the latest round that was reported to the host's webhook; 0 before the first."""
 
 
-class Events:
+class HostedEvents:
     """Events of one arena that are open or in progress."""
 
-    def __init__(self, lobby: Lobby, matches: Matches, house: HouseEngines) -> None:
+    def __init__(self, lobby: Lobby, matches: CurrentMatches, house: HouseEngines) -> None:
         self._lobby = lobby
         self._matches = matches
         self._house = house
@@ -99,30 +99,30 @@ class Events:
     # for the shell, the matchmaker and listings
 
     @property
-    def states(self) -> list[EventState]:
+    def event_states(self) -> list[EventState]:
         """States of the events, in the order of their announcement."""
         return [event.state for event in self._events.values()]
 
-    def is_reserved(self, bot: str) -> bool:
+    def is_reserved(self, bot_name: str) -> bool:
         """Return True if an event keeps a bot out of the pool, in which the matchmaker pairs waiting bots."""
-        now = self._lobby.now_unix_ns() // SECOND_NS
+        now = self._lobby.now_unix_ns() // NS_PER_SECOND
         return any(
-            bot in event.waiting_bots
-            or (event.plan.hold_pool and event.state.has_entered(bot) and now >= event.plan.closing_time)
+            bot_name in event.waiting_bots
+            or (event.plan.hold_pool and event.state.has_entered(bot_name) and now >= event.plan.closing_time)
             for event in self._events.values()
         )
 
-    def describe_entry(self, bot: str) -> str:
+    def describe_entry_of_bot(self, bot_name: str) -> str:
         """Return a phrase about the first event that a bot has entered and not left, such as `in the event NAME: …`.
 
         Return an empty string if there is none.
         """
         for event in self._events.values():
-            if event.state.has_entered(bot):
+            if event.state.has_entered(bot_name):
                 return f"in the event {event.name}: {self._describe_status(event)}"
         return ""
 
-    def list_entries(self) -> list[ListedEvent]:
+    def list_listing_entries(self) -> list[ListedEvent]:
         """Return an entry of the `listing` message for each event, at most `MAX_LISTED_EVENTS`."""
         return [
             ListedEvent(
@@ -140,16 +140,16 @@ class Events:
 
     # from the store
 
-    def restore(self, stored_events: Iterable[StoredEvent]) -> None:
+    def restore_events(self, stored_events: Iterable[StoredEvent]) -> None:
         """Load the stored events after a restart.
 
-        The caller must then restore the events' matches, and call `assign_matches`.
+        The caller must then restore the events' matches, and call `assign_restored_matches`.
         """
         for stored_event in stored_events:
-            self._earliest_start = self._lobby.now + RECONNECT_NS
+            self._earliest_start = self._lobby.now + RECONNECT_TIME_AFTER_START_NS
             self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
-    def assign_matches(self) -> None:
+    def assign_restored_matches(self) -> None:
         """Assign the matches in progress to the events that they belong to, after a restart has restored both."""
         for event in self._events.values():
             players_by_match = {
@@ -157,7 +157,7 @@ class Events:
                 for match, room in self._matches.rooms.items()
                 if room.terms.event == event.name
             }
-            event.adopt_matches(players_by_match)
+            event.adopt_matches_in_progress(players_by_match)
 
     # requests
 
@@ -168,11 +168,11 @@ class Events:
                 case AnnounceEvent():
                     answer = self._announce_event(command.request)
                 case ControlEvent():
-                    answer = self._change_event(command.request)
+                    answer = self._execute_event_action(command.request)
                 case RenameEntry():
                     answer = self._rename_entry(command.request)
                 case FindClient():
-                    answer = self._check_connected(command.request.name)
+                    answer = self._require_connected_client(command.request.name)
         except EventRefused as refused:
             self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
         else:
@@ -191,18 +191,18 @@ class Events:
         event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, {}))
         self._save_event(event)
 
-    def _change_event(self, command: ControlEvent) -> str:
+    def _execute_event_action(self, command: ControlEvent) -> str:
         event = self._find_event(command.event, command.action, command.bot, by_host_or_owner=True)
         match command.action:
             case "enter":
                 self._require_house_engine(command.bot)
-                rating = self._find_rating(
-                    event, command.bot, command.ratings.get(event.plan.game, DEFAULT_RATING)
+                rating = self._find_rating_for_event(
+                    event, command.bot, command.ratings.get(event.plan.game, RATING_OF_UNRATED_BOT)
                 )
-                event.enter(command.bot, rating, by_host_or_owner=True)
+                event.enter_bot(command.bot, rating, by_host_or_owner=True)
                 confirmation = f"{command.bot} is in {event.name}"
             case "withdraw":
-                event.leave(command.bot, by_host_or_owner=True)
+                event.withdraw_entered_bot(command.bot, by_host_or_owner=True)
                 confirmation = f"{command.bot} is withdrawn from {event.name}"
             case "stop":
                 event.change_phase("cancel")
@@ -214,49 +214,54 @@ class Events:
                 event.change_phase(command.action)
                 # If the event had begun, the next one of its series was announced then.
                 if event.state.has_ended and not has_begun:
-                    self._announce_next(event)
+                    self._announce_next_of_series(event)
                 confirmation = f"{event.name} is {event.state.phase}"
         self._save_event(event)
         return confirmation
 
-    def _require_house_engine(self, bot: str) -> None:
+    def _require_house_engine(self, bot_name: str) -> None:
         """Raise EventRefused if a bot has a name for the server's own engines (`house-…`), but this server has no such engine."""
-        if bot.startswith(HOUSE_PREFIX) and bot not in self._house:
-            names = [entry.name for entry in self._house.list_entries()]
-            raise EventRefused(f"this server has no engine called {bot!r:.70}{did_you_mean(bot, names)}")
+        if bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX) and bot_name not in self._house:
+            names = [entry.name for entry in self._house.list_listing_entries()]
+            raise EventRefused(
+                f"this server has no engine called {bot_name!r:.70}{did_you_mean(bot_name, names)}"
+            )
 
-    def enter(self, bot: LobbyBot, name: str) -> None:
-        """Enter a bot in an event, and send the bot the event's status. `name`: name of the event or of its series.
+    def enter_bot(self, bot: LobbyBot, event_name: str) -> None:
+        """Enter a bot in an event, and send the bot the event's status. `event_name`: name of the event or of its series.
 
         Raises EventRefused if there is no such event, or if the event does not accept the bot.
         """
-        event = self._require_event(name, "enter", bot)
+        event = self._require_event(event_name, "enter", bot)
         state_before = event.state
         if bot.is_guest:
             raise EventRefused("a guest cannot enter events; ask the host for a token")
-        event.enter(bot.name, self._find_rating(event, bot.name))
+        event.enter_bot(bot.name, self._find_rating_for_event(event, bot.name))
         if event.state != state_before:
             self._save_event(event)
         self._send_status(event, bot)
 
-    def leave(self, bot: LobbyBot, name: str) -> None:
-        """Withdraw a bot from an event, and send the bot the event's status. `name`: name of the event or of its series.
+    def withdraw_bot(self, bot: LobbyBot, event_name: str) -> None:
+        """Withdraw a bot from an event, and send the bot the event's status. `event_name`: name of the event or of its series.
 
         Raises EventRefused if there is no such event, or if the bot is not in the event.
         """
-        event = self._require_event(name, "withdraw", bot)
-        event.leave(bot.name)
+        event = self._require_event(event_name, "withdraw", bot)
+        event.withdraw_entered_bot(bot.name)
         self._save_event(event)
         self._send_status(event, bot)
 
     def _require_event(self, name: str, action: EventAction, bot: LobbyBot) -> Event:
         event = self._find_event(name, action, bot.name)
-        if event.state.phase == "open" and self._lobby.now_unix_ns() >= event.plan.closing_time * SECOND_NS:
+        if (
+            event.state.phase == "open"
+            and self._lobby.now_unix_ns() >= event.plan.closing_time * NS_PER_SECOND
+        ):
             raise EventRefused(f"the entries of {event.name} are closed: it is about to begin")
         return event
 
     def _find_event(
-        self, name: str, action: EventAction, bot: str, *, by_host_or_owner: bool = False
+        self, name: str, action: EventAction, bot_name: str, *, by_host_or_owner: bool = False
     ) -> Event:
         """Return the event that an action names, directly or by its series. Raises EventRefused if there is none.
 
@@ -264,14 +269,14 @@ class Events:
         bot returns to that event or is withdrawn from it, or if the action applies only to events in progress.
 
         name              name of the event or of its series
-        bot               bot to enter or withdraw; empty for other actions
+        bot_name          bot to enter or withdraw; empty for other actions
         by_host_or_owner  True if the host or the bot's owner acts, False if the bot itself does
         """
 
-        def accepts_action(event: Event) -> bool:
+        def accepts_requested_action(event: Event) -> bool:
             state = event.state
-            may_return = bot in state.withdrawn and (by_host_or_owner or bot not in state.excluded)
-            is_possible = {"enter": may_return, "withdraw": state.has_entered(bot), "stop": False}
+            may_return = bot_name in state.withdrawn and (by_host_or_owner or bot_name not in state.excluded)
+            is_possible = {"enter": may_return, "withdraw": state.has_entered(bot_name), "stop": False}
             return state.has_begun and is_possible.get(action, True)
 
         matching_events = [
@@ -281,14 +286,18 @@ class Events:
             raise EventRefused(f"no event {name!r:.70} is open or in progress")
         return min(
             matching_events,
-            key=lambda event: (not accepts_action(event), event.state.has_begun, event.plan.start_time),
+            key=lambda event: (
+                not accepts_requested_action(event),
+                event.state.has_begun,
+                event.plan.start_time,
+            ),
         )
 
     def _rename_entry(self, request: RenameEntry) -> str:
         for event in self._events.values():
             state_before = event.state
             if state_before.phase == "open":
-                event.rename(request.bot, request.new_name)
+                event.rename_bot(request.bot, request.new_name)
             if event.state != state_before:
                 self._save_event(event)
         return (
@@ -297,15 +306,17 @@ class Events:
             else f"{request.bot} is removed"
         )
 
-    def _check_connected(self, name: str) -> str:
+    def _require_connected_client(self, client_name: str) -> str:
         """Return a line that confirms that a client of this name is connected. Raises EventRefused if there is no such client."""
-        if any(client.name == name for client in self._lobby.clients.values()):
-            return f"{name} is connected"
-        raise EventRefused(f"{name} is not connected")
+        if any(client.name == client_name for client in self._lobby.clients.values()):
+            return f"{client_name} is connected"
+        raise EventRefused(f"{client_name} is not connected")
 
-    def _find_rating(self, event: Event, name: str, fallback: float = DEFAULT_RATING) -> float:
+    def _find_rating_for_event(
+        self, event: Event, bot_name: str, fallback: float = RATING_OF_UNRATED_BOT
+    ) -> float:
         """Return a bot's rating in the game of an event; `fallback` if the lobby does not know the bot."""
-        bot = self._lobby.bots.get(name)
+        bot = self._lobby.bots.get(bot_name)
         return fallback if bot is None else bot.get_rating(event.plan.game)
 
     def _save_event(self, event: Event) -> None:
@@ -316,8 +327,8 @@ class Events:
     def _mark_bots_changed(self, event: Event) -> None:
         for name in event.state.bots:
             if (bot := self._lobby.bots.get(name)) is not None:
-                self._lobby.mark_changed(bot)
-        self._lobby.mark_changed()
+                self._lobby.mark_listing_changed(bot)
+        self._lobby.mark_listing_changed()
 
     def _send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
@@ -333,7 +344,7 @@ class Events:
         )
         if rank is not None:
             status = add_final_rank(status, *rank, len(state.bots), f"/event/{quote(event.name, safe='')}")
-        self._lobby.send(bot, status)
+        self._lobby.send_to_bot(bot, status)
 
     def _compute_ms_to_start(self, event: Event) -> int:
         return (
@@ -346,7 +357,7 @@ class Events:
         state, plan = event.state, event.plan
         match state.phase:
             case "open":
-                return f"begins at {format_utc(plan.start_time)}"
+                return f"begins at {format_unix_time_as_utc(plan.start_time)}"
             case "running" if plan.is_arena:
                 return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
             case "running":
@@ -356,17 +367,17 @@ class Events:
 
     # progress
 
-    def begin_due_matches(self) -> None:
+    def begin_due_events_and_matches(self) -> None:
         """Begin due events and due matches, end finished events, and notify the bots of each new phase or round."""
         for event in list(self._events.values()):
             if event.state.phase == "open":
-                self._begin_if_due(event)
+                self._begin_event_if_due(event)
             due: list[Pairing] = []
             if event.state.phase == "running" and not self._lobby.is_draining:
                 due = self._begin_matches(event)
-                self._end_if_finished(event)
+                self._end_event_if_finished(event)
             self._reserve_waiting_bots(event, due)
-            self._notify_phase(event)
+            self._notify_bots_of_new_phase(event)
             if event.state.has_ended and not event.matches_in_progress:
                 del self._events[event.name]
 
@@ -378,7 +389,7 @@ class Events:
         )
         for name in waiting_before ^ event.waiting_bots:
             if (bot := self._lobby.bots.get(name)) is not None:
-                self._lobby.mark_changed(bot)
+                self._lobby.mark_listing_changed(bot)
 
     def schedule_check(self) -> None:
         """Schedule a check for due events and due matches, because something has changed.
@@ -386,17 +397,17 @@ class Events:
         The check comes before the matchmaker's next check.
         """
         if self._events:
-            self._schedule_check_at(self._lobby.now + CHECK_DELAY_NS)
+            self._schedule_check_at(self._lobby.now + DUE_MATCH_CHECK_DELAY_NS)
 
-    def _schedule_check_at(self, check_time: int) -> None:
-        self._lobby.deadlines.schedule(("event", ""), max(check_time, self._lobby.now + NS_PER_MS))
+    def _schedule_check_at(self, check_time_ns: int) -> None:
+        self._lobby.deadlines.schedule_check(("event", ""), max(check_time_ns, self._lobby.now + NS_PER_MS))
 
-    def _schedule_check_at_unix(self, seconds: int) -> None:
-        self._schedule_check_at(seconds * SECOND_NS - self._lobby.settings.epoch_ns)
+    def _schedule_check_at_unix(self, unix_seconds: int) -> None:
+        self._schedule_check_at(unix_seconds * NS_PER_SECOND - self._lobby.settings.epoch_ns)
 
-    def _begin_if_due(self, event: HostedEvent) -> None:
+    def _begin_event_if_due(self, event: HostedEvent) -> None:
         lobby, plan = self._lobby, event.plan
-        now = lobby.now_unix_ns() / SECOND_NS
+        now = lobby.now_unix_ns() / NS_PER_SECOND
         if now >= plan.closing_time and not event.are_entries_closed:
             event.are_entries_closed = True
             self._mark_bots_changed(event)
@@ -407,47 +418,49 @@ class Events:
             self._schedule_check_at(self._earliest_start)
             return
         available_bots = [
-            name for name in event.state.bots if name in self._house or self._is_available(name)
+            name for name in event.state.bots if name in self._house or self._is_bot_available(name)
         ]
         if len(available_bots) < 2:
             event.change_phase("cancel", "fewer than two of its bots were connected at its start")
-            self._announce_next(event)
+            self._announce_next_of_series(event)
             lobby.effects.append(
                 LogLine("warning", f"event {event.name} is cancelled: {event.state.cancel_reason}")
             )
         else:
-            self._announce_next(event)
-            event.begin(sorted(available_bots, key=lambda name: (-self._find_rating(event, name), name)))
+            self._announce_next_of_series(event)
+            event.begin_with_bots(
+                sorted(available_bots, key=lambda name: (-self._find_rating_for_event(event, name), name))
+            )
             lobby.effects.append(
                 LogLine("info", f"event {event.name} begins with {len(available_bots)} bots")
             )
         self._save_event(event)
 
-    def _announce_next(self, event: Event) -> None:
+    def _announce_next_of_series(self, event: Event) -> None:
         """Announce the next event of the series, with the same entries; do nothing if the event does not repeat."""
-        plan = plan_next_event(event.plan, self._lobby.now_unix_ns() // SECOND_NS)
+        plan = plan_next_event(event.plan, self._lobby.now_unix_ns() // NS_PER_SECOND)
         if plan is not None and plan.event not in self._events:
             self._add_event(EventState(plan, bots=event.state.bots))
             self._schedule_check_at_unix(plan.closing_time)
 
-    def _is_available(self, name: str) -> bool:
-        bot = self._lobby.bots.get(name)
+    def _is_bot_available(self, bot_name: str) -> bool:
+        bot = self._lobby.bots.get(bot_name)
         return bot is not None and bot.client is not None and bot.quota != 0
 
     def _begin_matches(self, event: HostedEvent) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return those that have to wait; none for the format `arena`."""
         if event.plan.is_arena:
-            if self._lobby.now_unix_ns() < self._compute_end_unix_s(event) * SECOND_NS:
+            if self._lobby.now_unix_ns() < self._compute_end_unix_s(event) * NS_PER_SECOND:
                 self._schedule_check_at_unix(self._compute_end_unix_s(event))
                 free_bots = [
                     bot.name
                     for bot in self._lobby.list_connected_bots()
-                    if bot.is_free and bot.name not in self._house
+                    if bot.is_free_for_match and bot.name not in self._house
                 ]
                 rated = event.plan.rated
                 for pairing in event.choose_matches(
                     free_bots,
-                    get_rating=lambda name: self._find_rating(event, name),
+                    get_rating=lambda name: self._find_rating_for_event(event, name),
                     may_meet=lambda a, b: not (rated and self._have_same_owner(a, b)),
                 ):
                     self._begin_match(event, pairing)
@@ -456,7 +469,7 @@ class Events:
         while has_changed:  # a forfeit may make further matches due
             has_changed = False
             for pairing in due_pairings:
-                has_changed = self._start_or_forfeit(event, pairing) or has_changed
+                has_changed = self._start_or_forfeit_match(event, pairing) or has_changed
             if has_changed:
                 due_pairings = event.list_due_matches()
         return due_pairings
@@ -465,27 +478,30 @@ class Events:
     def _compute_end_unix_s(event: Event) -> int:
         return event.plan.start_time + 60 * event.plan.minutes
 
-    def _start_or_forfeit(self, event: HostedEvent, pairing: Pairing) -> bool:
+    def _start_or_forfeit_match(self, event: HostedEvent, pairing: Pairing) -> bool:
         """Begin a due match, or decide it by forfeit if a bot stays disconnected. Return False if the match has to wait."""
         lobby = self._lobby
         names = (pairing.maxie, pairing.minnie)
         for name in names:
-            if name in self._house and not self._is_available(name):
-                self._house.start(name)
+            if name in self._house and not self._is_bot_available(name):
+                self._house.request_engine_start(name)
         absent_bots = [
-            name for name in names if name in event.state.withdrawn or not self._is_available(name)
+            name for name in names if name in event.state.withdrawn or not self._is_bot_available(name)
         ]
         key = pairing.pair.round, frozenset(names)
         if not absent_bots:
             event.due_times.pop(key, None)
             bots = [lobby.bots[name] for name in names]
             load = lobby.compute_match_load(*bots)
-            if not (all(bot.is_free for bot in bots) and lobby.has_capacity_for(load, self._matches.load)):
+            if not (
+                all(bot.is_free_for_match for bot in bots)
+                and lobby.has_capacity_for_load(load, self._matches.load)
+            ):
                 return False
             self._begin_match(event, pairing)
             return True
         due_since = event.due_times.setdefault(key, lobby.now)
-        forfeit_times = {name: self._compute_forfeit_time(event, name, due_since) for name in absent_bots}
+        forfeit_times = {name: self._compute_forfeit_time_ns(event, name, due_since) for name in absent_bots}
         forfeiting_bots = [name for name in absent_bots if lobby.now >= forfeit_times[name]]
         if not forfeiting_bots:
             self._schedule_check_at(min(forfeit_times.values()))
@@ -493,40 +509,40 @@ class Events:
         winner = None
         if len(forfeiting_bots) == 1:
             winner = "minnie" if forfeiting_bots[0] == pairing.maxie else "maxie"
-        terms = self._make_terms(event, pairing, event.start_match(pairing))
-        detail = ", and ".join(self._describe_absence(event, name) for name in forfeiting_bots)
-        self._matches.record_forfeit(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
+        terms = self._make_terms(event, pairing, event.record_match_start(pairing))
+        detail = ", and ".join(self._describe_forfeit_reason(event, name) for name in forfeiting_bots)
+        self._matches.record_forfeited_match(terms, Result(winner, EndReason.NO_SHOW, detail))  # type: ignore[arg-type]
         return True
 
-    def _describe_absence(self, event: Event, name: str) -> str:
+    def _describe_forfeit_reason(self, event: Event, bot_name: str) -> str:
         """Return why a bot forfeits a match, such as `NAME did not connect in time`."""
-        if name in event.state.withdrawn:
-            return f"{name} was withdrawn from the event"
-        bot = self._lobby.bots.get(name)
+        if bot_name in event.state.withdrawn:
+            return f"{bot_name} was withdrawn from the event"
+        bot = self._lobby.bots.get(bot_name)
         is_connected = bot is not None and bot.client is not None
-        return f"{name} {'took no more matches' if is_connected else 'did not connect in time'}"
+        return f"{bot_name} {'took no more matches' if is_connected else 'did not connect in time'}"
 
-    def _compute_forfeit_time(self, event: Event, name: str, due_time: int) -> int:
-        """Return the time until which a match that became due at `due_time` waits for an absent bot, in ns.
+    def _compute_forfeit_time_ns(self, event: Event, bot_name: str, due_time_ns: int) -> int:
+        """Return the time until which a match that became due at `due_time_ns` waits for an absent bot, in ns.
 
         The time is 0 for a bot that is withdrawn from the event.
         """
-        if name in event.state.withdrawn:
+        if bot_name in event.state.withdrawn:
             return 0
-        bot = self._lobby.bots.get(name)
-        return NO_SHOW_NS + (
-            due_time if bot is None or bot.client is not None else max(due_time, bot.disconnect_time)
+        bot = self._lobby.bots.get(bot_name)
+        return MAX_WAIT_FOR_ABSENT_BOT_NS + (
+            due_time_ns if bot is None or bot.client is not None else max(due_time_ns, bot.disconnect_time)
         )
 
     def _begin_match(self, event: Event, pairing: Pairing) -> None:
-        terms = self._make_terms(event, pairing, event.start_match(pairing))
+        terms = self._make_terms(event, pairing, event.record_match_start(pairing))
         self._matches.open_match(terms, is_event_match=True)
 
-    def _make_terms(self, event: Event, pairing: Pairing, match: str) -> Terms:
+    def _make_terms(self, event: Event, pairing: Pairing, match_id: str) -> Terms:
         plan, pair = event.plan, pairing.pair
         start = plan.games[pair.start]
         return Terms(
-            match=match,
+            match=match_id,
             event=event.name,
             game=start.game,
             opening=start.openings[pair.round % len(start.openings)],
@@ -538,9 +554,9 @@ class Events:
             rated=plan.rated and not self._have_same_owner(pairing.maxie, pairing.minnie),
         )
 
-    def _have_same_owner(self, a: str, b: str) -> bool:
-        bot_a, bot_b = self._lobby.bots.get(a), self._lobby.bots.get(b)
-        return bot_a is not None and bot_b is not None and bot_a.shares_owner(bot_b)
+    def _have_same_owner(self, bot_name_a: str, bot_name_b: str) -> bool:
+        bot_a, bot_b = self._lobby.bots.get(bot_name_a), self._lobby.bots.get(bot_name_b)
+        return bot_a is not None and bot_b is not None and bot_a.has_same_owner_as(bot_b)
 
     def record_result(self, record: Record) -> None:
         """Record the result of a match if it belongs to an event; ignore other matches."""
@@ -553,21 +569,21 @@ class Events:
         self._lobby.effects.append(EventNews(event.name, news))
         if event.state != state_before:
             self._save_event(event)
-        self._lobby.mark_changed()
+        self._lobby.mark_listing_changed()
 
-    def _end_if_finished(self, event: Event) -> None:
+    def _end_event_if_finished(self, event: Event) -> None:
         is_finished = event.is_finished
         if event.plan.is_arena:
             is_finished = (
-                self._lobby.now_unix_ns() >= self._compute_end_unix_s(event) * SECOND_NS
+                self._lobby.now_unix_ns() >= self._compute_end_unix_s(event) * NS_PER_SECOND
                 and not event.matches_in_progress
             )
         if is_finished:
-            event.end()
+            event.mark_over()
             self._lobby.effects.append(LogLine("info", f"event {event.name} is over"))
             self._save_event(event)
 
-    def _notify_phase(self, event: HostedEvent) -> None:
+    def _notify_bots_of_new_phase(self, event: HostedEvent) -> None:
         """Notify the bots of an event when it enters another phase or round."""
         status = event.state.phase, event.current_round
         last_status = event.last_status

@@ -14,7 +14,7 @@ MAX_GUEST_TIME_CONTROL = TimeControl(900_000, 10_000)
 
 The limit exists because each of these engines plays only a few matches in parallel.
 """
-MAX_GUEST_MOVE_MS = 60_000
+MAX_GUEST_MS_PER_MOVE = 60_000
 """Longest time per move, in ms, of a guest's match with a fixed time for each move."""
 MAX_GUEST_TOTAL_MS = 900_000
 """Limit on the total thinking time of each player in a guest's match, in ms. Such a match takes at most half an hour."""
@@ -25,7 +25,7 @@ The limit exists because each match is stored.
 """
 GUEST_REQUEST_INTERVAL_NS, GUEST_REQUEST_BURST = 5_000_000_000, 4
 """Rate limit on match requests of all guests at one IP address: average interval in ns, and number allowed at once."""
-SLOTS_PER_ADDRESS = 2
+MAX_GUEST_MATCHES_PER_ADDRESS = 2
 """Maximum number of parallel matches of all guests at one IP address."""
 
 _GUEST_NAME_PATTERN = re.compile(r"guest-[0-9]{1,6}")
@@ -40,23 +40,23 @@ def is_guest_name(name: str) -> bool:
 
 
 def find_guest_refusal_reason(
-    challenge: Challenge, house_engines: Container[str], maps: Container[str]
+    challenge: Challenge, house_engines: Container[str], allowed_maps: Container[str]
 ) -> str | None:
     """Return a one-line reason why a guest may not play this match; None if it may.
 
     challenge      request for the match, whose game must exist
     house_engines  names of the server's own engines
-    maps           names of the maps that a guest may play on
+    allowed_maps   names of the maps that a guest may play on
     """
     control = challenge.time_control
     if challenge.opponent not in house_engines:
         return "a guest plays the server's own bots only; ask the host for a token to play others"
     if challenge.rated:
         return "a guest's match is not rated: send rated false, or ask the host for a token"
-    if has_maps(challenge.game) and challenge.map not in maps:
+    if has_maps(challenge.game) and challenge.map not in allowed_maps:
         return "a guest plays on the built-in maps only"
-    if control.per_move and control.base_ms > MAX_GUEST_MOVE_MS:
-        return f"a guest's match has at most {MAX_GUEST_MOVE_MS // 1000} s a move"
+    if control.per_move and control.base_ms > MAX_GUEST_MS_PER_MOVE:
+        return f"a guest's match has at most {MAX_GUEST_MS_PER_MOVE // 1000} s a move"
     if (
         control.base_ms > MAX_GUEST_TIME_CONTROL.base_ms
         or control.increment_ms > MAX_GUEST_TIME_CONTROL.increment_ms

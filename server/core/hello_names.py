@@ -36,7 +36,7 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
         }
         for name in hello.maps:
             if name not in offered_maps:
-                _check_map(name, sorted(offered_maps.union(list_map_names())))
+                _require_known_map(name, sorted(offered_maps.union(list_map_names())))
     for text in hello.time_controls:
         try:
             canonical = str(TimeControl.parse(text))
@@ -53,15 +53,16 @@ def check_hello_names(hello: Hello, list_offered_games: Callable[[], Collection[
             )
 
 
-def _check_map(name: str, maps: list[str]) -> None:
+def _require_known_map(map_name: str, known_maps: list[str]) -> None:
     try:
-        if name not in maps and count_generated_territories(name) is None:
+        if map_name not in known_maps and count_generated_territories(map_name) is None:
             raise _make_unknown_name_refusal(
-                f"this server has no map {name!r}", suggest_name(name, [*maps, "ring:N", "grid:WxH"])
+                f"this server has no map {map_name!r}",
+                suggest_name(map_name, [*known_maps, "ring:N", "grid:WxH"]),
             )
     except MapError as error:
         raise _make_unknown_name_refusal(str(error), "") from None
 
 
-def _make_unknown_name_refusal(why: str, suggestion: str) -> RequestRefused:
-    return RequestRefused(Code.UNKNOWN_NAME, f"hello: {why}{f'; {suggestion}' if suggestion else ''}")
+def _make_unknown_name_refusal(reason: str, suggestion: str) -> RequestRefused:
+    return RequestRefused(Code.UNKNOWN_NAME, f"hello: {reason}{f'; {suggestion}' if suggestion else ''}")

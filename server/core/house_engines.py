@@ -17,15 +17,15 @@ from arena.server.core.guests import (
     MAX_GUEST_TOTAL_MS,
     find_guest_refusal_reason,
 )
-from arena.server.core.house_queue import HouseQueue, Requester
+from arena.server.core.house_queue import HouseQueue, SlotRequester
 from arena.server.core.lobby import Lobby, RequestRefused
 from arena.server.core.open_challenges import CHALLENGE_LIFETIME_MS, OpenChallenge, OpenChallenges
 from arena.server.core.rate_limit import RateLimit
-from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
+from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE
 
 MAX_CHALLENGE_WAIT_MS = 1_800_000
 """Time that a challenge may wait for a free engine, in ms: the longest duration of a guest's match."""
-MAX_BOT_TOTAL_MS = 1_800_000
+MAX_THINKING_MS_AGAINST_HOUSE = 1_800_000
 """Longest thinking time of each player in a match between one of the server's own engines and a bot with a token, in ms."""
 QUEUE_CHECK_INTERVAL_NS = 500_000_000
 """Longest time between two checks of the queue while challenges wait, in ns."""
@@ -53,28 +53,28 @@ class HouseEngines:
     def __contains__(self, name: object) -> bool:
         return name in self._engines
 
-    def remove(self, name: str) -> bool:
+    def remove_engine(self, name: str) -> bool:
         """Remove an engine that cannot be started. Return False if this arena has no such engine."""
         return self._engines.pop(name, None) is not None
 
-    def list_entries(self) -> list[ListedBot]:
+    def list_listing_entries(self) -> list[ListedBot]:
         """Return an entry of the `listing` message for each of the server's own engines, connected or not."""
         entries = []
         for name, engine in self._engines.items():
             bot = self._lobby.bots.get(name)
             if bot is None or bot.client is None:
-                entries.append(ListedBot(name, engine, 0, MATCHES_PER_HOUSE_ENGINE, house=True))
+                entries.append(ListedBot(name, engine, 0, MAX_MATCHES_PER_HOUSE_ENGINE, house=True))
             else:
                 entries.append(bot.make_listing_entry("", is_house_engine=True))
         return entries
 
-    def start(self, name: str) -> None:
+    def request_engine_start(self, name: str) -> None:
         """Request the start of an engine, which has no effect if the engine is running."""
         self._lobby.effects.append(StartHouseEngine(name))
 
     # challenges
 
-    def check_guest(self, bot: LobbyBot, challenge: Challenge) -> None:
+    def check_guest_challenge(self, bot: LobbyBot, challenge: Challenge) -> None:
         """Check a guest's challenge, and count it against the limit for the guest's address.
 
         Raises RequestRefused if a guest may not play this match, or if the limit is reached.
@@ -82,38 +82,38 @@ class HouseEngines:
         why = find_guest_refusal_reason(challenge, self, list_map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
-        if self._request_limit.try_spend(bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now) > 0:
+        if self._request_limit.try_charge(bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now) > 0:
             why = "too many requests for matches by guests from your address: try again in a moment"
             raise RequestRefused(Code.RATE_LIMITED, why)
 
-    def enqueue(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
+    def enqueue_challenge(self, challenge: OpenChallenge, bot: LobbyBot) -> str | None:
         """Queue the challenge of `bot` to one of the server's own engines, and start the engine.
 
         If too many challenges wait, return the id of one that must be refused; otherwise None.
         """
-        self.start(challenge.request.opponent)
-        return self._queue.enqueue(
-            challenge.id, challenge.request.opponent, Requester(bot.owner, bot.is_guest)
+        self.request_engine_start(challenge.request.opponent)
+        return self._queue.enqueue_challenge(
+            challenge.id, challenge.request.opponent, SlotRequester(bot.owner, bot.is_guest)
         )
 
-    def forget_challenge(self, challenge: str) -> None:
-        """Forget a closed challenge, if it was to one of the server's own engines. `challenge`: id of the challenge."""
-        self._queue.remove(challenge)
-        self._offers.pop(challenge, None)
-        self._sent_places.pop(challenge, None)
+    def forget_challenge(self, challenge_id: str) -> None:
+        """Forget a closed challenge, if it was to one of the server's own engines. `challenge_id`: id of the challenge."""
+        self._queue.forget_challenge_or_match(challenge_id)
+        self._offers.pop(challenge_id, None)
+        self._sent_places.pop(challenge_id, None)
 
-    def begin_match(self, challenge: str, match: str) -> None:
+    def pass_slot_to_match(self, challenge_id: str, match_id: str) -> None:
         """Transfer the slot of an accepted challenge to its match. Both arguments are ids.
 
         Do nothing unless the challenge was to one of the server's own engines.
         """
-        self._queue.begin(challenge, match)
+        self._queue.pass_slot_to_match(challenge_id, match_id)
 
-    def end_match(self, match: str) -> None:
+    def free_slot_of_match(self, match_id: str) -> None:
         """Free the slot of a finished match, if it had one."""
-        self._queue.remove(match)
+        self._queue.forget_challenge_or_match(match_id)
 
-    def resume(self, terms: Terms) -> None:
+    def take_slot_for_resumed_match(self, terms: Terms) -> None:
         """Take a slot for a match that continues after a restart, if one of the server's own engines plays in it.
 
         The slot counts for the engine's opponent alone, because the opponent's owner is not known.
@@ -121,11 +121,13 @@ class HouseEngines:
         names = (terms.players.maxie, terms.players.minnie)
         engines = [name for name in names if name in self]
         for name in engines:
-            self.start(name)
+            self.request_engine_start(name)
         opponent = next((name for name in names if name not in self), None)
         if engines and opponent is not None:
             # Only guests' matches have this time limit, so it shows that the opponent was a guest.
-            self._queue.resume(terms.match, Requester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS))
+            self._queue.take_slot_for_match(
+                terms.match, SlotRequester(opponent, terms.total_ms == MAX_GUEST_TOTAL_MS)
+            )
 
     def compute_match_load(self, terms: Terms) -> int:
         """Return the load of a resumed match, which counts against the limit `CoreSettings.concurrency`.
@@ -137,52 +139,55 @@ class HouseEngines:
             return 0
         return terms.threads_needed if self._lobby.settings.counts_threads else 1
 
-    def requeue(self, name: str) -> None:
+    def requeue_offers_of(self, name: str) -> None:
         """Return a disconnected engine's unanswered challenges to the queue."""
         for challenge in [offered for offered, engine in self._offers.items() if engine == name]:
             del self._offers[challenge]
-            self._queue.requeue(challenge, name)
+            self._queue.requeue_challenge(challenge, name)
 
     def compute_max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0
-        return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_BOT_TOTAL_MS
+        return MAX_GUEST_TOTAL_MS if challenger.is_guest else MAX_THINKING_MS_AGAINST_HOUSE
 
-    def offer_next(self) -> None:
+    def offer_next_challenges(self) -> None:
         """Offer the next waiting challenges to free engines, and send the other challengers their new places in the queue."""
         if not len(self._queue) or self._lobby.is_draining:
             return
-        self._offer_challenges()
+        self._offer_challenges_to_free_engines()
         for challenge, place in self._queue.list_queue_places().items():
             if self._sent_places.get(challenge) != place:
                 self._sent_places[challenge] = place
-                self._lobby.send(self._find_challenger(challenge), Queued(challenge, place))
-        self._lobby.deadlines.schedule(("matchmaker", ""), self._lobby.now + QUEUE_CHECK_INTERVAL_NS)
+                self._lobby.send_to_bot(self._find_challenger_of(challenge), Queued(challenge, place))
+        self._lobby.deadlines.schedule_check(("matchmaker", ""), self._lobby.now + QUEUE_CHECK_INTERVAL_NS)
 
-    def _offer_challenges(self) -> None:
+    def _offer_challenges_to_free_engines(self) -> None:
         lobby, pending = self._lobby, list(self._offers.values())
         free_slots = {
             name: bot.capacity - len(bot.matches) - pending.count(name)
             for name in self._engines
             if (bot := lobby.bots.get(name)) is not None and bot.client is not None
         }
-        total_slots = MATCHES_PER_HOUSE_ENGINE * len(self._engines)
-        for challenge, engine in self._queue.pop_next_offers(total_slots, free_slots, self._may_begin):
+        total_slots = MAX_MATCHES_PER_HOUSE_ENGINE * len(self._engines)
+        for challenge, engine in self._queue.pop_next_offers(
+            total_slots, free_slots, self._may_begin_challenge_match
+        ):
             expiry_time = lobby.now + CHALLENGE_LIFETIME_MS * NS_PER_MS
-            renewed = self._challenges.extend(challenge, expiry_time)
-            lobby.deadlines.schedule(("challenge", challenge), expiry_time)
+            renewed = self._challenges.set_expiry_time(challenge, expiry_time)
+            lobby.deadlines.schedule_check(("challenge", challenge), expiry_time)
             self._offers[challenge] = engine
-            lobby.send(lobby.bots[engine], renewed.to_message(lobby.now))
+            lobby.send_to_bot(lobby.bots[engine], renewed.make_challenged_message(lobby.now))
 
-    def _find_challenger(self, challenge: str) -> LobbyBot | None:
-        open_challenge = self._challenges.find(challenge)
+    def _find_challenger_of(self, challenge_id: str) -> LobbyBot | None:
+        open_challenge = self._challenges.find_challenge(challenge_id)
         return None if open_challenge is None else self._lobby.bots.get(open_challenge.challenger)
 
-    def _may_begin(self, challenge: str) -> bool:
-        bot = self._find_challenger(challenge)
-        if bot is None or not bot.is_free:
+    def _may_begin_challenge_match(self, challenge_id: str) -> bool:
+        bot = self._find_challenger_of(challenge_id)
+        if bot is None or not bot.is_free_for_match:
             return False
         return (
-            not bot.is_guest or self._start_limit.try_spend("", GUEST_START_INTERVAL_NS, self._lobby.now) == 0
+            not bot.is_guest
+            or self._start_limit.try_charge("", GUEST_START_INTERVAL_NS, self._lobby.now) == 0
         )

@@ -13,21 +13,21 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from arena.server.core.guests import SLOTS_PER_ADDRESS
+from arena.server.core.guests import MAX_GUEST_MATCHES_PER_ADDRESS
 from arena.server.core.turn_order import TurnOrder
 
-GROUP_SHARE = Fraction(3, 4)
+MAX_SLOT_SHARE_PER_GROUP = Fraction(3, 4)
 """Largest share of the slots (parallel matches of house engines) for all guests together, and for all bots with a token together."""
-OWNER_SHARE = Fraction(1, 2)
+MAX_SLOT_SHARE_PER_OWNER = Fraction(1, 2)
 """Largest share of the slots (parallel matches of house engines) for the bots of one owner.
 
-Guests at one address get `SLOTS_PER_ADDRESS` instead.
+Guests at one address get `MAX_GUEST_MATCHES_PER_ADDRESS` instead.
 """
 MAX_QUEUED_CHALLENGES = 200
 """Maximum number of waiting challenges. If one more arrives, the challenge that is last in turn order is refused."""
 
 
-class Requester(NamedTuple):
+class SlotRequester(NamedTuple):
     """Bots that share one limit of matches with house engines: those of one owner, or the guests at one address."""
 
     owner: str
@@ -37,7 +37,7 @@ class Requester(NamedTuple):
 
 class _WaitingChallenge(NamedTuple):
     engine: str
-    requester: Requester
+    requester: SlotRequester
 
 
 class HouseQueue:
@@ -50,41 +50,41 @@ class HouseQueue:
     def __init__(self) -> None:
         self._waiting_challenges: dict[str, _WaitingChallenge] = {}
         """Engine and requester of each waiting challenge, by challenge id, in order of arrival."""
-        self._used_slots: dict[str, Requester] = {}
+        self._used_slots: dict[str, SlotRequester] = {}
         """Group of bots that each taken slot counts for, by the id of the offered challenge, and later of its match."""
-        self._turn_order: TurnOrder[Requester] = TurnOrder()
+        self._turn_order: TurnOrder[SlotRequester] = TurnOrder()
 
     def __len__(self) -> int:
         return len(self._waiting_challenges)
 
-    def enqueue(self, challenge: str, engine: str, requester: Requester) -> str | None:
+    def enqueue_challenge(self, challenge_id: str, engine_name: str, requester: SlotRequester) -> str | None:
         """Queue a challenge. If too many wait, return the id of the one whose turn is last, to be refused; otherwise None.
 
-        challenge  id of the challenge
-        engine     name of the challenged engine's bot
-        requester  group of bots whose slots are counted together with the challenger's
+        challenge_id  id of the challenge
+        engine_name   name of the challenged engine's bot
+        requester     group of bots whose slots are counted together with the challenger's
         """
-        self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
+        self._waiting_challenges[challenge_id] = _WaitingChallenge(engine_name, requester)
         return (
             self._list_challenges_in_turn_order()[-1]
             if len(self._waiting_challenges) > MAX_QUEUED_CHALLENGES
             else None
         )
 
-    def remove(self, id: str) -> None:
+    def forget_challenge_or_match(self, id: str) -> None:
         """Forget the closed challenge or finished match with this id, and free its slot."""
         self._waiting_challenges.pop(id, None)
         self._used_slots.pop(id, None)
 
-    def begin(self, challenge: str, match: str) -> None:
+    def pass_slot_to_match(self, challenge_id: str, match_id: str) -> None:
         """Transfer the slot of an offered challenge to its match. Both arguments are ids."""
-        requester = self._used_slots.pop(challenge, None)
+        requester = self._used_slots.pop(challenge_id, None)
         if requester is not None:
-            self._used_slots[match] = requester
+            self._used_slots[match_id] = requester
 
-    def resume(self, match: str, requester: Requester) -> None:
-        """Take a slot of `requester` for a match that continues after a restart. `match`: id of the match."""
-        self._used_slots[match] = requester
+    def take_slot_for_match(self, match_id: str, requester: SlotRequester) -> None:
+        """Take a slot of `requester` for a match that continues after a restart. `match_id`: id of the match."""
+        self._used_slots[match_id] = requester
 
     def pop_next_offers(
         self, total_slots: int, free_slots: Mapping[str, int], may_begin: Callable[[str], bool]
@@ -107,7 +107,9 @@ class HouseQueue:
                     challenge
                     for challenge in self._list_challenges_in_turn_order()
                     if free_slots_left.get(self._waiting_challenges[challenge].engine, 0) > 0
-                    and not self._has_full_share(self._waiting_challenges[challenge].requester, total_slots)
+                    and not self._has_used_full_share(
+                        self._waiting_challenges[challenge].requester, total_slots
+                    )
                     and may_begin(challenge)
                 ),
                 None,
@@ -121,11 +123,11 @@ class HouseQueue:
             offers.append((challenge, waiting_challenge.engine))
         return offers
 
-    def requeue(self, challenge: str, engine: str) -> None:
+    def requeue_challenge(self, challenge_id: str, engine_name: str) -> None:
         """Return an offered challenge to the queue, and free its slot, because its engine has disconnected."""
-        requester = self._used_slots.pop(challenge, None)
+        requester = self._used_slots.pop(challenge_id, None)
         if requester is not None:
-            self._waiting_challenges[challenge] = _WaitingChallenge(engine, requester)
+            self._waiting_challenges[challenge_id] = _WaitingChallenge(engine_name, requester)
 
     def list_queue_places(self) -> dict[str, int]:
         """Return each waiting challenge's place in the queue among the challenges to the same engine, from 1."""
@@ -145,13 +147,17 @@ class HouseQueue:
         slots = Counter(self._used_slots.values())
         ranks: dict[str, tuple[int, int]] = {}
         for challenge, (_, requester) in self._waiting_challenges.items():
-            ranks[challenge] = slots[requester], self._turn_order.find_last_turn(requester)
+            ranks[challenge] = slots[requester], self._turn_order.find_last_turn_number(requester)
             slots[requester] += 1
         return sorted(self._waiting_challenges, key=ranks.__getitem__)
 
-    def _has_full_share(self, requester: Requester, total_slots: int) -> bool:
-        max_slots = SLOTS_PER_ADDRESS if requester.is_guest else max(1, int(total_slots * OWNER_SHARE))
-        max_group_slots = max(1, int(total_slots * GROUP_SHARE))
+    def _has_used_full_share(self, requester: SlotRequester, total_slots: int) -> bool:
+        max_slots = (
+            MAX_GUEST_MATCHES_PER_ADDRESS
+            if requester.is_guest
+            else max(1, int(total_slots * MAX_SLOT_SHARE_PER_OWNER))
+        )
+        max_group_slots = max(1, int(total_slots * MAX_SLOT_SHARE_PER_GROUP))
         requesters = list(self._used_slots.values())
         return (
             requesters.count(requester) >= max_slots

@@ -12,8 +12,8 @@ class RandomIds:
         self._seed = seed
         self._count = 0
 
-    def next_hex(self, digits: int = 32) -> str:
-        """Return `digits` hexadecimal digits; `digits` is even and at most 128."""
+    def make_next_hex_id(self, digit_count: int = 32) -> str:
+        """Return `digit_count` hexadecimal digits; `digit_count` is even and at most 128."""
         self._count += 1
         key = self._seed + self._count.to_bytes(8, "big")
-        return hashlib.blake2b(key, digest_size=digits // 2).hexdigest()
+        return hashlib.blake2b(key, digest_size=digit_count // 2).hexdigest()

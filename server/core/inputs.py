@@ -15,13 +15,13 @@ from arena.rating.glicko import Rating
 from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
-EDGE_SHIFT = 40
+CLIENT_BITS_BELOW_EDGE_NUMBER = 40
 """Number of low bits of a client's number that distinguish the clients of one edge. The higher bits number the edge."""
 
 
-def get_edge_number(client: int) -> int:
+def get_edge_number(client_number: int) -> int:
     """Return the number of the edge (process that holds connections) to which this client is connected."""
-    return client >> EDGE_SHIFT
+    return client_number >> CLIENT_BITS_BELOW_EDGE_NUMBER
 
 
 class ClientAdmitted(Struct, frozen=True, omit_defaults=True):

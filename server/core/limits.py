@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from arena.protocol.messages import MAX_CLIENT_FRAME
+from arena.protocol.messages import MAX_CLIENT_FRAME_BYTES
 
 
 class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -17,7 +17,7 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
         int, Meta(ge=1, description="Connections per address, once a quarter of the total is open.")
     ] = 64
     message_bytes: Annotated[int, Meta(ge=1024, description="Maximum size of a message, in bytes.")] = (
-        MAX_CLIENT_FRAME
+        MAX_CLIENT_FRAME_BYTES
     )
     messages_per_second: Annotated[
         float,
@@ -52,7 +52,7 @@ class HostLimits(Struct, kw_only=True, forbid_unknown_fields=True):
     ] = 25.0
 
 
-PRIVATE_LIMITS = HostLimits(
+PRIVATE_HOST_LIMITS = HostLimits(
     connections_per_address=4096,
     messages_per_second=100_000,
     moves_per_second=1_000_000,

@@ -8,20 +8,20 @@ from arena.protocol.messages import ListedEvent, Listing
 from arena.server.core.deadlines import DeadlineKey
 from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClient
 from arena.server.core.house_engines import HouseEngines
-from arena.server.core.lobby import FollowerCounts, Lobby, LobbyClient
+from arena.server.core.lobby import FollowerCountsByEdge, Lobby, LobbyClient
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.room import Room
 from arena.server.core.suspensions import BotSuspensions
 
-LISTING_INTERVAL_NS = 250_000_000
+MIN_LISTING_INTERVAL_NS = 250_000_000
 """Shortest time between two publications of the listing, and maximum age of an answer to `browse`, in ns."""
 MAX_LISTED_CHALLENGES = 1000
 """Maximum number of challenges in a listing, which must fit into a frame even if strangers open many challenges."""
 LISTING_DEADLINE: DeadlineKey = ("listing", "")
-"""Key under which the core's deadlines hold the time of the next call of `Listings.publish`."""
+"""Key under which the core's deadlines hold the time of the next call of `ListingPublisher.publish_listing`."""
 
 
-class Listings:
+class ListingPublisher:
     """Builder and publisher of the `listing` messages: an overview of the arena for the clients that browse it."""
 
     def __init__(
@@ -39,21 +39,21 @@ class Listings:
         self._house = house
         self._challenges = challenges
         self._suspensions = suspensions
-        self._followers = FollowerCounts()
+        self._followers = FollowerCountsByEdge()
         """Number of browsing clients of each edge (process that holds connections)."""
         self._latest_listing: tuple[int, Listing] | None = None
         """Latest listing, preceded by the time in ns when it was built; None before the first listing."""
         self._published_change_count = 0
         """Value of `lobby.change_count` at the last publication."""
 
-    def browse(self, client: LobbyClient) -> None:
+    def send_listing_and_follow(self, client: LobbyClient) -> None:
         """Send a client the listing, and then a new one after each change.
 
-        The first listing may be `LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
+        The first listing may be `MIN_LISTING_INTERVAL_NS` old, so that clients that browse again and again cost little.
         """
-        client.follow(LISTING_TOPIC, self._followers)
+        client.follow_topic(LISTING_TOPIC, self._followers)
         latest = self._latest_listing
-        if latest is None or self._lobby.now >= latest[0] + LISTING_INTERVAL_NS:
+        if latest is None or self._lobby.now >= latest[0] + MIN_LISTING_INTERVAL_NS:
             listing = self._build_latest_listing()
         else:
             listing = latest[1]
@@ -63,9 +63,9 @@ class Listings:
     def schedule_publication(self) -> None:
         """Schedule the publication of a new listing if something has changed and a client browses."""
         if self._followers.edges and self._published_change_count != self._lobby.change_count:
-            self._lobby.deadlines.schedule(LISTING_DEADLINE, self._lobby.now + LISTING_INTERVAL_NS)
+            self._lobby.deadlines.schedule_check(LISTING_DEADLINE, self._lobby.now + MIN_LISTING_INTERVAL_NS)
 
-    def publish(self) -> None:
+    def publish_listing(self) -> None:
         """Publish a new listing if a client still browses. Called when the publication is due."""
         if self._followers.edges:
             self._published_change_count = self._lobby.change_count
@@ -78,17 +78,18 @@ class Listings:
         self._latest_listing = self._lobby.now, listing
         return listing
 
-    def build_listing(self, now: int) -> Listing:
-        """Return a new listing of matches, bots, challenges and events at `now`."""
+    def build_listing(self, now_ns: int) -> Listing:
+        """Return a new listing of matches, bots, challenges and events at `now_ns`."""
         bots = [
             bot.make_listing_entry(
-                self._suspensions.find_suspension_reason(bot.name, now), is_house_engine=False
+                self._suspensions.find_suspension_reason(bot.name, now_ns), is_house_engine=False
             )
             for bot in self._lobby.list_connected_bots()
             if bot.name not in self._house
         ]
         challenges = [
-            challenge.to_message(now) for challenge in self._challenges.list_oldest(MAX_LISTED_CHALLENGES)
+            challenge.make_challenged_message(now_ns)
+            for challenge in self._challenges.list_oldest_challenges(MAX_LISTED_CHALLENGES)
         ]
         matches = [room.public_view.make_listing_entry() for room in self._rooms.values()]
-        return Listing(matches, [*self._house.list_entries(), *bots], challenges, self._list_events())
+        return Listing(matches, [*self._house.list_listing_entries(), *bots], challenges, self._list_events())

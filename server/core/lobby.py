@@ -12,13 +12,13 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import ServerMessage, Welcome
 from arena.protocol.values import Limits
 from arena.server.core.bot import LobbyBot, hash_secret
-from arena.server.core.calendar import format_utc
+from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.deadlines import Deadlines
 from arena.server.core.effects import CloseClient, DeleteSession, Effect, SaveSession, SendToClient
 from arena.server.core.inputs import ClientAdmitted, get_edge_number
 from arena.server.core.settings import CoreSettings
 
-DRAINING_REASON = "the server is stopping and begins no new matches"
+DRAINING_REFUSAL_REASON = "the server is stopping and begins no new matches"
 """Reason for refusing a match while the server is stopping."""
 
 
@@ -31,14 +31,14 @@ class RequestRefused(Exception):
         self.detail = detail
 
 
-def make_unknown_match_refusal(match: str) -> RequestRefused:
-    """Return the error that answers a bot's message about a match that the bot does not play. `match`: id in the message."""
+def make_unknown_match_refusal(match_id: str) -> RequestRefused:
+    """Return the error that answers a bot's message about a match that the bot does not play. `match_id`: id in the message."""
     return RequestRefused(
-        Code.NO_SUCH_MATCH, f"the match {match!r:.70} is over, is not yours, or does not exist"
+        Code.NO_SUCH_MATCH, f"the match {match_id!r:.70} is over, is not yours, or does not exist"
     )
 
 
-class FollowerCounts:
+class FollowerCountsByEdge:
     """Number of clients that follow one topic (a match, or the listing), by edge: the process that holds their connections."""
 
     def __init__(self) -> None:
@@ -46,15 +46,15 @@ class FollowerCounts:
         """Numbers of the edges with at least one follower. Each edge gets one copy of a published message."""
         self._counts: dict[int, int] = {}
 
-    def add(self, client: int) -> None:
+    def add_follower(self, client_number: int) -> None:
         """Count the client of this number as a new follower."""
-        edge = get_edge_number(client)
+        edge = get_edge_number(client_number)
         self._counts[edge] = self._counts.get(edge, 0) + 1
         self.edges = tuple(self._counts)
 
-    def remove(self, client: int) -> None:
+    def remove_follower(self, client_number: int) -> None:
         """Stop counting the client of this number, which must have been added."""
-        edge = get_edge_number(client)
+        edge = get_edge_number(client_number)
         self._counts[edge] -= 1
         if not self._counts[edge]:
             del self._counts[edge]
@@ -68,31 +68,31 @@ class LobbyClient:
     id: int
     name: str
     bot: LobbyBot | None
-    topics: dict[str, FollowerCounts] = field(default_factory=dict)
+    topics: dict[str, FollowerCountsByEdge] = field(default_factory=dict)
     """Follower count of each topic that the client follows, by the topic's name: a match id, or `LISTING_TOPIC`."""
 
-    def follow(self, topic: str, followers: FollowerCounts) -> None:
+    def follow_topic(self, topic: str, followers: FollowerCountsByEdge) -> None:
         """Count the client as a follower of a topic, unless it follows the topic already."""
         if topic not in self.topics:
             self.topics[topic] = followers
-            followers.add(self.id)
+            followers.add_follower(self.id)
 
-    def unfollow(self, topic: str) -> None:
+    def unfollow_topic(self, topic: str) -> None:
         """Stop counting the client as a follower of a topic. Do nothing if it does not follow the topic."""
         followers = self.topics.pop(topic, None)
         if followers is not None:
-            followers.remove(self.id)
+            followers.remove_follower(self.id)
 
 
 class Lobby:
     """Connected clients and known bots, shared by all parts of the core.
 
-    `now` is the time of the input that is being handled, and `effects` collects its effects.
+    `now_ns` is the time of the input that is being handled, and `effects` collects its effects.
     """
 
-    def __init__(self, settings: CoreSettings, now: int) -> None:
+    def __init__(self, settings: CoreSettings, now_ns: int) -> None:
         self.settings = settings
-        self.now = now
+        self.now = now_ns
         self.effects: list[Effect] = []
         self.deadlines = Deadlines()
         self.clients: dict[int, LobbyClient] = {}
@@ -109,32 +109,32 @@ class Lobby:
     def now_unix_ns(self) -> int:
         return self.settings.epoch_ns + self.now
 
-    def format_wall_time(self) -> str:
+    def format_current_utc(self) -> str:
         """Return the current time in UTC, in ISO 8601, as written in records."""
-        return format_utc(self.now_unix_ns() // 1_000_000_000)
+        return format_unix_time_as_utc(self.now_unix_ns() // 1_000_000_000)
 
-    def begin_input(self, now: int) -> list[Effect]:
-        """Start handling an input at `now`. Return the list that collects its effects."""
-        self.now, self.effects = now, []
+    def begin_handling_input(self, now_ns: int) -> list[Effect]:
+        """Start handling an input at `now_ns`. Return the list that collects its effects."""
+        self.now, self.effects = now_ns, []
         return self.effects
 
-    def find_or_add_bot(self, name: str) -> LobbyBot:
+    def find_or_add_bot(self, bot_name: str) -> LobbyBot:
         """Return the bot of that name, and create it if it is unknown."""
-        bot = self.bots.get(name)
+        bot = self.bots.get(bot_name)
         if bot is None:
-            bot = self.bots[name] = LobbyBot(name)
+            bot = self.bots[bot_name] = LobbyBot(bot_name)
         return bot
 
     def list_connected_bots(self) -> list[LobbyBot]:
         """Return the connected bots, in the order in which their names were first seen."""
         return [bot for bot in self.bots.values() if bot.client is not None]
 
-    def send(self, bot: LobbyBot | None, message: ServerMessage) -> None:
+    def send_to_bot(self, bot: LobbyBot | None, message: ServerMessage) -> None:
         """Send a message to a bot if it is known and connected."""
         if bot is not None and bot.client is not None:
             self.effects.append(SendToClient(bot.client, message))
 
-    def mark_changed(self, bot: LobbyBot | None = None) -> None:
+    def mark_listing_changed(self, bot: LobbyBot | None = None) -> None:
         """Record a change that may alter a listing. With `bot`, the matchmaker also checks that bot again."""
         self.change_count += 1
         if bot is not None:
@@ -145,15 +145,15 @@ class Lobby:
         changed_bots, self.changed_bots = self.changed_bots, {}
         return list(changed_bots.values())
 
-    def drain(self) -> None:
+    def stop_beginning_matches(self) -> None:
         """Begin no more matches from now on."""
         self.is_draining = True
 
-    def reconfigure(self, settings: CoreSettings) -> None:
+    def apply_settings(self, settings: CoreSettings) -> None:
         """Apply new settings, and let the matchmaker check all connected bots again."""
         self.settings = settings
         for bot in self.list_connected_bots():
-            self.mark_changed(bot)
+            self.mark_listing_changed(bot)
 
     def compute_match_load(self, *bots: LobbyBot) -> int:
         """Return the load of a match of these bots, which counts against the limit `CoreSettings.concurrency`.
@@ -166,16 +166,20 @@ class Lobby:
             return min(1, len(local_bots))
         return max(((bot.engine.threads if bot.engine else None) or 1 for bot in local_bots), default=0)
 
-    def has_capacity_for(self, match_load: int, load: int) -> bool:
+    def has_capacity_for_load(self, new_match_load: int, current_load: int) -> bool:
         """Return True if a match may begin now, because the total load stays within `CoreSettings.concurrency`.
 
-        match_load  load of the new match, from `compute_match_load`
-        load        total load of the matches in progress
+        new_match_load  load of the new match, from `compute_match_load`
+        current_load    total load of the matches in progress
 
-        A match with a load of 0 may always begin. While `load` is 0, any match may begin, because a match that needs more
+        A match with a load of 0 may always begin. While `current_load` is 0, any match may begin, because a match that needs more
         than the maximum could never begin otherwise.
         """
-        return match_load == 0 or load == 0 or load + match_load <= self.settings.concurrency
+        return (
+            new_match_load == 0
+            or current_load == 0
+            or current_load + new_match_load <= self.settings.concurrency
+        )
 
     # arrival
 
@@ -224,35 +228,35 @@ class Lobby:
         if resumes_session:
             bot.restore_session(hash_secret(admission.hello.session), self.now)
         else:
-            bot.open_session(admission.secret)
+            bot.begin_session(admission.secret)
             self.effects.append(SaveSession(bot.name, bot.session))
         bot.apply_hello(admission, self.settings.limits.matches_per_bot)
         self.clients[admission.client] = LobbyClient(admission.client, bot.name, bot)
-        self.mark_changed(bot)
+        self.mark_listing_changed(bot)
         return bot
 
-    def send_welcome(self, client: LobbyClient, session: str) -> None:
-        """Send a client the `welcome` message. `session`: secret of its session; empty for a spectator."""
+    def send_welcome(self, client: LobbyClient, session_secret: str) -> None:
+        """Send a client the `welcome` message. `session_secret`: secret of its session; empty for a spectator."""
         matches = 0 if client.bot is None else client.bot.capacity
         limits = Limits(self.settings.limits.message_bytes, matches, self.settings.grace_ms)
         self.effects.append(
-            SendToClient(client.id, Welcome(self.settings.program, client.name, session, limits))
+            SendToClient(client.id, Welcome(self.settings.program, client.name, session_secret, limits))
         )
 
     # departure
 
-    def drop_client(self, client: int) -> LobbyClient | None:
+    def drop_client(self, client_number: int) -> LobbyClient | None:
         """Forget an ended connection, and return its client; None if the connection was already forgotten or replaced."""
-        client_entry = self.clients.pop(client, None)
+        client_entry = self.clients.pop(client_number, None)
         if client_entry is not None:
             for topic in list(client_entry.topics):
-                client_entry.unfollow(topic)
+                client_entry.unfollow_topic(topic)
         return client_entry
 
-    def handle_disconnect(self, bot: LobbyBot) -> None:
+    def handle_bot_disconnection(self, bot: LobbyBot) -> None:
         """Record that a bot has disconnected. The bot may return within `CoreSettings.grace_ms`."""
         bot.mark_disconnected(self.now)
-        self.mark_changed(bot)
+        self.mark_listing_changed(bot)
         self.forget_if_expired(bot)
 
     def forget_if_expired(self, bot: LobbyBot) -> None:
@@ -268,9 +272,9 @@ class Lobby:
             else self.now
         )
         if self.now < expiry_time:
-            self.deadlines.schedule(("bot", bot.name), expiry_time)
+            self.deadlines.schedule_check(("bot", bot.name), expiry_time)
             return
         del self.bots[bot.name]
-        self.deadlines.cancel(("bot", bot.name))
+        self.deadlines.cancel_check(("bot", bot.name))
         if bot.session:
             self.effects.append(DeleteSession(bot.name))

@@ -22,7 +22,7 @@ from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.room import Room
-from arena.server.core.settings import OPEN_EVENT
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME
 from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import BotSuspensions
 
@@ -30,7 +30,7 @@ MAX_RECENT_STALLS = 1024
 """Maximum number of recent stalls (times in which the server could do no work) to remember."""
 
 
-class Matches:
+class CurrentMatches:
     """Matches in progress, and requested event matches that wait for their bots."""
 
     def __init__(
@@ -63,15 +63,15 @@ class Matches:
         self._handle_event_match = handler
 
     def request_match(self, terms: Terms) -> None:
-        """Begin a match that an event requested, as soon as both bots have capacity for it (see `begin_requested`)."""
+        """Begin a match that an event requested, as soon as both bots have capacity for it (see `begin_requested_matches`)."""
         self._pending_terms.append(terms)
-        self.begin_requested()
+        self.begin_requested_matches()
 
-    def withdraw_request(self, match: str) -> None:
+    def withdraw_request(self, match_id: str) -> None:
         """Forget a requested event match that has not begun."""
-        self._pending_terms = [terms for terms in self._pending_terms if terms.match != match]
+        self._pending_terms = [terms for terms in self._pending_terms if terms.match != match_id]
 
-    def begin_requested(self) -> None:
+    def begin_requested_matches(self) -> None:
         """Begin the requested event matches whose bots have capacity for another match. The others wait.
 
         A match begins even if a bot is disconnected: the bot then has until the match's `ready` deadline to connect. No
@@ -83,7 +83,9 @@ class Matches:
         for terms in pending_terms:
             names = (terms.players.maxie, terms.players.minnie)
             bots = [bot for name in names if (bot := self._lobby.bots.get(name)) is not None]
-            if all(bot.is_free or (bot.client is None and bot.has_capacity) for bot in bots):
+            if all(
+                bot.is_free_for_match or (bot.client is None and bot.has_capacity_for_match) for bot in bots
+            ):
                 self.open_match(terms, is_event_match=True)
             else:
                 self._pending_terms.append(terms)
@@ -93,10 +95,10 @@ class Matches:
     def open_match(self, terms: Terms, *, is_event_match: bool = False) -> None:
         """Begin a match. A match that cannot be set up is void. `is_event_match`: True if an event requested the match."""
         lobby = self._lobby
-        bots = self._find_bots(terms)
+        bots = self._find_bots_of_match(terms)
         terms = msgspec.structs.replace(terms, grace_ms=lobby.settings.grace_ms)
         terms = terms.with_engines(*(bot.engine for bot in bots.values()))
-        start_time = lobby.format_wall_time()
+        start_time = lobby.format_current_utc()
         lobby.effects.append(OpenMatch(terms, start_time))
         try:
             load = lobby.compute_match_load(*bots.values())
@@ -106,12 +108,12 @@ class Matches:
             return
         self._add_room(room)
         for bot in bots.values():
-            bot.use_quota()
+            bot.count_match_against_quota()
         if not is_event_match:
-            self._history.record_start(terms.players.maxie, terms.players.minnie)
-        self.apply(room, MatchOpened())
+            self._history.record_match_start(terms.players.maxie, terms.players.minnie)
+        self.apply_event(room, MatchOpened())
 
-    def _find_bots(self, terms: Terms) -> dict[Player, LobbyBot]:
+    def _find_bots_of_match(self, terms: Terms) -> dict[Player, LobbyBot]:
         players = terms.players
         return {
             Player.MAXIE: self._lobby.find_or_add_bot(players.maxie),
@@ -122,8 +124,8 @@ class Matches:
         self.rooms[room.terms.match] = room
         self.load += room.load
         for player, bot in room.bots.items():
-            bot.take_seat(room.terms.match, player)
-            self._lobby.mark_changed(bot)
+            bot.add_match_in_progress(room.terms.match, player)
+            self._lobby.mark_listing_changed(bot)
 
     def _close_as_void(
         self, terms: Terms, bots: Iterable[LobbyBot], start_time: str, error: Exception
@@ -133,48 +135,50 @@ class Matches:
         self._lobby.effects.append(LogLine("error", why, match=terms.match))
         record = terms.make_record(start_time, [], Result(None, EndReason.SERVER_FAULT, why))
         self._lobby.effects.append(CloseMatch(record, terms.rated))
-        self._house.end_match(terms.match)
+        self._house.free_slot_of_match(terms.match)
         self._handle_event_match(record)
         for bot in bots:
             self._lobby.forget_if_expired(bot)
 
-    def record_forfeit(self, terms: Terms, result: Result) -> None:
+    def record_forfeited_match(self, terms: Terms, result: Result) -> None:
         """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
         terms = msgspec.structs.replace(terms, rated=False)
-        record = terms.make_record(self._lobby.format_wall_time(), [], result)
-        self.record_played(terms, record)
+        record = terms.make_record(self._lobby.format_current_utc(), [], result)
+        self.record_match_played_elsewhere(terms, record)
         self._handle_event_match(record)
 
-    def record_played(self, terms: Terms, record: Record) -> None:
+    def record_match_played_elsewhere(self, terms: Terms, record: Record) -> None:
         """Record a match that was played or decided outside the core, without a `Room`."""
         terms = msgspec.structs.replace(terms, grace_ms=self._lobby.settings.grace_ms)
         self._lobby.effects.extend((OpenMatch(terms, record.started), CloseMatch(record, terms.rated)))
 
     # in progress
 
-    def apply(self, room: Room, event: RefereeEvent, event_time: int | None = None) -> None:
-        """Apply an event to a match at `event_time` (ns; None for now), and close the match if the event ends it."""
-        room.handle(event, self._lobby.now if event_time is None else event_time)
-        self.close_or_schedule(room)
+    def apply_event(self, room: Room, event: RefereeEvent, event_time_ns: int | None = None) -> None:
+        """Apply an event to a match at `event_time_ns` (ns; None for now), and close the match if the event ends it."""
+        room.handle(event, self._lobby.now if event_time_ns is None else event_time_ns)
+        self.close_if_ended_or_schedule(room)
 
-    def apply_to_bot(self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]) -> None:
+    def apply_event_to_matches_of_bot(
+        self, bot: LobbyBot, make_event: Callable[[Player], RefereeEvent]
+    ) -> None:
         """Apply an event to each match of a bot. `make_event` returns the event for the bot's seat in the match."""
         for match, player in list(bot.matches.items()):
-            self.apply(self.rooms[match], make_event(player))
+            self.apply_event(self.rooms[match], make_event(player))
 
-    def handle_disconnect(self, bot: LobbyBot, fault: str | None) -> None:
+    def handle_bot_disconnection(self, bot: LobbyBot, fault: str | None) -> None:
         """Record the loss of a bot's connection in each of its matches.
 
         `fault`: protocol violation that caused the loss; None if there was none.
         """
         for match, player in list(bot.matches.items()):
             room = self.rooms[match]
-            room.handle_disconnect(
+            room.handle_player_disconnection(
                 player, PlayerDisconnected(player) if fault is None else ProtocolViolated(player, fault)
             )
-            self.close_or_schedule(room)
+            self.close_if_ended_or_schedule(room)
 
-    def record_stall(self, stall_ns: int) -> None:
+    def record_server_stall(self, stall_ns: int) -> None:
         """Record that the server was stalled for `stall_ns` ns until now.
 
         No player loses on time because of the stall. A stall of at most `MAX_STALL_NS` ns is ignored.
@@ -182,23 +186,23 @@ class Matches:
         if stall_ns > MAX_STALL_NS:
             self._stalls.append((self._lobby.now, stall_ns))
 
-    def check_deadlines(self, match: str) -> None:
+    def handle_passed_deadlines(self, match_id: str) -> None:
         """Act on the passed deadlines of a match, for example by declaring a loss on time."""
-        room = self.rooms.get(match)
+        room = self.rooms.get(match_id)
         if room is not None:
             turn_start = room.referee.turn_sent_at or 0
-            room.check_deadlines(
+            room.handle_passed_deadlines(
                 max((stall_ns for stall_end, stall_ns in self._stalls if stall_end >= turn_start), default=0)
             )
-            self.close_or_schedule(room)
+            self.close_if_ended_or_schedule(room)
 
-    def close_or_schedule(self, room: Room) -> None:
+    def close_if_ended_or_schedule(self, room: Room) -> None:
         """Close a match if it has ended; otherwise schedule its next deadline."""
         result = room.referee.recorded_result
         if result is not None:
             self._close_match(room, result)
-        elif (deadline := room.deadline) is not None:
-            self._lobby.deadlines.schedule(room.key, deadline)
+        elif (deadline := room.next_deadline_ns) is not None:
+            self._lobby.deadlines.schedule_check(room.key, deadline)
 
     # the end
 
@@ -208,16 +212,16 @@ class Matches:
         record = room.terms.make_record(room.started, room.referee.moves, result)
         if room.followers.edges:
             for thought in room.public_view.reveal_hidden_thoughts():
-                room.publish(thought)
-            room.publish(End.from_record(record, room.referee.get_clocks(lobby.now)))
+                room.publish_to_spectators(thought)
+            room.publish_to_spectators(End.from_record(record, room.referee.get_clocks(lobby.now)))
         lobby.effects.append(CloseMatch(record, room.terms.rated))
         del self.rooms[match]
-        lobby.deadlines.cancel(room.key)
+        lobby.deadlines.cancel_check(room.key)
         self.load -= room.load
-        self._house.end_match(match)
+        self._house.free_slot_of_match(match)
         for bot in room.bots.values():
-            bot.leave_seat(match, lobby.now)
-            lobby.mark_changed(bot)
+            bot.move_match_to_recent(match, lobby.now)
+            lobby.mark_listing_changed(bot)
         if room.is_event_match:
             self._handle_event_match(record)
         else:
@@ -228,62 +232,62 @@ class Matches:
     def _record_match_end(self, room: Room, record: Record) -> None:
         """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several in a row."""
         lobby, players, result = self._lobby, record.players, record.result
-        self._history.record_end(players.maxie, players.minnie, lobby.now)
+        self._history.record_match_end(players.maxie, players.minnie, lobby.now)
         for player, bot in room.bots.items():
-            why = self._suspensions.record_result(
+            why = self._suspensions.record_match_result(
                 bot.name,
                 result.reason,
                 is_loss=result.winner != SEATS[player],
                 ply_count=len(record.moves),
-                now=lobby.now,
+                now_ns=lobby.now,
             )
             if self._challenges.list_addressed_to(bot.name):
-                bot.open_answer_period(lobby.now)
+                bot.begin_answer_period(lobby.now)
             if why:
                 lobby.effects.append(LogLine("warning", f"suspended: {why}", bot.name, room.terms.match))
                 send_standing(bot, lobby, why)
 
     # after a restart, and after an outage of the store
 
-    def restore(self, restore: RestoreMatches) -> None:
+    def restore_matches(self, restored_state: RestoreMatches) -> None:
         """Resume the matches that were in progress when an earlier core (the part that decides matches) ended."""
-        for name, secret in sorted(restore.sessions.items()):
+        for name, secret in sorted(restored_state.sessions.items()):
             bot = self._lobby.find_or_add_bot(name)
             bot.restore_session(secret, self._lobby.now)
             bot.keep_session_after_disconnect()
-            for match in restore.recent_matches.get(name, ()):
-                bot.leave_seat(match, self._lobby.now)
-        for unfinished in restore.matches:
-            self._reopen_match(unfinished)
+            for match in restored_state.recent_matches.get(name, ()):
+                bot.move_match_to_recent(match, self._lobby.now)
+        for unfinished in restored_state.matches:
+            self._resume_match(unfinished)
         for bot in list(self._lobby.bots.values()):
             self._lobby.forget_if_expired(bot)
 
-    def _reopen_match(self, unfinished: UnfinishedMatch) -> None:
-        terms, is_event_match = unfinished.terms, unfinished.terms.event != OPEN_EVENT
-        bots = self._find_bots(terms)
+    def _resume_match(self, unfinished: UnfinishedMatch) -> None:
+        terms, is_event_match = unfinished.terms, unfinished.terms.event != OPEN_PLAY_EVENT_NAME
+        bots = self._find_bots_of_match(terms)
         try:
             load = self._house.compute_match_load(terms)
             room = Room(
                 terms, bots, unfinished.started, self._lobby, load=load, is_event_match=is_event_match
             )
-            room.replay(unfinished)
+            room.replay_stored_events(unfinished)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything
             self._close_as_void(terms, bots.values(), unfinished.started, error)
             return
-        self._house.resume(terms)
+        self._house.take_slot_for_resumed_match(terms)
         self._add_room(room)
         if not unfinished.events:
             room.handle(MatchOpened(), self._lobby.now)
-        room.restart_turn()
-        self.close_or_schedule(room)
+        room.restart_current_turn()
+        self.close_if_ended_or_schedule(room)
 
-    def restart_turns(self, matches: Iterable[str]) -> None:
+    def restart_turns(self, match_ids: Iterable[str]) -> None:
         """Restart the current turns of the matches with these ids, because their players could not be reached for a while.
 
         Ids of matches that are not in progress are ignored.
         """
-        for match in dict.fromkeys(matches):
+        for match in dict.fromkeys(match_ids):
             room = self.rooms.get(match)
             if room is not None:
-                room.restart_turn()
-                self.close_or_schedule(room)
+                room.restart_current_turn()
+                self.close_if_ended_or_schedule(room)

@@ -15,29 +15,29 @@ from arena.games.core import AnyGame
 from arena.match.clock import NS_PER_MS
 from arena.match.terms import Terms
 from arena.protocol.values import Players
-from arena.server.core.bot import ANSWER_PERIOD_NS, LobbyBot
+from arena.server.core.bot import CHALLENGE_ANSWER_PERIOD_NS, LobbyBot
 from arena.server.core.ids import RandomIds
 from arena.server.core.lobby import Lobby
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
-from arena.server.core.settings import OPEN_EVENT, Pool, PoolGame
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool, PoolGame
 from arena.server.core.suspensions import BotSuspensions
 from arena.server.core.turn_order import TurnOrder
 
-RATING_STEP = 200.0
+RATING_DIFFERENCE_PER_EARLIER_MATCH = 200.0
 """Rating difference that counts against pairing two bots as much as one earlier match between them."""
-DEFAULT_RATING = 1500.0
+RATING_OF_UNRATED_BOT = 1500.0
 """Assumed rating of a bot without a rating."""
 MAX_COMPARED_BOTS = 50
 """Maximum number of waiting bots compared with each other. Comparing thousands would delay every match."""
-PAIRING_DELAY_NS = 20_000_000
+DELAY_FROM_CHANGE_TO_PAIRING_NS = 20_000_000
 """Time from a change to the next pairing, in ns. Bots that become free at about the same time are paired together."""
-NEXT_PAIRING_DELAY_NS = 1_000_000
+DELAY_TO_NEXT_PAIRING_ROUND_NS = 1_000_000
 """Time to the next pairing while bots still wait, in ns. Inputs that have arrived by then are handled first."""
 
 
 def choose_pairs(
-    bots: Sequence[str],
+    bot_names: Sequence[str],
     history: PairingHistory,
     turn_order: TurnOrder[str],
     *,
@@ -48,7 +48,7 @@ def choose_pairs(
 ) -> list[tuple[str, str]]:
     """Return up to `max_pairs` pairs of waiting bots, each as (first player, second player); no bot is in two pairs.
 
-    bots        names of the waiting bots, longest wait first
+    bot_names   names of the waiting bots, longest wait first
     history     earlier matches of the bots
     turn_order  order in which owners take turns
     get_owner   function that returns the owner of a bot, by its name
@@ -58,25 +58,28 @@ def choose_pairs(
     The pairs are chosen one after another. Each time it is the turn of the owner whose bots have gone longest without
     a match. Of the pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has
     waited longest. The cost of a pair is the number of its earlier matches, plus the rating difference divided by
-    `RATING_STEP`.
+    `RATING_DIFFERENCE_PER_EARLIER_MATCH`.
 
     Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if there are too many bots to compare
     all of them. O(n² (log n + max_pairs)) for n bots.
     """
-    if len(bots) > MAX_COMPARED_BOTS:
+    if len(bot_names) > MAX_COMPARED_BOTS:
         # Pair only some of the compared bots: the others may find better opponents among bots that arrive later.
         max_pairs = min(max_pairs, MAX_COMPARED_BOTS // 4)
-        bots = _interleave_owners(bots, get_owner)[:MAX_COMPARED_BOTS]
-    owners = {name: get_owner(name) for name in bots}
-    ratings = {name: get_rating(name) for name in bots}
+        bot_names = _interleave_owners(bot_names, get_owner)[:MAX_COMPARED_BOTS]
+    owners = {name: get_owner(name) for name in bot_names}
+    ratings = {name: get_rating(name) for name in bot_names}
 
-    def compute_pair_cost(pair: tuple[str, str]) -> float:
+    def compute_pairing_cost(pair: tuple[str, str]) -> float:
         a, b = pair
-        return history.count_matches(a, b) + abs(ratings[a] - ratings[b]) / RATING_STEP
+        return (
+            history.count_matches_between(a, b)
+            + abs(ratings[a] - ratings[b]) / RATING_DIFFERENCE_PER_EARLIER_MATCH
+        )
 
     pairings: list[tuple[str, str]] = []
     paired_bots: set[str] = set()
-    pairs = sorted((pair for pair in combinations(bots, 2) if may_meet(*pair)), key=compute_pair_cost)
+    pairs = sorted((pair for pair in combinations(bot_names, 2) if may_meet(*pair)), key=compute_pairing_cost)
     latest_turns: dict[str, int] = {}  # latest turn of each owner in this call
     while len(pairings) < max_pairs:
         pairs = [pair for pair in pairs if paired_bots.isdisjoint(pair)]
@@ -84,8 +87,8 @@ def choose_pairs(
         if not pairable_bots:
             break
         longest_waiting = min(
-            (name for name in bots if name in pairable_bots),
-            key=lambda name: latest_turns.get(owners[name]) or turn_order.find_last_turn(owners[name]),
+            (name for name in bot_names if name in pairable_bots),
+            key=lambda name: latest_turns.get(owners[name]) or turn_order.find_last_turn_number(owners[name]),
         )
         owner_in_turn = owners[longest_waiting]
         pair = next(pair for pair in pairs if owner_in_turn in (owners[pair[0]], owners[pair[1]]))
@@ -96,14 +99,14 @@ def choose_pairs(
     return pairings
 
 
-def _interleave_owners(bots: Sequence[str], get_owner: Callable[[str], str]) -> list[str]:
-    """Return `bots` in another order: the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
+def _interleave_owners(bot_names: Sequence[str], get_owner: Callable[[str], str]) -> list[str]:
+    """Return `bot_names` in another order: the longest-waiting bot of each owner first, then each owner's second bot, and so on."""
     bot_counts: Counter[str] = Counter()
     places: dict[str, int] = {}  # place of each bot among the bots of its owner, from 0
-    for name in bots:
+    for name in bot_names:
         places[name] = bot_counts[get_owner(name)]
         bot_counts[get_owner(name)] += 1
-    return sorted(bots, key=places.__getitem__)
+    return sorted(bot_names, key=places.__getitem__)
 
 
 def find_pool_exclusion_reason(bot: LobbyBot, pool: Pool) -> str | None:
@@ -145,66 +148,70 @@ class Matchmaker:
         """Waiting bots, longest wait first."""
 
     @property
-    def waiting_names(self) -> list[str]:
+    def waiting_bot_names(self) -> list[str]:
         """Names of the waiting bots, longest wait first."""
         return list(self._waiting_bots)
 
-    def update_waiting(self) -> None:
+    def update_waiting_bots(self) -> None:
         """Update the list of waiting bots: add the changed bots that now wait, and remove those that no longer wait."""
         for bot in self._lobby.pop_changed_bots():
-            if not self._should_wait(bot):
+            if not self._should_wait_for_pairing(bot):
                 self._waiting_bots.pop(bot.name, None)
             elif self._waiting_bots.get(bot.name) is not bot:
                 self._waiting_bots.pop(bot.name, None)
                 self._waiting_bots[bot.name] = bot
 
-    def _should_wait(self, bot: LobbyBot) -> bool:
+    def _should_wait_for_pairing(self, bot: LobbyBot) -> bool:
         lobby, pool = self._lobby, self._lobby.settings.pool
-        if pool is None or not bot.is_free or find_pool_exclusion_reason(bot, pool) is not None:
+        if pool is None or not bot.is_free_for_match or find_pool_exclusion_reason(bot, pool) is not None:
             return False
-        excluded_until = self._suspensions.find_suspension_end(bot.name)
+        excluded_until = self._suspensions.find_suspension_end_ns(bot.name)
         if bot.answer_period_start is not None and self._challenges.list_addressed_to(bot.name):
-            excluded_until = max(excluded_until, bot.answer_period_start + ANSWER_PERIOD_NS)
+            excluded_until = max(excluded_until, bot.answer_period_start + CHALLENGE_ANSWER_PERIOD_NS)
         if self._is_reserved(bot.name):
             return False
         if lobby.now < excluded_until:
-            lobby.deadlines.schedule(("bot", bot.name), excluded_until)
+            lobby.deadlines.schedule_check(("bot", bot.name), excluded_until)
             return False
         return True
 
-    def pair_waiting_bots(self, load: int) -> list[Terms]:
+    def pair_waiting_bots(self, current_load: int) -> list[Terms]:
         """Pair waiting bots, and return the terms of their matches.
 
-        load  total load of the matches in progress, which counts against the limit `CoreSettings.concurrency`
+        current_load  total load of the matches in progress, which counts against the limit `CoreSettings.concurrency`
         """
-        self.update_waiting()
+        self.update_waiting_bots()
         lobby, pool = self._lobby, self._lobby.settings.pool
         if pool is None or lobby.is_draining or len(self._waiting_bots) < 2:
             return []
-        matches, is_blocked = self._choose_matches(pool, self.waiting_names, load)
+        matches, is_blocked = self._choose_matches(pool, self.waiting_bot_names, current_load)
         if is_blocked:
             # Bots on other machines need no capacity of this machine, so they do not wait until it is free.
             remote_names = [name for name, bot in self._waiting_bots.items() if not bot.is_local]
-            matches += self._choose_matches(pool, remote_names, load)[0]
+            matches += self._choose_matches(pool, remote_names, current_load)[0]
         if matches:
-            lobby.deadlines.schedule(("matchmaker", ""), lobby.now + NEXT_PAIRING_DELAY_NS)
+            lobby.deadlines.schedule_check(("matchmaker", ""), lobby.now + DELAY_TO_NEXT_PAIRING_ROUND_NS)
         return matches
 
-    def _choose_matches(self, pool: Pool, names: Sequence[str], load: int) -> tuple[list[Terms], bool]:
-        """Choose matches between the waiting bots `names`. `load`: total load of the matches in progress.
+    def _choose_matches(
+        self, pool: Pool, waiting_bot_names: Sequence[str], current_load: int
+    ) -> tuple[list[Terms], bool]:
+        """Choose matches between the waiting bots `waiting_bot_names`. `current_load`: total load of the matches in progress.
 
         Return the terms of the matches, and True if a further match waits because this machine is fully loaded.
         """
         lobby = self._lobby
-        games = {name: self._find_playable_games(pool, self._waiting_bots[name]) for name in names}
+        games = {
+            name: self._find_playable_games(pool, self._waiting_bots[name]) for name in waiting_bot_names
+        }
         pairs = choose_pairs(
-            names,
+            waiting_bot_names,
             self._history,
             self._turn_order,
             get_owner=lambda name: self._waiting_bots[name].owner,
-            get_rating=partial(self._find_rating, pool.games[0].game),
-            may_meet=partial(self._may_meet, pool, games),
-            max_pairs=len(names) // 2,
+            get_rating=partial(self._find_rating_of_waiting_bot, pool.games[0].game),
+            may_meet=partial(self._may_play_each_other, pool, games),
+            max_pairs=len(waiting_bot_names) // 2,
         )
         matches: list[Terms] = []
         is_blocked = False
@@ -212,49 +219,55 @@ class Matchmaker:
             match_load = lobby.compute_match_load(*(self._waiting_bots[name] for name in pair))
             # A match that waits blocks all later matches on this machine. Otherwise, smaller matches might always take
             # the capacity that it needs.
-            is_blocked = is_blocked or not lobby.has_capacity_for(match_load, load)
+            is_blocked = is_blocked or not lobby.has_capacity_for_load(match_load, current_load)
             if not (match_load and is_blocked):
-                load += match_load
+                current_load += match_load
                 matches.append(self._make_terms(pool, pair, games))
         return matches, is_blocked
 
-    def _find_rating(self, game: AnyGame, name: str) -> float:
-        return self._waiting_bots[name].get_rating(game.name)
+    def _find_rating_of_waiting_bot(self, game: AnyGame, bot_name: str) -> float:
+        return self._waiting_bots[bot_name].get_rating(game.name)
 
     @staticmethod
     def _find_playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
-        return frozenset(index for index, game in enumerate(pool.games) if bot.preferences.accepts(game))
+        return frozenset(index for index, game in enumerate(pool.games) if bot.preferences.accepts_game(game))
 
-    def _may_meet(self, pool: Pool, games: Mapping[str, frozenset[int]], a: str, b: str) -> bool:
-        if games[a].isdisjoint(games[b]):
+    def _may_play_each_other(
+        self, pool: Pool, playable_games: Mapping[str, frozenset[int]], bot_name_a: str, bot_name_b: str
+    ) -> bool:
+        if playable_games[bot_name_a].isdisjoint(playable_games[bot_name_b]):
             return False
-        if pool.rated and self._waiting_bots[a].shares_owner(self._waiting_bots[b]):
+        if pool.rated and self._waiting_bots[bot_name_a].has_same_owner_as(self._waiting_bots[bot_name_b]):
             return False
-        last_match_end = self._history.find_last_match_end(a, b) if pool.pause_ms else None
+        last_match_end = (
+            self._history.find_last_match_end_ns(bot_name_a, bot_name_b) if pool.pause_ms else None
+        )
         if last_match_end is None or last_match_end + pool.pause_ms * NS_PER_MS <= self._lobby.now:
             return True
         rematch_time = last_match_end + pool.pause_ms * NS_PER_MS
-        self._lobby.deadlines.schedule(("matchmaker", ""), rematch_time)
+        self._lobby.deadlines.schedule_check(("matchmaker", ""), rematch_time)
         return False
 
-    def _make_terms(self, pool: Pool, pair: tuple[str, str], games: Mapping[str, frozenset[int]]) -> Terms:
+    def _make_terms(
+        self, pool: Pool, bot_names: tuple[str, str], playable_games: Mapping[str, frozenset[int]]
+    ) -> Terms:
         """Return the terms of a chosen match, and remove its bots from the waiting bots.
 
-        pair   names of the two bots
-        games  indexes of the pool's games that each bot plays, by its name
+        bot_names       names of the two bots
+        playable_games  indexes of the pool's games that each bot plays, by its name
         """
         common_games: list[PoolGame] = [
-            pool.games[index] for index in sorted(games[pair[0]] & games[pair[1]])
+            pool.games[index] for index in sorted(playable_games[bot_names[0]] & playable_games[bot_names[1]])
         ]
-        next_match = self._history.choose_next_match(*pair, common_games)
-        minnie = pair[1] if next_match.maxie == pair[0] else pair[0]
-        self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in pair))
-        for name in pair:
+        next_match = self._history.choose_next_match(*bot_names, common_games)
+        minnie = bot_names[1] if next_match.maxie == bot_names[0] else bot_names[0]
+        self._turn_order.record_turn(*(self._waiting_bots[name].owner for name in bot_names))
+        for name in bot_names:
             del self._waiting_bots[name]
         return Terms(
-            match=self._ids.next_hex(),
-            event=OPEN_EVENT,
+            match=self._ids.make_next_hex_id(),
+            event=OPEN_PLAY_EVENT_NAME,
             game=next_match.game.game,
             opening=next_match.opening,
             players=Players(next_match.maxie, minnie),

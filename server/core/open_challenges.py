@@ -27,7 +27,7 @@ class OpenChallenge:
     expiry_time: int
     """Time at which the challenge expires, in ns."""
 
-    def to_message(self, now: int) -> Challenged:
+    def make_challenged_message(self, now_ns: int) -> Challenged:
         """Return the challenge as a `challenged` message."""
         challenge = self.request
         return Challenged(
@@ -39,7 +39,7 @@ class OpenChallenge:
             time_control=challenge.time_control,
             seat=challenge.seat,
             rated=challenge.rated,
-            expires_ms=max(0, (self.expiry_time - now) // NS_PER_MS),
+            expires_ms=max(0, (self.expiry_time - now_ns) // NS_PER_MS),
         )
 
 
@@ -59,89 +59,95 @@ class OpenChallenges:
     def __len__(self) -> int:
         return len(self._challenges)
 
-    def find(self, id: str) -> OpenChallenge | None:
-        return self._challenges.get(id)
+    def find_challenge(self, challenge_id: str) -> OpenChallenge | None:
+        return self._challenges.get(challenge_id)
 
-    def list_oldest(self, limit: int) -> list[OpenChallenge]:
+    def list_oldest_challenges(self, limit: int) -> list[OpenChallenge]:
         """Return the oldest challenges, at most `limit`."""
         return list(islice(self._challenges.values(), limit))
 
-    def list_addressed_to(self, name: str) -> list[OpenChallenge]:
+    def list_addressed_to(self, bot_name: str) -> list[OpenChallenge]:
         """Return the challenges to the bot of this name, without those that any bot may accept."""
-        return [self._challenges[id] for id in self._ids_by_opponent.get(name, ())]
+        return [self._challenges[id] for id in self._ids_by_opponent.get(bot_name, ())]
 
-    def check_new_challenge(self, challenger: str, challenge: Challenge, max_open: int) -> None:
-        """Raise RequestRefused if a bot challenges itself, or already has `max_open` open challenges."""
-        if challenge.opponent == challenger:
+    def check_new_challenge(
+        self, challenger_name: str, challenge: Challenge, max_open_challenges: int
+    ) -> None:
+        """Raise RequestRefused if a bot challenges itself, or already has `max_open_challenges` open challenges."""
+        if challenge.opponent == challenger_name:
             raise RequestRefused(Code.BAD_CHALLENGE, "a bot cannot play against itself")
-        if len(self._ids_by_challenger.get(challenger, ())) >= max_open:
+        if len(self._ids_by_challenger.get(challenger_name, ())) >= max_open_challenges:
             raise RequestRefused(
                 Code.RATE_LIMITED,
-                f"you already have {max_open} open challenges, the maximum: withdraw one first",
+                f"you already have {max_open_challenges} open challenges, the maximum: withdraw one first",
             )
 
-    def add(self, challenger: str, challenge: Challenge, game: AnyGame, expiry_time: int) -> OpenChallenge:
-        """Open a challenge that expires at `expiry_time` (monotonic ns), and return the challenge.
+    def open_challenge(
+        self, challenger_name: str, challenge: Challenge, game: AnyGame, expiry_time_ns: int
+    ) -> OpenChallenge:
+        """Open a challenge that expires at `expiry_time_ns` (monotonic ns), and return the challenge.
 
-        challenge  message with which the bot `challenger` opens the challenge
+        challenge  message with which the bot `challenger_name` opens the challenge
         game       game that the message names, on its map
         """
         self._count += 1
         open_challenge = OpenChallenge(
-            f"{self._prefix}{self._count}", challenger, challenge, game, expiry_time
+            f"{self._prefix}{self._count}", challenger_name, challenge, game, expiry_time_ns
         )
         self._challenges[open_challenge.id] = open_challenge
-        self._ids_by_challenger.setdefault(challenger, {})[open_challenge.id] = None
+        self._ids_by_challenger.setdefault(challenger_name, {})[open_challenge.id] = None
         self._ids_by_opponent.setdefault(challenge.opponent, {})[open_challenge.id] = None
         return open_challenge
 
-    def extend(self, id: str, expiry_time: int) -> OpenChallenge:
-        """Make an open challenge expire at `expiry_time` (ns) instead, and return the challenge."""
-        extended = self._challenges[id] = replace(self._challenges[id], expiry_time=expiry_time)
+    def set_expiry_time(self, challenge_id: str, expiry_time_ns: int) -> OpenChallenge:
+        """Make an open challenge expire at `expiry_time_ns` (ns) instead, and return the challenge."""
+        extended = self._challenges[challenge_id] = replace(
+            self._challenges[challenge_id], expiry_time=expiry_time_ns
+        )
         return extended
 
-    def close(self, id: str) -> OpenChallenge:
+    def close_challenge(self, challenge_id: str) -> OpenChallenge:
         """Close an open challenge, and return it."""
-        closed_challenge = self._challenges.pop(id)
+        closed_challenge = self._challenges.pop(challenge_id)
         for index, name in (
             (self._ids_by_challenger, closed_challenge.challenger),
             (self._ids_by_opponent, closed_challenge.request.opponent),
         ):
-            del index[name][id]
+            del index[name][challenge_id]
             if not index[name]:
                 del index[name]
         return closed_challenge
 
-    def list_involving(self, name: str) -> list[OpenChallenge]:
+    def list_involving(self, bot_name: str) -> list[OpenChallenge]:
         """Return the challenges from or to a bot."""
         return [
             self._challenges[id]
-            for id in {**self._ids_by_challenger.get(name, {}), **self._ids_by_opponent.get(name, {})}
+            for id in {**self._ids_by_challenger.get(bot_name, {}), **self._ids_by_opponent.get(bot_name, {})}
         ]
 
-    def accept(self, name: str, id: str) -> OpenChallenge:
+    def close_as_accepted(self, accepter_name: str, challenge_id: str) -> OpenChallenge:
         """Close the challenge that a bot accepts, and return it. Raises RequestRefused if the bot may not accept it."""
-        challenge = self._require_challenge(id)
-        if challenge.challenger == name or challenge.request.opponent not in ("", name):
-            raise _make_unknown_challenge_refusal(id)
-        return self.close(id)
+        challenge = self._require_challenge(challenge_id)
+        if challenge.challenger == accepter_name or challenge.request.opponent not in ("", accepter_name):
+            raise _make_unknown_challenge_refusal(challenge_id)
+        return self.close_challenge(challenge_id)
 
-    def decline(self, name: str, id: str) -> OpenChallenge:
+    def close_as_declined(self, opponent_name: str, challenge_id: str) -> OpenChallenge:
         """Close the challenge that a bot declines, and return it. Raises RequestRefused if it is not addressed to the bot."""
-        if self._require_challenge(id).request.opponent != name:
-            raise _make_unknown_challenge_refusal(id)
-        return self.close(id)
+        if self._require_challenge(challenge_id).request.opponent != opponent_name:
+            raise _make_unknown_challenge_refusal(challenge_id)
+        return self.close_challenge(challenge_id)
 
-    def withdraw(self, name: str, id: str) -> OpenChallenge:
+    def close_as_withdrawn(self, challenger_name: str, challenge_id: str) -> OpenChallenge:
         """Close the challenge that a bot withdraws, and return it. Raises RequestRefused if another bot opened it."""
-        if self._require_challenge(id).challenger != name:
-            raise _make_unknown_challenge_refusal(id)
-        return self.close(id)
+        if self._require_challenge(challenge_id).challenger != challenger_name:
+            raise _make_unknown_challenge_refusal(challenge_id)
+        return self.close_challenge(challenge_id)
 
-    def _require_challenge(self, id: str) -> OpenChallenge:
-        challenge = self._challenges.get(id)
+    def _require_challenge(self, challenge_id: str) -> OpenChallenge:
+        challenge = self._challenges.get(challenge_id)
         if challenge is None:
-            raise _make_unknown_challenge_refusal(id)
+            raise _make_unknown_challenge_refusal(challenge_id)
         return challenge
 
 

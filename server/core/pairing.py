@@ -14,7 +14,7 @@ from arena.protocol.values import Opening
 from arena.server.core.bounded_dict import BoundedDict
 from arena.server.core.settings import PoolGame
 
-MAX_PAIRS = 50_000
+MAX_REMEMBERED_PAIRS = 50_000
 """Maximum number of pairs of bots to remember. The least recently used pair is forgotten first."""
 
 
@@ -44,61 +44,71 @@ class _PairHistory:
 class PairingHistory:
     """Pairing history of the bots of one arena. Both orders of two names mean the same pair of bots."""
 
-    def __init__(self, salt: str) -> None:
-        """Start without matches. `salt` determines the game and the opening of the first match between any two bots."""
-        self._salt = salt
-        self._histories = BoundedDict[tuple[str, str], _PairHistory](MAX_PAIRS)
+    def __init__(self, choice_seed: str) -> None:
+        """Start without matches. `choice_seed` determines the game and the opening of the first match between any two bots."""
+        self._salt = choice_seed
+        self._histories = BoundedDict[tuple[str, str], _PairHistory](MAX_REMEMBERED_PAIRS)
         """History of each pair of bots by their sorted names, least recently used first."""
 
-    def count_matches(self, a: str, b: str) -> int:
+    def count_matches_between(self, bot_name_a: str, bot_name_b: str) -> int:
         """Return the number of matches that two bots have begun."""
-        history = self._histories.get((a, b) if a < b else (b, a))
+        history = self._histories.get(
+            (bot_name_a, bot_name_b) if bot_name_a < bot_name_b else (bot_name_b, bot_name_a)
+        )
         return 0 if history is None else sum(history.maxie_counts.values())
 
-    def assign_seats(self, a: str, b: str) -> tuple[str, str]:
-        """Return two bots as (Maxie, Minnie). Maxie, the first player, is the bot that was Maxie less often; on a tie, `a`."""
-        maxie_counts = self._find_or_add_history(a, b).maxie_counts
-        return (a, b) if maxie_counts.get(a, 0) <= maxie_counts.get(b, 0) else (b, a)
+    def assign_seats(self, bot_name_a: str, bot_name_b: str) -> tuple[str, str]:
+        """Return two bots as (Maxie, Minnie). Maxie, the first player, is the bot that was Maxie less often; on a tie, `bot_name_a`."""
+        maxie_counts = self._find_or_add_pair_history(bot_name_a, bot_name_b).maxie_counts
+        return (
+            (bot_name_a, bot_name_b)
+            if maxie_counts.get(bot_name_a, 0) <= maxie_counts.get(bot_name_b, 0)
+            else (bot_name_b, bot_name_a)
+        )
 
-    def record_start(self, maxie: str, minnie: str) -> None:
-        maxie_counts = self._find_or_add_history(maxie, minnie).maxie_counts
-        maxie_counts[maxie] = maxie_counts.get(maxie, 0) + 1
+    def record_match_start(self, maxie_name: str, minnie_name: str) -> None:
+        maxie_counts = self._find_or_add_pair_history(maxie_name, minnie_name).maxie_counts
+        maxie_counts[maxie_name] = maxie_counts.get(maxie_name, 0) + 1
 
-    def record_end(self, a: str, b: str, now: int) -> None:
-        self._find_or_add_history(a, b).last_end = now
+    def record_match_end(self, bot_name_a: str, bot_name_b: str, now_ns: int) -> None:
+        self._find_or_add_pair_history(bot_name_a, bot_name_b).last_end = now_ns
 
-    def find_last_match_end(self, a: str, b: str) -> int | None:
+    def find_last_match_end_ns(self, bot_name_a: str, bot_name_b: str) -> int | None:
         """Return the end time of the last finished match of two bots, in ns; None if none has ended."""
-        history = self._histories.get((a, b) if a < b else (b, a))
+        history = self._histories.get(
+            (bot_name_a, bot_name_b) if bot_name_a < bot_name_b else (bot_name_b, bot_name_a)
+        )
         return None if history is None else history.last_end
 
-    def choose_next_match(self, maxie: str, minnie: str, games: Sequence[PoolGame]) -> NextMatch:
+    def choose_next_match(self, maxie_name: str, minnie_name: str, games: Sequence[PoolGame]) -> NextMatch:
         """Choose the next match of two bots, record the choice, and return the match.
 
         If the two have played only the first match of a pair, and its game is one of `games`, the next match is the
         second of that pair, with the same opening and swapped seats. Otherwise, it is the first of a new pair, with
-        `maxie` and `minnie` in these seats, the next game of `games` in turn, and the next opening of that game.
+        `maxie_name` and `minnie_name` in these seats, the next game of `games` in turn, and the next opening of that game.
 
         games  games that both bots play, in a fixed order
         """
-        history = self._find_or_add_history(maxie, minnie)
+        history = self._find_or_add_pair_history(maxie_name, minnie_name)
         first, history.first_match = history.first_match, None
         if first is not None and first.game in games:
-            return NextMatch(first.game, first.opening, minnie if first.maxie == maxie else maxie)
-        game_index = self._compute_first_game_index(maxie, minnie) + history.pair_count
+            return NextMatch(
+                first.game, first.opening, minnie_name if first.maxie == maxie_name else maxie_name
+            )
+        game_index = self._compute_first_game_index(maxie_name, minnie_name) + history.pair_count
         game = games[game_index % len(games)]
         opening = game.openings[game_index // len(games) % len(game.openings)]
         history.pair_count += 1
-        history.first_match = NextMatch(game, opening, maxie)
+        history.first_match = NextMatch(game, opening, maxie_name)
         return history.first_match
 
-    def _find_or_add_history(self, a: str, b: str) -> _PairHistory:
-        names = (a, b) if a < b else (b, a)
+    def _find_or_add_pair_history(self, bot_name_a: str, bot_name_b: str) -> _PairHistory:
+        names = (bot_name_a, bot_name_b) if bot_name_a < bot_name_b else (bot_name_b, bot_name_a)
         history = self._histories.get(names, _PairHistory())
         self._histories[names] = history
         return history
 
-    def _compute_first_game_index(self, a: str, b: str) -> int:
+    def _compute_first_game_index(self, bot_name_a: str, bot_name_b: str) -> int:
         """Return a number, derived from the salt and the two names, that selects the first game and opening of two bots."""
-        text = json.dumps([self._salt, *sorted((a, b))])
+        text = json.dumps([self._salt, *sorted((bot_name_a, bot_name_b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

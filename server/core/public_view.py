@@ -27,7 +27,7 @@ def find_first_hidden_ply(visibility: AnalysisVisibility, ply: int) -> int:
     return max(0, ply - 1) if visibility == "reply" else 0
 
 
-class PublicView:
+class PublicMatchView:
     """View of one match as spectators may see it."""
 
     def __init__(self, terms: Terms, referee: Referee, visibility: AnalysisVisibility) -> None:
@@ -36,24 +36,24 @@ class PublicView:
         self._visibility = visibility
         self._map = str(terms.game.setup().get("map", ""))
 
-    def make_messages_after_move(self, now: int) -> Iterator[Update | Thought]:
+    def make_messages_after_move(self, now_ns: int) -> Iterator[Update | Thought]:
         """Yield the messages that spectators get after a move."""
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
-        yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.get_clocks(now))
+        yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.get_clocks(now_ns))
         first_hidden_before, first_hidden = (
             find_first_hidden_ply(self._visibility, number) for number in (ply, ply + 1)
         )
         yield from self._list_thoughts(first_hidden_before, first_hidden)
 
-    def make_connection_status(self, now: int) -> ConnectionStatus:
+    def make_connection_status(self, now_ns: int) -> ConnectionStatus:
         """Return the message that says which players are absent, and for how many ms the match still waits for each."""
-        return ConnectionStatus(self._terms.match, self._compute_absent_ms(now))
+        return ConnectionStatus(self._terms.match, self._compute_absent_ms(now_ns))
 
-    def _compute_absent_ms(self, now: int) -> dict[Seat, int]:
+    def _compute_absent_ms(self, now_ns: int) -> dict[Seat, int]:
         grace_ms = self._terms.grace_ms
         return {
-            SEATS[player]: max(0, grace_ms - (now - disconnected_at) // NS_PER_MS)
+            SEATS[player]: max(0, grace_ms - (now_ns - disconnected_at) // NS_PER_MS)
             for player, disconnected_at in self._referee.disconnected_at.items()
         }
 
@@ -82,7 +82,7 @@ class PublicView:
             self._map,
         )
 
-    def make_view(self, now: int) -> View:
+    def make_view_message(self, now_ns: int) -> View:
         """Return the whole match so far, as a `view` message for spectators."""
         terms, mover, ply = self._terms, self._referee.player_to_move, self._referee.ply
         first_hidden = ply if self._referee.is_over else find_first_hidden_ply(self._visibility, ply)
@@ -97,9 +97,9 @@ class PublicView:
                 Played(move.move, move.ms, move.thinking if ply < first_hidden else None)
                 for ply, move in enumerate(self._referee.moves)
             ],
-            clocks=self._referee.get_clocks(now),
+            clocks=self._referee.get_clocks(now_ns),
             mover=SEATS[mover] if mover else None,
             engines=terms.engines,
-            time_odds=terms.odds_for_message,
-            absent=self._compute_absent_ms(now) or UNSET,
+            time_odds=terms.time_odds_for_message,
+            absent=self._compute_absent_ms(now_ns) or UNSET,
         )

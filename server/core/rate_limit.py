@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from arena.server.core.bounded_dict import BoundedDict
 
-MAX_KEYS = 10_000
+MAX_RATE_LIMITED_KEYS = 10_000
 """Maximum number of keys to remember. The key that was charged least recently is forgotten first."""
 
 
@@ -17,10 +17,10 @@ class RateLimit:
 
     def __init__(self, burst: float) -> None:
         self._burst = burst
-        self._paid_until = BoundedDict[str, float](MAX_KEYS)
+        self._paid_until = BoundedDict[str, float](MAX_RATE_LIMITED_KEYS)
         """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
-    def try_spend(self, key: str, cost: float, now: float) -> float:
+    def try_charge(self, key: str, cost: float, now: float) -> float:
         """Charge `cost` to a key and return 0. If the key's allowance is too small, charge nothing, and return the time to wait.
 
         A cost above the burst is allowed if the allowance is full.

@@ -34,8 +34,8 @@ from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
 from arena.server.core.effects import AnalysisMovesCut, AppendEvent, LogLine, PublishToTopic, SendToClient
 from arena.server.core.inputs import UnfinishedMatch
-from arena.server.core.lobby import FollowerCounts, Lobby
-from arena.server.core.public_view import PublicView
+from arena.server.core.lobby import FollowerCountsByEdge, Lobby
+from arena.server.core.public_view import PublicMatchView
 
 TURN_REPORT_TIMEOUT_NS = 10_000_000_000
 """Time in ns for an edge, the process that holds a player's connection, to report that it has sent a turn.
@@ -72,8 +72,8 @@ class Room:
         self.load = load
         self.is_event_match = is_event_match
         self.referee = Referee(terms)
-        self.public_view = PublicView(terms, self.referee, lobby.settings.analysis_visibility)
-        self.followers = FollowerCounts()
+        self.public_view = PublicMatchView(terms, self.referee, lobby.settings.analysis_visibility)
+        self.followers = FollowerCountsByEdge()
         self.key: DeadlineKey = ("match", terms.match)
         self._lobby = lobby
         self._trimmer = AnalysisTrimmer(terms.game)
@@ -91,23 +91,23 @@ class Room:
 
     # events
 
-    def handle_move(self, player: Player, move: Move, arrival_time: int, elapsed_ns: int | None) -> None:
+    def handle_move(self, player: Player, move: Move, arrival_time_ns: int, elapsed_ns: int | None) -> None:
         """Handle a player's move.
 
-        arrival_time  time at which the move reached the edge (process that holds the player's connection), in ns
-        elapsed_ns    time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
+        arrival_time_ns  time at which the move reached the edge (process that holds the player's connection), in ns
+        elapsed_ns       time from sending the turn to the move's arrival, in ns, as the edge measured it; None if unknown
         """
         referee = self.referee
         if elapsed_ns is not None and move.ply == len(referee.moves) and player is referee.mover:
             if referee.turn_sent_at is None:  # the edge's report of the sent turn is lost
-                self.start_clock(move.ply, 0, arrival_time - elapsed_ns)
+                self.start_turn_clock(move.ply, 0, arrival_time_ns - elapsed_ns)
             if referee.turn_sent_at is not None:
-                arrival_time = referee.turn_sent_at + max(0, elapsed_ns)
+                arrival_time_ns = referee.turn_sent_at + max(0, elapsed_ns)
         thinking = None if move.thinking is UNSET else move.thinking
-        self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time)
+        self.handle(MoveReceived(player, move.ply, move.move, thinking), arrival_time_ns)
 
-    def handle(self, event: RefereeEvent, event_time: int) -> None:
-        """Apply `event` at `event_time` (ns), and send its effects. If the event changes the match, append it to the journal.
+    def handle(self, event: RefereeEvent, event_time_ns: int) -> None:
+        """Apply `event` at `event_time_ns` (ns), and send its effects. If the event changes the match, append it to the journal.
 
         An exception raised by the game voids the match.
         """
@@ -116,56 +116,58 @@ class Room:
         disconnected_before = dict(referee.disconnected_at) if self.followers.edges else {}
         try:
             if type(event) is MoveReceived and event.thinking is not None:
-                event = self._limit_analysis(event)
-            effects = referee.handle(event, event_time)
+                event = self._trim_analysis_of_move(event)
+            effects = referee.handle(event, event_time_ns)
         except Exception as error:  # noqa: BLE001  a user's own game may raise anything, and ends this match alone
-            event, event_time = self._report_bug(error), self._lobby.now
-            effects = referee.handle(event, event_time)
+            event, event_time_ns = self._report_unexpected_error(error), self._lobby.now
+            effects = referee.handle(event, event_time_ns)
         if referee.revision != revision_before:
             turn, self._unsaved_turn = self._unsaved_turn, None
             self._seq += 1 if turn is None else 2
-            self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, event_time, event, turn))
+            self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, event_time_ns, event, turn))
         if len(referee.moves) > ply:
             # The answer to a turn that was sent again may arrive before the edge's report of the sent turn.
             self.turn_report_deadline = None
-        self._send_effects(effects)
+        self._send_referee_effects(effects)
         if self.followers.edges:  # after the messages to both players
             if len(referee.moves) > ply:
                 for update in self.public_view.make_messages_after_move(self._lobby.now):
-                    self.publish(update)
+                    self.publish_to_spectators(update)
             if referee.disconnected_at != disconnected_before and referee.result is None:
-                self.publish(self.public_view.make_connection_status(self._lobby.now))
+                self.publish_to_spectators(self.public_view.make_connection_status(self._lobby.now))
 
-    def start_clock(self, ply: int, lag: int, sent_time: int) -> None:
-        """Start the clock of the turn of ply `ply`, sent at `sent_time` (ns). If the turn was sent again, its clock continues.
+    def start_turn_clock(self, ply: int, lag_ns: int, sent_time_ns: int) -> None:
+        """Start the clock of the turn of ply `ply`, sent at `sent_time_ns` (ns). If the turn was sent again, its clock continues.
 
         Do nothing if the turn is not the current one, or if its clock runs and the turn was not sent again. The start
         of the turn is written to the journal later, together with the next event.
 
-        lag  shortest recent ping time of the mover's connection, in ns; 0 if unknown
+        lag_ns  shortest recent ping time of the mover's connection, in ns; 0 if unknown
         """
         if self.referee.turn_sent_at is not None and self.turn_report_deadline is None:
             return  # the turn was reported before
-        turn = TurnStarted(ply, lag, self._clock_ran_ns)
-        deadline = self.referee.start_clock(turn, sent_time)
+        turn = TurnStarted(ply, lag_ns, self._clock_ran_ns)
+        deadline = self.referee.start_clock(turn, sent_time_ns)
         if deadline is not None:
-            self._unsaved_turn = sent_time, turn
+            self._unsaved_turn = sent_time_ns, turn
             report_deadline, self.turn_report_deadline = self.turn_report_deadline, None
             deadline += self._lobby.settings.transit_ns
             # A check is already scheduled at `report_deadline`, and then schedules the next one.
             if report_deadline is None or deadline < report_deadline:
-                self._lobby.deadlines.schedule(self.key, deadline)
+                self._lobby.deadlines.schedule_check(self.key, deadline)
 
-    def handle_disconnect(self, player: Player, cause: PlayerDisconnected | ProtocolViolated) -> None:
+    def handle_player_disconnection(
+        self, player: Player, cause: PlayerDisconnected | ProtocolViolated
+    ) -> None:
         """Apply the loss of a player's connection.
 
         If it is the player's turn, and no edge has reported yet that the turn was sent, the turn counts as sent now.
         """
         self.handle(cause, self._lobby.now)
         if self.turn_report_deadline is not None and player is self.referee.player_to_move:
-            self.start_clock(self.referee.ply, 0, self._lobby.now)
+            self.start_turn_clock(self.referee.ply, 0, self._lobby.now)
 
-    def restart_turn(self) -> None:
+    def restart_current_turn(self) -> None:
         """Restart the current turn, because the players could not be reached for a while."""
         now = self._lobby.now
         self._unsaved_turn = self.turn_report_deadline = None
@@ -174,7 +176,7 @@ class Room:
             if bot.client is not None:
                 self.handle(PlayerReconnected(player), now)
 
-    def replay(self, unfinished: UnfinishedMatch) -> None:
+    def replay_stored_events(self, unfinished: UnfinishedMatch) -> None:
         """Bring this new room to the state of an unfinished match, by applying the match's stored events without effects."""
         for event_time, event in unfinished.events:
             self.referee.handle(
@@ -186,8 +188,8 @@ class Room:
     # deadlines
 
     @property
-    def deadline(self) -> int | None:
-        """Time in ns, on the core's clock, at which `check_deadlines` must run; None once the match is over.
+    def next_deadline_ns(self) -> int | None:
+        """Time in ns, on the core's clock, at which `handle_passed_deadlines` must run; None once the match is over.
 
         Any event of the match may change the time.
         """
@@ -196,7 +198,7 @@ class Room:
         deadline = self.referee.next_deadline
         return None if deadline is None else deadline + self._lobby.settings.transit_ns
 
-    def check_deadlines(self, stall_ns: int) -> None:
+    def handle_passed_deadlines(self, stall_ns: int) -> None:
         """Act on the deadlines that have passed. `stall_ns`: longest delay of the server itself during the turn, in ns.
 
         While `turn_report_deadline` is set and lies ahead, do nothing: the room still waits for an edge's report that the
@@ -206,14 +208,14 @@ class Room:
         if self.turn_report_deadline is not None:
             if now < self.turn_report_deadline:
                 return
-            self.start_clock(self.referee.ply, 0, now)
+            self.start_turn_clock(self.referee.ply, 0, now)
         deadline = self.referee.next_deadline
         if deadline is not None and now >= deadline + settings.transit_ns:
             self.handle(DeadlinePassed(stall_ns), now)
 
     # effects
 
-    def _send_effects(self, effects: list[RefereeEffect]) -> None:
+    def _send_referee_effects(self, effects: list[RefereeEffect]) -> None:
         lobby = self._lobby
         for effect in effects:
             if type(effect) is not NotifyPlayer:
@@ -226,18 +228,18 @@ class Room:
                 )
                 if client is None:
                     # The clock runs while the player is away.
-                    self.start_clock(message.ply, 0, lobby.now)
+                    self.start_turn_clock(message.ply, 0, lobby.now)
                 elif self.turn_report_deadline is None:
                     self.turn_report_deadline = lobby.now + TURN_REPORT_TIMEOUT_NS
-                    lobby.deadlines.schedule(self.key, self.turn_report_deadline)
+                    lobby.deadlines.schedule_check(self.key, self.turn_report_deadline)
             if client is not None:
                 lobby.effects.append(SendToClient(client, message, clock_ran_ns))
 
-    def publish(self, message: ServerMessage) -> None:
+    def publish_to_spectators(self, message: ServerMessage) -> None:
         """Publish a message to the spectators."""
         self._lobby.effects.append(PublishToTopic(self.terms.match, message, self.followers.edges))
 
-    def _limit_analysis(self, event: MoveReceived) -> MoveReceived:
+    def _trim_analysis_of_move(self, event: MoveReceived) -> MoveReceived:
         """Return a move with its analysis reduced to the size limits."""
         removed_before = self._trimmer.removed_move_count
         trimmed_event = self._trimmer.trim_move(event.player, event)
@@ -245,7 +247,7 @@ class Room:
             self._lobby.effects.append(AnalysisMovesCut(self._trimmer.removed_move_count - removed_before))
         return trimmed_event
 
-    def _report_bug(self, error: Exception) -> ServerFailed:
+    def _report_unexpected_error(self, error: Exception) -> ServerFailed:
         """Log an unexpected error as a bug, and return the event that voids the match."""
         trace = "".join(traceback.format_exception(error))
         self._lobby.effects.append(

@@ -12,14 +12,14 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Opening
 from arena.server.core.limits import HostLimits
 
-OPEN_EVENT = "serve"
+OPEN_PLAY_EVENT_NAME = "serve"
 """Name of the event to which all matches of the pool and of challenges belong."""
-HOUSE_PREFIX = "house-"
+HOUSE_ENGINE_NAME_PREFIX = "house-"
 """Prefix of the names of house engines, the engines that the server itself runs.
 
 The prefix keeps plain names such as `greedy` free: `arena bot greedy` uses that name.
 """
-MATCHES_PER_HOUSE_ENGINE = 4
+MAX_MATCHES_PER_HOUSE_ENGINE = 4
 """Number of matches that each of the server's own engines plays in parallel."""
 
 AnalysisVisibility = Literal["reply", "end"]

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from arena.protocol.messages import Standing, StandingState
 from arena.server.core.bot import LobbyBot
-from arena.server.core.lobby import DRAINING_REASON, Lobby
+from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby
 from arena.server.core.matchmaker import find_pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
-MAX_LISTED_GAMES = 3
+MAX_GAMES_NAMED_IN_STANDING = 3
 """Maximum number of games named in the line of text about a bot's status."""
 
 
@@ -26,7 +26,7 @@ def send_standing(bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_tex
     ratings = {game: rating.rating for game, rating in bot.ratings.items()}
     deviations = {game: rating.deviation for game, rating in bot.ratings.items()}
     status = _describe_matchmaking_state(bot, lobby, suspension_reason, entry_text)
-    lobby.send(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
+    lobby.send_to_bot(bot, Standing(*status, bot.quota, ratings or UNSET, deviations or UNSET))
 
 
 def _describe_matchmaking_state(
@@ -36,7 +36,7 @@ def _describe_matchmaking_state(
     if bot.quota == 0:
         return "finishing", f"takes no more matches; {match_count} in play"
     if lobby.is_draining:
-        return "idle", DRAINING_REASON
+        return "idle", DRAINING_REFUSAL_REASON
     if match_count:
         return "playing", f"{match_count} of at most {bot.capacity} matches in play"
     if suspension_reason:
@@ -64,15 +64,15 @@ def _describe_event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[Standi
 def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
     why = find_pool_exclusion_reason(bot, pool)
     if why is not None:
-        pool_games_text = _list_games(pool.games)
+        pool_games_text = _format_game_list(pool.games)
         return "idle", f"the pool plays {pool_games_text}, and {why}: only challenges give it matches"
-    games = tuple(filter(bot.preferences.accepts, pool.games))
+    games = tuple(filter(bot.preferences.accepts_game, pool.games))
     accepted_pool = replace(pool, games=games)
     other_count = sum(
         other is not bot and find_pool_exclusion_reason(other, accepted_pool) is None
         for other in lobby.list_connected_bots()
     )
-    pool_games_text = _list_games(games)
+    pool_games_text = _format_game_list(games)
     if not other_count:
         return (
             "waiting",
@@ -84,8 +84,10 @@ def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[Stand
     )
 
 
-def _list_games(games: Sequence[PoolGame]) -> str:
-    return " or ".join(map(str, games[:MAX_LISTED_GAMES])) + (" …" if len(games) > MAX_LISTED_GAMES else "")
+def _format_game_list(games: Sequence[PoolGame]) -> str:
+    return " or ".join(map(str, games[:MAX_GAMES_NAMED_IN_STANDING])) + (
+        " …" if len(games) > MAX_GAMES_NAMED_IN_STANDING else ""
+    )
 
 
 def _describe_house_engines(lobby: Lobby) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.server.core.bounded_dict import BoundedDict
 
-MAX_FAILURES = 3
+MAX_FAILURES_BEFORE_SUSPENSION = 3
 """Number of consecutive failures, by forfeit or early resignation, after which a bot is suspended."""
-EARLY_LOSS_PLIES = 6
+EARLY_RESIGNATION_PLY = 6
 """Ply before which a resignation counts as a failure: a bot that resigns so early usually has a bug."""
 MIN_SUSPENSION_SECONDS = 30
 """Length of the first suspension, in seconds. Each further suspension in a row lasts twice as long."""
@@ -32,51 +32,53 @@ class BotSuspensions:
     def __init__(self) -> None:
         self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_NAMES)
 
-    def record_result(self, name: str, reason: EndReason, *, is_loss: bool, ply_count: int, now: int) -> str:
+    def record_match_result(
+        self, bot_name: str, end_reason: EndReason, *, is_loss: bool, ply_count: int, now_ns: int
+    ) -> str:
         """Record the end of a bot's match. If this suspends the bot, return the reason; otherwise an empty string.
 
-        reason     reason why the match ended
-        is_loss    True if the bot did not win. Both bots lose a match for which neither appeared
-        ply_count  number of plies played
+        end_reason  reason why the match ended
+        is_loss     True if the bot did not win. Both bots lose a match for which neither appeared
+        ply_count   number of plies played
         """
-        is_early_loss = reason is EndReason.RESIGNATION and ply_count < EARLY_LOSS_PLIES
-        if not (is_loss and (is_early_loss or reason in FORFEIT_REASONS)):
-            self._failures.pop(name, None)
+        is_early_loss = end_reason is EndReason.RESIGNATION and ply_count < EARLY_RESIGNATION_PLY
+        if not (is_loss and (is_early_loss or end_reason in FORFEIT_REASONS)):
+            self._failures.pop(bot_name, None)
             return ""
-        failure_record = self._failures.get(name, _FailureRecord())
-        self._failures[name] = failure_record
+        failure_record = self._failures.get(bot_name, _FailureRecord())
+        self._failures[bot_name] = failure_record
         failure_record.failure_count += 1
-        if failure_record.failure_count < MAX_FAILURES:
+        if failure_record.failure_count < MAX_FAILURES_BEFORE_SUSPENSION:
             return ""
         seconds = min(
             MAX_SUSPENSION_SECONDS,
-            MIN_SUSPENSION_SECONDS << min(10, failure_record.failure_count - MAX_FAILURES),
+            MIN_SUSPENSION_SECONDS << min(10, failure_record.failure_count - MAX_FAILURES_BEFORE_SUSPENSION),
         )
-        failure_record.suspended_until = now + seconds * 1_000_000_000
+        failure_record.suspended_until = now_ns + seconds * 1_000_000_000
         failures_text = (
-            f"{failure_record.failure_count} matches in a row forfeited, the last by {reason.value}"
+            f"{failure_record.failure_count} matches in a row forfeited, the last by {end_reason.value}"
         )
         failure_record.reason = f"{failures_text}; back in {seconds} s"
         return failure_record.reason
 
-    def count_suspended(self, now: int) -> int:
-        return sum(now < record.suspended_until for record in self._failures.values())
+    def count_suspended_bots(self, now_ns: int) -> int:
+        return sum(now_ns < record.suspended_until for record in self._failures.values())
 
-    def find_suspension_end(self, name: str) -> int:
+    def find_suspension_end_ns(self, bot_name: str) -> int:
         """Return the time at which a bot's latest suspension ends or has ended, in ns; 0 if there is none, or it was lifted."""
-        record = self._failures.get(name)
+        record = self._failures.get(bot_name)
         return 0 if record is None else record.suspended_until
 
-    def find_suspension_reason(self, name: str, now: int) -> str:
-        """Return the reason for a bot's suspension at `now`; empty if it is not suspended."""
-        record = self._failures.get(name)
-        return record.reason if record is not None and now < record.suspended_until else ""
+    def find_suspension_reason(self, bot_name: str, now_ns: int) -> str:
+        """Return the reason for a bot's suspension at `now_ns`; empty if it is not suspended."""
+        record = self._failures.get(bot_name)
+        return record.reason if record is not None and now_ns < record.suspended_until else ""
 
-    def lift_suspension(self, name: str) -> None:
+    def lift_suspension(self, bot_name: str) -> None:
         """End the suspension of a bot that starts a new session, because the bot may have been fixed.
 
         One more failure suspends the bot again.
         """
-        record = self._failures.get(name)
+        record = self._failures.get(bot_name)
         if record is not None:
             record.suspended_until = 0

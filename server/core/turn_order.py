@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from arena.server.core.bounded_dict import BoundedDict
 
-MAX_KEYS = 10_000
+MAX_REMEMBERED_KEYS = 10_000
 """Maximum number of keys to remember. The key whose last turn is oldest is forgotten first, and counts as never served."""
 
 K = TypeVar("K", bound=Hashable)
@@ -19,9 +19,9 @@ class TurnOrder(Generic[K]):
     def __init__(self) -> None:
         self.turn_count = 0
         """Number of turns so far; turns are numbered from 1."""
-        self._last_turns = BoundedDict[K, int](MAX_KEYS)
+        self._last_turns = BoundedDict[K, int](MAX_REMEMBERED_KEYS)
 
-    def find_last_turn(self, key: K) -> int:
+    def find_last_turn_number(self, key: K) -> int:
         """Return the number of the key's last turn; 0 if it had none."""
         return self._last_turns.get(key, 0)
 

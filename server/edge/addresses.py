@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from ssl import SSLContext
 from typing import Any
 
-LOOPBACK = "127.0.0.1"
+LOOPBACK_ADDRESS = "127.0.0.1"
 
 
 def make_websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
@@ -27,7 +27,7 @@ def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) ->
     if tls is not None or not (address.is_loopback or address.is_unspecified):
         return None
     if address.is_unspecified:
-        return make_websocket_url(LOOPBACK if address.version == 4 else "::1", bound_address[1])
+        return make_websocket_url(LOOPBACK_ADDRESS if address.version == 4 else "::1", bound_address[1])
     return make_websocket_url(str(address), bound_address[1])
 
 
@@ -39,12 +39,12 @@ def describe_listen_error(host: str, port: int, error: OSError) -> str:
     return f"cannot listen on {address}: {error.strerror or error}"
 
 
-def get_peer_address(peer: object) -> str:
+def get_peer_ip_address(peer_socket_name: object) -> str:
     """Return the IP address of a socket's peer, or `local` for a Unix socket. An IPv4-mapped address becomes IPv4.
 
-    peer  `peername` of the transport
+    peer_socket_name  `peername` of the transport
     """
-    if not (isinstance(peer, tuple) and peer):
+    if not (isinstance(peer_socket_name, tuple) and peer_socket_name):
         return "local"
-    address = str(peer[0]).partition("%")[0]
+    address = str(peer_socket_name[0]).partition("%")[0]
     return address.removeprefix("::ffff:") if "." in address else address

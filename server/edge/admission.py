@@ -13,34 +13,34 @@ from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from arena.clock import TimeSource
-from arena.server.abuse_counter import PAUSE_SECONDS, AbuseCounter, make_address_key
+from arena.server.abuse_counter import REFUSAL_SECONDS, AbuseCounter, make_address_or_network_key
 from arena.server.core.limits import HostLimits
 from arena.server.edge.request import Request
 from arena.server.edge.token_bucket import TokenBucket
 
 log = logging.getLogger("arena.admission")
 
-BURST_SECONDS = 0.2
+ADDRESS_BURST_SECONDS = 0.2
 """Burst of an address, in seconds: after a pause, the address may send at once as much as its rate allows in this time."""
-MIN_BURST_CHUNKS = 8
-"""Number of chunks (reads from a socket) that any address may send at once, even if its rate allows fewer in `BURST_SECONDS`."""
-CROWDED_SHARE = 0.25
+MIN_CHUNKS_PER_BURST = 8
+"""Number of chunks (reads from a socket) that any address may send at once, even if its rate allows fewer in `ADDRESS_BURST_SECONDS`."""
+CONNECTION_SHARE_BEFORE_ADDRESS_LIMIT = 0.25
 """Share of the allowed connections that must be open before the limit per address applies.
 
 Below this share, one address may have more connections, because all machines of a lecture hall may share an address.
 """
-KEEP_ALIVE_SHARE = 0.5
+MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE = 0.5
 """Share of the allowed connections, in total and per address, above which a connection closes after one plain request.
 
 A plain request is an HTTP request that opens no websocket.
 """
-MAX_REFUSED_OPEN = 256
+MAX_REFUSED_CONNECTIONS_HELD_OPEN = 256
 """Maximum number of refused connections that are held open for a while. Further ones are closed immediately."""
-REFUSAL_HOLD_SECONDS = 1.0
+REFUSED_CONNECTION_HOLD_SECONDS = 1.0
 """Time for which a refused connection is held open, in seconds. It slows down a client that reconnects immediately."""
 
 
-class Admission:
+class ConnectionAdmission:
     """Admission control of one edge, which counts connections and limits their number."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Admission:
         limits: HostLimits,
         trusted_proxies: Collection[str],
         clock: TimeSource,
-        pause_seconds: float = PAUSE_SECONDS,
+        pause_seconds: float = REFUSAL_SECONDS,
     ) -> None:
         """Start without connections.
 
@@ -68,16 +68,16 @@ class Admission:
         self.open_counts: Counter[str] = Counter()
         """Number of open connections by IPv4 address, or by /64 network for IPv6."""
 
-    def find_bucket(self, address: str) -> TokenBucket:
+    def find_token_bucket(self, address: str) -> TokenBucket:
         """Return the token bucket that all connections of an address share.
 
         Each chunk of received bytes takes a token. A chunk that finds no token waits in the fair queue.
         """
-        key = make_address_key(address)
+        key = make_address_or_network_key(address)
         bucket = self._buckets.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
-            burst = max(MIN_BURST_CHUNKS, int(rate * BURST_SECONDS))
+            burst = max(MIN_CHUNKS_PER_BURST, int(rate * ADDRESS_BURST_SECONDS))
             bucket = self._buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
@@ -85,7 +85,7 @@ class Admission:
         """Return the address of a request's client: the one that a trusted proxy names, or else the peer's."""
         if not self.is_trusted_proxy(peer_address):
             return peer_address
-        return _read_forwarded_for(request) or peer_address
+        return _read_address_from_forwarded_for(request) or peer_address
 
     def is_trusted_proxy(self, address: str) -> bool:
         """Return True if an address is one of the host's trusted proxies."""
@@ -97,18 +97,21 @@ class Admission:
             return False
         return any(parsed in network for network in self._proxies)
 
-    def may_stay_open(self, address: str) -> bool:
+    def may_connection_stay_open(self, address: str) -> bool:
         """Return True if a connection from this address may stay open for another request, because few others are open."""
         limits = self.limits
-        if self._is_closed or self.open_counts.total() > KEEP_ALIVE_SHARE * limits.connections:
+        if (
+            self._is_closed
+            or self.open_counts.total() > MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE * limits.connections
+        ):
             return False
         return (
             self.is_trusted_proxy(address)
-            or self.open_counts[make_address_key(address)]
-            <= KEEP_ALIVE_SHARE * limits.connections_per_address
+            or self.open_counts[make_address_or_network_key(address)]
+            <= MAX_CONNECTION_SHARE_FOR_KEEP_ALIVE * limits.connections_per_address
         )
 
-    def admit(self, address: str) -> bool:
+    def try_admit(self, address: str) -> bool:
         """Count one more connection from this address and return True; return False if that would exceed a limit.
 
         The limits per address do not apply to a trusted proxy.
@@ -119,10 +122,10 @@ class Admission:
                 "refused: %d connections are open, the maximum", self.open_counts.total(), address
             )
             return False
-        if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._now_s) > 0:
+        if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._now_seconds) > 0:
             return False
-        key = make_address_key(address)
-        is_crowded = self.open_counts.total() >= CROWDED_SHARE * limits.connections
+        key = make_address_or_network_key(address)
+        is_crowded = self.open_counts.total() >= CONNECTION_SHARE_BEFORE_ADDRESS_LIMIT * limits.connections
         if not is_proxy and is_crowded and self.open_counts[key] >= limits.connections_per_address:
             self._log_refusal(
                 "refused: the address already has %d connections, the maximum",
@@ -134,26 +137,26 @@ class Admission:
         return True
 
     @property
-    def _now_s(self) -> float:
+    def _now_seconds(self) -> float:
         return self._clock.now_ns() / 1e9
 
-    def _log_refusal(self, message: str, number: int, address: str) -> None:
-        """Log a refusal, at most once per second. `message` has a placeholder for `number`."""
-        now = self._now_s
+    def _log_refusal(self, message_format: str, connection_number: int, address: str) -> None:
+        """Log a refusal, at most once per second. `message_format` has a placeholder for `connection_number`."""
+        now = self._now_seconds
         if now - self._last_log >= 1:
             self._last_log = now
-            log.warning(message, number, extra={"address": address})
+            log.warning(message_format, connection_number, extra={"address": address})
 
-    def refuse(self, transport: asyncio.Transport) -> None:
+    def hold_and_close_refused(self, transport: asyncio.Transport) -> None:
         """Close a refused connection after a while, without reading from it."""
-        if self._is_closed or len(self._refused_transports) >= MAX_REFUSED_OPEN:
+        if self._is_closed or len(self._refused_transports) >= MAX_REFUSED_CONNECTIONS_HELD_OPEN:
             transport.abort()
             return
         transport.pause_reading()
         self._refused_transports.add(transport)
-        self._clock.call_later(REFUSAL_HOLD_SECONDS, self._abort, transport)
+        self._clock.call_later(REFUSED_CONNECTION_HOLD_SECONDS, self._abort_refused_connection, transport)
 
-    def _abort(self, transport: asyncio.Transport) -> None:
+    def _abort_refused_connection(self, transport: asyncio.Transport) -> None:
         self._refused_transports.discard(transport)
         transport.abort()
 
@@ -161,22 +164,22 @@ class Admission:
         """Admit no more connections, and close the refused ones that are held open."""
         self._is_closed = True
         for transport in list(self._refused_transports):
-            self._abort(transport)
+            self._abort_refused_connection(transport)
 
-    def release(self, address: str) -> None:
+    def stop_counting_connection(self, address: str) -> None:
         """Stop counting an admitted connection from this address."""
-        key = make_address_key(address)
+        key = make_address_or_network_key(address)
         self.open_counts[key] -= 1
         if self.open_counts[key] <= 0:
             del self.open_counts[key]
             self._buckets.pop(key, None)
 
-    def record_abuse(self, address: str) -> None:
+    def record_misbehaving_connection(self, address: str) -> None:
         """Count a connection that was closed for misbehaviour. After many of them, its address is refused for a while."""
         if self.is_trusted_proxy(address):
             return
-        self._abuse_counts.record_abuse(address, self._now_s, self.limits.cut_offs)
-        if self._abuse_counts.get_refusal_seconds_left(address, self._now_s) > 0:
+        self._abuse_counts.record_abuse(address, self._now_seconds, self.limits.cut_offs)
+        if self._abuse_counts.get_refusal_seconds_left(address, self._now_seconds) > 0:
             log.warning(
                 "refused for %g s: too many of its connections misbehaved",
                 self._pause_seconds,
@@ -184,7 +187,7 @@ class Admission:
             )
 
 
-def _read_forwarded_for(request: Request) -> str | None:
+def _read_address_from_forwarded_for(request: Request) -> str | None:
     """Return the client's address: the last entry of X-Forwarded-For, added by the proxy; None if missing or invalid."""
     values = request.headers.get_all("X-Forwarded-For")
     if not values:

@@ -25,10 +25,10 @@ from websockets.typing import Subprotocol
 
 from arena.protocol.codes import Code
 from arena.protocol.messages import SUBPROTOCOL
-from arena.server.abuse_counter import make_address_key
+from arena.server.abuse_counter import make_address_or_network_key
 from arena.server.edge import handshake, plain_requests
-from arena.server.edge.addresses import get_peer_address
-from arena.server.edge.pings import PING_SECONDS, OpenPings
+from arena.server.edge.addresses import get_peer_ip_address
+from arena.server.edge.pings import PING_INTERVAL_SECONDS, UnansweredPings
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, encode_response
 from arena.server.edge.session import ADMITTED, AWAITING_ADMISSION, BACKLOGGED
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.connection")
 
-OPEN = State.OPEN
-"""State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
-SLICE_BYTES = 128
+OPEN_WEBSOCKET_STATE = State.OPEN
+"""State `OPEN_WEBSOCKET_STATE` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
+BYTES_PARSED_PER_SLICE = 128
 """Number of bytes of a websocket that are parsed in one slice of the fair queue: about six short messages."""
-END_OF_HEADERS = b"\r\n\r\n"
+HEADER_END_BYTES = b"\r\n\r\n"
 """Bytes at the end of a request's headers: the end of a line, and an empty line."""
-MAX_RESPONSE_SECONDS = 310.0
+RESPONSE_TIMEOUT_SECONDS = 310.0
 """Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
 CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
-SLOW_BYTES = 64 * 1024
+UNSENT_BYTES_OF_SLOW_PEER = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
-MAX_UNSENT_BYTES = 128 * 1024
+MAX_UNSENT_BYTES_OF_SLOW_PEER = 128 * 1024
 """Number of unsent bytes above which a slow peer's connection is closed."""
-MAX_AFTER_CLOSE_BYTES = 4096
+MAX_BYTES_READ_AFTER_CLOSE = 4096
 """Maximum number of bytes to read after the close frame was sent. An honest client has only a few in transit."""
-MAX_DISCARDED_BYTES = 16 * 1024 * 1024
+MAX_BYTES_DISCARDED_AFTER_END = 16 * 1024 * 1024
 """Maximum number of bytes to read and discard after this side has ended its stream."""
 CONNECTION_COST_US = 150.0
 """Estimated CPU time to accept and close a connection, in µs, not counting its slices in the fair queue."""
@@ -67,14 +67,14 @@ It covers the lookup of the name, the core's work, the store's commit, and the s
 """
 MESSAGE_COST_US = 300.0
 """Estimated CPU time of a message other than a hello, in µs, not counting its slice in the fair queue."""
-MAX_REASON_BYTES = 120
+MAX_CLOSE_REASON_BYTES = 120
 """Maximum size of the reason in a close frame, in bytes.
 
 The frame allows 125, but it also contains a code, and truncation may split a character.
 """
-HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)
+POLL_HANG_UP_EVENT = getattr(select, "POLLRDHUP", 0)
 """Event of `poll` for a peer that has ended its stream; 0 on systems without it, which always report POLLHUP."""
-FAULT_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
+PROTOCOL_ERROR_CLOSE_CODES = frozenset({1002, 1003, 1007, 1008, 1009})
 """Websocket close codes that this side sends for protocol errors of the client."""
 
 
@@ -109,7 +109,7 @@ class Connection(asyncio.BufferedProtocol):
     )
     address: str
     """Address of the client, under which the connection is counted."""
-    pings: OpenPings
+    pings: UnansweredPings
     """Pings of the websocket. Set when the websocket opens."""
     address_bucket: TokenBucket
     """Token bucket that limits how many chunks the address may send. Set when the websocket opens."""
@@ -117,20 +117,20 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
         self._is_admitted = False
-        """True from the admission of the connection (`Admission.admit`) to its end."""
+        """True from the admission of the connection (`ConnectionAdmission.try_admit`) to its end."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         edge = self._edge
         self.transport = cast("asyncio.Transport", transport)
-        self.address = get_peer_address(transport.get_extra_info("peername"))
-        if not edge.admission.admit(self.address):
+        self.address = get_peer_ip_address(transport.get_extra_info("peername"))
+        if not edge.admission.try_admit(self.address):
             # A refused connection gets no further objects: refusals must be cheap.
-            edge.admission.refuse(self.transport)
+            edge.admission.hold_and_close_refused(self.transport)
             return
         self._is_admitted = True
         self._is_counted = True
         """True while the connection counts towards the limits of its address."""
-        self._address_key = make_address_key(self.address)
+        self._address_key = make_address_or_network_key(self.address)
         """Address as the fair queue counts it: an IPv4 address, or the /64 network of an IPv6 address."""
         self._protocol = self._make_protocol()
         self.session: Session | None = None
@@ -161,8 +161,8 @@ class Connection(asyncio.BufferedProtocol):
         """True once the peer is known to have ended its stream. From then on, only its moves and resignations count."""
         self._ping_timer: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
-        self.transport.set_write_buffer_limits(high=SLOW_BYTES)
-        self.set_deadline(edge.limits.hello_seconds, self._close_idle)
+        self.transport.set_write_buffer_limits(high=UNSENT_BYTES_OF_SLOW_PEER)
+        self.schedule_timeout(edge.limits.hello_seconds, self._close_without_request)
         edge.add_connection(self)
 
     def _make_protocol(self) -> ServerProtocol:
@@ -185,7 +185,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._has_ended_stream:
             # A peer that is still sending a huge message reads the refusal only after it has sent the whole message.
             self._bytes_after_close += nbytes
-            if self._bytes_after_close > MAX_DISCARDED_BYTES:
+            if self._bytes_after_close > MAX_BYTES_DISCARDED_AFTER_END:
                 self.transport.abort()
             return
         edge = self._edge
@@ -199,39 +199,39 @@ class Connection(asyncio.BufferedProtocol):
             and not self._unparsed
             and self.address_bucket.try_take_token(now)
         ):
-            frames = self._parse(data, now)
+            frames = self._parse_websocket_frames(data, now)
             if frames > 1:
                 self.address_bucket.take_tokens_with_debt(frames - 1)
             return
         self._unparsed += data
         self._arrived_ns = now
-        self.update_reading()
+        self.pause_or_resume_reading()
 
-    def update_reading(self) -> None:
+    def pause_or_resume_reading(self) -> None:
         """Pause or resume reading. If there is work for the fair queue, put the connection into the queue."""
         if self._unparsed:
             self.transport.pause_reading()
-        elif self._bytes_after_close <= MAX_AFTER_CLOSE_BYTES:
+        elif self._bytes_after_close <= MAX_BYTES_READ_AFTER_CLOSE:
             self.transport.resume_reading()
-        if (self._unparsed and self._may_parse) or (
+        if (self._unparsed and self._may_parse_more_bytes) or (
             self.session is not None and self.session.waiting_messages
         ):
-            self.wait_in_fair_queue()
+            self.enter_fair_queue()
 
     @property
-    def _may_parse(self) -> bool:
+    def _may_parse_more_bytes(self) -> bool:
         session = self.session
         if session is None:
             # A client that reads no responses gets no further ones, which would only use up memory here.
             return not (self._is_answering or self.is_slow)
         return session.state not in {AWAITING_ADMISSION, BACKLOGGED}
 
-    def wait_in_fair_queue(self) -> None:
+    def enter_fair_queue(self) -> None:
         if not self._is_queued:
             self._is_queued = True
             self._edge.fair_queue.enqueue(self._address_key, self)
 
-    def run_slice(self) -> float:
+    def run_work_slice(self) -> float:
         """Do one slice of work in the fair queue: parse buffered bytes, or handle a waiting message.
 
         Return the cost in µs: the CPU time of the slice, plus an estimate for the further work that it causes.
@@ -242,7 +242,7 @@ class Connection(asyncio.BufferedProtocol):
         start_ns = self._edge.clock.cpu_time_ns()
         try:
             cost = self._do_waiting_work()
-            self.update_reading()
+            self.pause_or_resume_reading()
         except Exception:
             log.exception("a connection failed", extra={"address": self.address})
             self.transport.abort()
@@ -254,30 +254,30 @@ class Connection(asyncio.BufferedProtocol):
         session = self.session
         if session is None:
             data, self._unparsed = self._unparsed, b""
-            return self._parse_request(data) if data else 0.0
-        chunk_bytes = SLICE_BYTES
+            return self._parse_request_bytes(data) if data else 0.0
+        chunk_bytes = BYTES_PARSED_PER_SLICE
         if len(self._unparsed) > chunk_bytes and self._has_peer_hung_up():
             # The event loop reports the end of the stream only after all earlier data, and reading is paused.
             self.has_peer_ended_stream = True
-            if not session.has_open_turn:
+            if not session.has_unanswered_turn:
                 self._unparsed = b""
                 self.transport.abort()
                 return 0.0
             session.drop_queued_messages()
             chunk_bytes = len(self._unparsed)
-        if not (self._unparsed and self._may_parse):
+        if not (self._unparsed and self._may_parse_more_bytes):
             return session.handle_waiting_message()
         data, self._unparsed = self._unparsed[:chunk_bytes], self._unparsed[chunk_bytes:]
         submitted_before = session.submitted_count
         cost_per_message = MESSAGE_COST_US if session.client else HELLO_COST_US
-        self._parse(data, self._arrived_ns)
+        self._parse_websocket_frames(data, self._arrived_ns)
         return cost_per_message * (session.submitted_count - submitted_before)
 
-    def _parse(self, data: bytes, arrived_ns: int) -> int:
+    def _parse_websocket_frames(self, data: bytes, arrived_ns: int) -> int:
         """Parse a chunk of frames, and pass the frames to the session. Return the number of frames."""
         if self._is_closing:
             self._bytes_after_close += len(data)
-            if self._bytes_after_close > MAX_AFTER_CLOSE_BYTES:
+            if self._bytes_after_close > MAX_BYTES_READ_AFTER_CLOSE:
                 self.transport.pause_reading()
                 return 0
         protocol = self._protocol
@@ -297,12 +297,12 @@ class Connection(asyncio.BufferedProtocol):
         if plain_socket is None:  # a transport in memory has no socket
             return False
         poll = select.poll()
-        poll.register(plain_socket.fileno(), HANG_UP_EVENT)
+        poll.register(plain_socket.fileno(), POLL_HANG_UP_EVENT)
         return bool(poll.poll(0))
 
-    def reset_flooding(self, frame_kind: str) -> None:
+    def reset_flooding_client(self, frame_kind: str) -> None:
         """Reset the connection of a client that sends too many frames of a kind: `control frames` or `fragments`."""
-        self._edge.admission.record_abuse(self.address)
+        self._edge.admission.record_misbehaving_connection(self.address)
         self._unparsed = b""
         if self.session is not None:
             self.session.handle_disconnect(f"too many {frame_kind}")
@@ -317,7 +317,7 @@ class Connection(asyncio.BufferedProtocol):
         if self.session is not None:
             self.session.handle_disconnect(None)
         # A peer that has stopped sending may have stopped reading too.
-        self.set_deadline(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
+        self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the reason makes no difference
         if not self._is_admitted:
@@ -325,18 +325,18 @@ class Connection(asyncio.BufferedProtocol):
         self._handle_remaining_bytes()
         self._is_admitted = False
         self._unparsed = b""
-        self.set_deadline(None)
+        self.schedule_timeout(None)
         if self._ping_timer is not None:
             self._ping_timer.cancel()
         if self.session is not None:
             self.session.handle_disconnect(None)
         if self._is_counted:
-            self._edge.admission.release(self.address)
+            self._edge.admission.stop_counting_connection(self.address)
         self._edge.remove_connection(self)
-        self._free_protocol()
+        self._break_protocol_reference_cycles()
         self.session = None
 
-    def _free_protocol(self) -> None:
+    def _break_protocol_reference_cycles(self) -> None:
         """Break the reference cycles of the `websockets` protocol object, which otherwise wait for a run of the garbage collector.
 
         Such runs stall all clients, and clients that connect again and again cause many. Two objects refer back to the
@@ -352,23 +352,23 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._unparsed and session.state == ADMITTED:
             data, self._unparsed = self._unparsed, b""
-            self._parse(data, self._arrived_ns)
+            self._parse_websocket_frames(data, self._arrived_ns)
 
     # requests
 
-    def _parse_request(self, data: bytes) -> float:
+    def _parse_request_bytes(self, data: bytes) -> float:
         """Parse a chunk of a request, and keep the bytes after the request.
 
         Return the estimated cost of the further work that the request causes, in µs.
         """
         head_bytes = self._request_tail + data
-        head_end = head_bytes.find(END_OF_HEADERS)
+        head_end = head_bytes.find(HEADER_END_BYTES)
         if head_end >= 0:
-            head_size = head_end + len(END_OF_HEADERS) - len(self._request_tail)
+            head_size = head_end + len(HEADER_END_BYTES) - len(self._request_tail)
             data, self._unparsed = data[:head_size], data[head_size:]
             self._request_tail = b""
         else:
-            self._request_tail = head_bytes[1 - len(END_OF_HEADERS) :]
+            self._request_tail = head_bytes[1 - len(HEADER_END_BYTES) :]
         self._is_reading_request = True
         is_first = not self._response_count
         self._protocol.receive_data(data)
@@ -376,7 +376,9 @@ class Connection(asyncio.BufferedProtocol):
             self._handle_request(cast("HttpRequest", event))
         writes, handshake_error = self._protocol.data_to_send(), self._protocol.handshake_exc
         if isinstance(handshake_error, InvalidMessage):  # the library has refused it without a response
-            self._write_response(handshake.refuse_unreadable(handshake_error.__cause__), is_last=True)
+            self._write_response(
+                handshake.make_unreadable_request_response(handshake_error.__cause__), is_last=True
+            )
         else:
             self._write_library_output(writes)
         return CONNECTION_COST_US if head_end >= 0 and is_first else 0.0
@@ -389,23 +391,23 @@ class Connection(asyncio.BufferedProtocol):
         client_address = edge.admission.find_client_address(request, self.address)
         ban_reason = edge.directives.find_ban_reason(client_address)
         if ban_reason:
-            self._write_response(handshake.refuse_banned(ban_reason), is_last=True)
+            self._write_response(handshake.make_banned_response(ban_reason), is_last=True)
             return
         if not request.wants_websocket:
-            page_response = plain_requests.answer_page(edge.pages, request, client_address)
+            page_response = plain_requests.make_page_response(edge.pages, request, client_address)
             if isinstance(page_response, Response):
                 # Most responses are cached or refusals. A task for each would cost more than the response.
                 self._send_response(request, page_response)
             else:
-                self.set_deadline(MAX_RESPONSE_SECONDS, self.transport.abort)
-                edge.start_soon(self._respond_later, request, page_response)
+                self.schedule_timeout(RESPONSE_TIMEOUT_SECONDS, self.transport.abort)
+                edge.start_soon(self._send_response_when_ready, request, page_response)
             return
         refusal = (
-            handshake.refuse_unless_get(request)
+            handshake.find_method_refusal(request)
             or self._count_proxied_client(client_address)
-            or handshake.refuse_without_subprotocol(request)
+            or handshake.find_subprotocol_refusal(request)
             or (handshake.NO_CORE_RESPONSE if edge.is_cut_off else None)
-            or (None if edge.allows_any_origin else handshake.refuse_other_origin(request))
+            or (None if edge.allows_any_origin else handshake.find_origin_refusal(request))
         )
         if refusal is not None:
             self._write_response(refusal, is_last=True)
@@ -414,11 +416,11 @@ class Connection(asyncio.BufferedProtocol):
         response.headers["Server"] = edge.program
         self._protocol.send_response(response)
         event.headers.clear()  # the library keeps the request until the connection ends
-        if self._protocol.state is OPEN:
-            self.pings = OpenPings()
-            self.address_bucket = edge.admission.find_bucket(self.address)
+        if self._protocol.state is OPEN_WEBSOCKET_STATE:
+            self.pings = UnansweredPings()
+            self.address_bucket = edge.admission.find_token_bucket(self.address)
             self.session = edge.make_session(edge, self)
-            self.set_deadline(edge.limits.hello_seconds, self.session.handle_hello_timeout)
+            self.schedule_timeout(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.compute_first_ping_delay_s(), self._send_ping)
 
     def _count_proxied_client(self, client_address: str) -> Response | None:
@@ -429,14 +431,14 @@ class Connection(asyncio.BufferedProtocol):
         admission = self._edge.admission
         if client_address == self.address:
             return None
-        admission.release(self.address)
-        self._is_counted = admission.admit(client_address)
+        admission.stop_counting_connection(self.address)
+        self._is_counted = admission.try_admit(client_address)
         if not self._is_counted:
             return handshake.TOO_MANY_CONNECTIONS_RESPONSE
-        self.address, self._address_key = client_address, make_address_key(client_address)
+        self.address, self._address_key = client_address, make_address_or_network_key(client_address)
         return None
 
-    async def _respond_later(
+    async def _send_response_when_ready(
         self, request: Request, make_response: Callable[[], Awaitable[Response]]
     ) -> None:
         self._send_response(request, await make_response())
@@ -448,19 +450,19 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._response_count += 1
         is_last = (
-            not request.allows_next_request
+            not request.allows_another_request
             or self.has_peer_ended_stream
             or self._response_count >= plain_requests.MAX_REQUESTS_PER_CONNECTION
-            or not edge.admission.may_stay_open(self.address)
+            or not edge.admission.may_connection_stay_open(self.address)
         )
         self._write_response(response, is_last=is_last, omits_body=request.method == "HEAD")
         if not is_last:
             # The time limit of the first request applies to the next one too.
-            self._free_protocol()
+            self._break_protocol_reference_cycles()
             self._protocol = self._make_protocol()
             self._is_answering = False
-            self.set_deadline(edge.limits.hello_seconds, self._close_idle)
-            self.update_reading()
+            self.schedule_timeout(edge.limits.hello_seconds, self._close_without_request)
+            self.pause_or_resume_reading()
 
     def _write_response(self, response: Response, *, is_last: bool, omits_body: bool = False) -> None:
         self.transport.write(
@@ -468,16 +470,16 @@ class Connection(asyncio.BufferedProtocol):
         )
         if is_last:
             self._is_closing = True
-            self._end_stream()
-            self.set_deadline(self._edge.limits.hello_seconds, self.transport.abort)
+            self._end_outgoing_stream()
+            self.schedule_timeout(self._edge.limits.hello_seconds, self.transport.abort)
 
-    def _close_idle(self) -> None:
+    def _close_without_request(self) -> None:
         """Close a connection on which no request came in time.
 
         Browsers open some connections in advance, and may never use them.
         """
         if self._is_reading_request or self._unparsed:
-            self._edge.admission.record_abuse(self.address)
+            self._edge.admission.record_misbehaving_connection(self.address)
         self.transport.abort()
 
     # writing
@@ -487,9 +489,9 @@ class Connection(asyncio.BufferedProtocol):
         """Number of bytes not yet sent, not counting the kernel's buffers."""
         return self.transport.get_write_buffer_size()
 
-    def write(self, data: bytes) -> None:
+    def write_or_disconnect_slow_client(self, data: bytes) -> None:
         """Write frames without waiting. If too many bytes already wait for the client, disconnect the client instead."""
-        if self.is_slow and self.session is not None and self.unsent_bytes > MAX_UNSENT_BYTES:
+        if self.is_slow and self.session is not None and self.unsent_bytes > MAX_UNSENT_BYTES_OF_SLOW_PEER:
             self.session.close_slow_client()
         else:
             self.transport.write(data)
@@ -500,27 +502,27 @@ class Connection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         self.is_slow = False
         if self._is_admitted and self.session is None:
-            self.update_reading()
+            self.pause_or_resume_reading()
 
-    def _write_library_output(self, writes: list[bytes], *, closed_by_peer: bool = False) -> None:
+    def _write_library_output(self, outgoing_frames: list[bytes], *, closed_by_peer: bool = False) -> None:
         """Write frames that the `websockets` library generates itself, such as pongs.
 
-        writes          frames; empty bytes stand for the end of the stream
-        closed_by_peer  True if the frames answer the peer's close frame, and so repeat the peer's close code; if False, a
-                        close code among `FAULT_CLOSE_CODES` reports a fault of the peer
+        outgoing_frames  frames; empty bytes stand for the end of the stream
+        closed_by_peer   True if the frames answer the peer's close frame, and so repeat the peer's close code; if False, a
+                         close code among `PROTOCOL_ERROR_CLOSE_CODES` reports a fault of the peer
         """
-        for data in writes:
+        for data in outgoing_frames:
             if self.transport.is_closing():
                 break
             if data:
                 self.transport.write(data)
             else:
-                self._end_stream()
+                self._end_outgoing_stream()
         protocol = self._protocol
         if self._is_closing or not protocol.close_expected():
             return
         self._is_closing = True
-        self.set_deadline(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
+        self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
         if self.session is None:
             self._is_answering = True
             return
@@ -529,12 +531,12 @@ class Connection(asyncio.BufferedProtocol):
             protocol.receive_eof()  # only after the end of the stream does the library show the close frame it sent
             self._unparsed = b""
             close_frame = protocol.close_exc.sent
-            if close_frame is not None and close_frame.code in FAULT_CLOSE_CODES:
+            if close_frame is not None and close_frame.code in PROTOCOL_ERROR_CLOSE_CODES:
                 fault = close_frame.reason or f"close code {close_frame.code}"
-                self._edge.admission.record_abuse(self.address)
+                self._edge.admission.record_misbehaving_connection(self.address)
         self.session.handle_disconnect(fault)
 
-    def _end_stream(self) -> None:
+    def _end_outgoing_stream(self) -> None:
         self._has_ended_stream = True
         self._unparsed = b""
         if not self.transport.can_write_eof():  # TLS cannot close only one direction
@@ -548,18 +550,18 @@ class Connection(asyncio.BufferedProtocol):
 
     def _send_ping(self) -> None:
         protocol, now = self._protocol, self._edge.now()
-        if protocol.state is not OPEN:
+        if protocol.state is not OPEN_WEBSOCKET_STATE:
             return
-        if self.pings.is_overdue(now) and not self._unparsed:  # its pong may be in the unparsed bytes
+        if self.pings.is_pong_overdue(now) and not self._unparsed:  # its pong may be in the unparsed bytes
             protocol.fail(1011, "keepalive ping timeout")
         else:
-            protocol.send_ping(self.pings.record_ping(now))
-            self._ping_timer = self._edge.clock.call_later(PING_SECONDS, self._send_ping)
+            protocol.send_ping(self.pings.record_ping_and_make_payload(now))
+            self._ping_timer = self._edge.clock.call_later(PING_INTERVAL_SECONDS, self._send_ping)
         self._write_library_output(protocol.data_to_send())
 
     # the end
 
-    def set_deadline(self, seconds: float | None, callback: Callable[[], None] | None = None) -> None:
+    def schedule_timeout(self, seconds: float | None, callback: Callable[[], None] | None = None) -> None:
         """Call `callback` after `seconds`, in place of the call scheduled before.
 
         If `seconds` is None, only cancel that call.
@@ -570,25 +572,27 @@ class Connection(asyncio.BufferedProtocol):
         if seconds is not None and callback is not None:
             self._deadline = self._edge.clock.call_later(seconds, callback)
 
-    def close(self, code: int, reason: str, *, is_misbehaving: bool) -> None:
+    def close_websocket(self, close_code: int, reason: str, *, is_misbehaving: bool) -> None:
         """Send a close frame. If the peer has not answered after `CLOSE_TIMEOUT_SECONDS`, reset the connection.
 
-        code            websocket close code
-        reason          text for the close frame, of which at most `MAX_REASON_BYTES` are sent
+        close_code      websocket close code
+        reason          text for the close frame, of which at most `MAX_CLOSE_REASON_BYTES` are sent
         is_misbehaving  True to count the connection as misbehaving, which may block its address
         """
         self._is_closing = True
         if is_misbehaving:
-            self._edge.admission.record_abuse(self.address)
-        if self._protocol.state is OPEN:
-            self._protocol.send_close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
+            self._edge.admission.record_misbehaving_connection(self.address)
+        if self._protocol.state is OPEN_WEBSOCKET_STATE:
+            self._protocol.send_close(
+                close_code, reason.encode()[:MAX_CLOSE_REASON_BYTES].decode(errors="ignore")
+            )
             self._write_library_output(self._protocol.data_to_send())
-        self.set_deadline(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
-        self.update_reading()
+        self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
+        self.pause_or_resume_reading()
 
-    def send_goodbye(self, code: Code) -> None:
-        """Send the client `code` as the reason, and close the connection; without an open websocket, only reset the connection."""
+    def send_reason_and_close(self, reason_code: Code) -> None:
+        """Send the client `reason_code` as the reason, and close the connection; without an open websocket, only reset the connection."""
         if self.session is None:
             self.transport.abort()
         else:
-            self.session.send_goodbye(code)
+            self.session.send_reason_and_close(reason_code)

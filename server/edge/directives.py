@@ -8,29 +8,29 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from msgspec import Struct
 
 from arena.protocol.messages import Notice
-from arena.server.abuse_counter import make_address_key
+from arena.server.abuse_counter import make_address_or_network_key
 
-NO_NOTICE = Notice("", "")
+EMPTY_NOTICE = Notice("", "")
 """Notice without text: no notice is in force, or the last one was withdrawn."""
 
 
-class Directives(Struct, frozen=True):
+class HostDirectives(Struct, frozen=True):
     """Bans and the notice of the host that are in force now."""
 
     banned_names: Mapping[str, str] = {}
     """Reason for each ban of a name, by the name."""
     banned_networks: Mapping[IPv4Network | IPv6Network, str] = {}
     """Reason for each ban of a network, by the network. IPv6 networks are /64 or larger."""
-    notice: Notice = NO_NOTICE
+    notice: Notice = EMPTY_NOTICE
 
-    def find_ban_reason(self, address: str, name: str = "") -> str:
+    def find_ban_reason(self, address: str, client_name: str = "") -> str:
         """Return the reason why the name or the address is banned; empty if neither is. An empty name is never banned."""
-        if name in self.banned_names:
-            return self.banned_names[name]
+        if client_name in self.banned_names:
+            return self.banned_names[client_name]
         if not self.banned_networks:
             return ""
         try:
-            parsed = ip_address(make_address_key(address).partition("/")[0])
+            parsed = ip_address(make_address_or_network_key(address).partition("/")[0])
         except ValueError:
             return ""
         return next((why for network, why in self.banned_networks.items() if parsed in network), "")

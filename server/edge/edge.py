@@ -14,24 +14,24 @@ from typing import Any, Self
 import anyio
 import anyio.abc
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
-from arena.server.abuse_counter import PAUSE_SECONDS
+from arena.server.abuse_counter import REFUSAL_SECONDS
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
-from arena.server.core.inputs import EDGE_SHIFT, EdgeResynced
+from arena.server.core.inputs import CLIENT_BITS_BELOW_EDGE_NUMBER, EdgeResynced
 from arena.server.core.limits import HostLimits
 from arena.server.edge.addresses import describe_listen_error
-from arena.server.edge.admission import Admission
+from arena.server.edge.admission import ConnectionAdmission
 from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS, Connection
-from arena.server.edge.directives import Directives
+from arena.server.edge.directives import HostDirectives
 from arena.server.edge.fair_queue import FairQueue
 from arena.server.edge.page_client import PageClient
-from arena.server.edge.pings import PING_SECONDS
+from arena.server.edge.pings import PING_INTERVAL_SECONDS
 from arena.server.edge.responses import PageHandler
 from arena.server.edge.session import Session
-from arena.server.edge.topics import Topic, encode_frame
+from arena.server.edge.topics import Topic, encode_server_frame
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -39,13 +39,13 @@ from arena.server.ports import CorePort, MessageToEdge
 
 log = logging.getLogger("arena.connection")
 
-READ_BYTES = 1024
+MAX_READ_CHUNK_BYTES = 1024
 """Maximum size of a chunk read from a connection, in bytes: a move with its analysis, or 170 of the smallest frames."""
-DISCARD_CHUNK_BYTES = 64 * 1024
+MAX_DISCARDED_CHUNK_BYTES = 64 * 1024
 """Maximum size of a chunk read from a connection whose input is discarded, in bytes."""
-KERNEL_BUFFER_BYTES = 32 * 1024
+SOCKET_BUFFER_BYTES = 32 * 1024
 """Size of the kernel's buffer of a connection, in each direction (Linux doubles it)."""
-LISTEN_BACKLOG = 100
+MAX_UNACCEPTED_CONNECTIONS = 100
 """Maximum number of connections that the kernel queues until they are accepted."""
 
 
@@ -75,7 +75,7 @@ async def _bind(
         options["reuse_port"] = True
     try:
         return await asyncio.get_running_loop().create_server(
-            make_protocol, host, port, backlog=LISTEN_BACKLOG, start_serving=False, **options
+            make_protocol, host, port, backlog=MAX_UNACCEPTED_CONNECTIONS, start_serving=False, **options
         )
     except OSError as error:
         raise CannotListen(describe_listen_error(host, port, error)) from None
@@ -90,25 +90,25 @@ class Edge:
 
     def __init__(
         self,
-        number: int,
+        edge_number: int,
         core: CorePort,
         limits: HostLimits,
         *,
         metrics: Metrics,
-        program: str,
+        server_program: str,
         proxies: Collection[str] = (),
-        pause_seconds: float = PAUSE_SECONDS,
+        pause_seconds: float = REFUSAL_SECONDS,
         allows_any_origin: bool = False,
         unlimited_names: Container[str] = frozenset(),
         lag: LoopLag,
         is_storing: Callable[[], bool] = lambda: False,
-        clock: TimeSource = MONOTONIC,
+        clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
         """Make an edge that does not listen yet.
 
-        number             number of this edge, which becomes the high bits of its clients' numbers
+        edge_number        number of this edge, which becomes the high bits of its clients' numbers
         core               receiver of the clients' messages; may be replaced before the edge listens
-        program            name and version in the `Server` header of responses
+        server_program     name and version in the `Server` header of responses
         proxies            addresses or networks whose X-Forwarded-For is trusted
         pause_seconds      time for which an address with many misbehaving connections is refused
         allows_any_origin  True if browsers may connect from pages of other sites
@@ -116,27 +116,27 @@ class Edge:
         lag                meter of the event loop's lag, shared with a core in this process
         is_storing         function that returns True while this process stores moves
         """
-        self.number = number
+        self.number = edge_number
         self.core = core
         self.limits = limits
         self.pages: PageHandler = lambda _request, _address: None
         """Function that answers requests for web pages. The default has no pages, so that the answer is always a 404."""
         self.metrics = metrics
-        self.program = program
+        self.program = server_program
         self.allows_any_origin = allows_any_origin
         self.unlimited_names = unlimited_names
         self.clock = clock
         self.now = clock.now_ns
         self.work_budget = WorkBudget(limits)
-        self.admission = Admission(limits, proxies, clock, pause_seconds)
+        self.admission = ConnectionAdmission(limits, proxies, clock, pause_seconds)
         self.fair_queue = FairQueue(clock, is_storing)
         self.make_session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
         self.page_client = PageClient(self)
         """Client through which the server's web page sees live matches."""
-        self.buffer = memoryview(bytearray(READ_BYTES))
+        self.buffer = memoryview(bytearray(MAX_READ_CHUNK_BYTES))
         """Buffer for the next chunk of input, shared by all connections."""
-        self.discard_buffer = memoryview(bytearray(DISCARD_CHUNK_BYTES))
+        self.discard_buffer = memoryview(bytearray(MAX_DISCARDED_CHUNK_BYTES))
         """Buffer for input that is discarded, shared by all connections."""
         self.connections: set[Connection] = set()
         self._listeners: list[asyncio.Server] = []
@@ -150,7 +150,7 @@ class Edge:
         self._all_closed: anyio.Event | None = None
         """Event that is set when no connection is left; None while `close` does not wait for it."""
         self._is_closed = False
-        self.directives = Directives()
+        self.directives = HostDirectives()
         """Bans and the notice that are in force now."""
         self.is_cut_off = False
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
@@ -169,7 +169,7 @@ class Edge:
             await self.close()
         return await self._background_tasks.__aexit__(kind, error, trace)
 
-    async def listen(
+    async def start_listening(
         self, host: str, port: int, tls: SSLContext | None = None, *, reuse_port: bool = False
     ) -> tuple[Any, ...]:
         """Accept connections on `host`:`port` (0 means any free port). Return the address of the first socket.
@@ -187,8 +187,8 @@ class Edge:
             )
             self._listeners.append(listener)
             for listening_socket in listener.sockets:  # accepted connections inherit these sizes
-                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, KERNEL_BUFFER_BYTES)
-                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BUFFER_BYTES)
+                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SOCKET_BUFFER_BYTES)
+                listening_socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BUFFER_BYTES)
             await listener.start_serving()
         address: tuple[Any, ...] = next(iter(listener.sockets)).getsockname()
         return address
@@ -197,8 +197,8 @@ class Edge:
         """Return a new connection: an asyncio protocol, for any transport."""
         return Connection(self)
 
-    async def close(self, code: Code = Code.SHUTTING_DOWN) -> None:
-        """Stop listening, send `code` to all clients, and wait a few seconds at most until all connections have ended.
+    async def close(self, reason_code: Code = Code.SHUTTING_DOWN) -> None:
+        """Stop listening, send `reason_code` to all clients, and wait a few seconds at most until all connections have ended.
 
         Further calls do nothing.
         """
@@ -208,27 +208,27 @@ class Edge:
         self.admission.close()
         for listener in self._listeners:
             listener.close()
-        self.page_client.disconnect()
+        self.page_client.disconnect_from_core()
         for connection in list(self.connections):
-            connection.send_goodbye(code)
+            connection.send_reason_and_close(reason_code)
         with anyio.move_on_after(2 * CLOSE_TIMEOUT_SECONDS):
             while self.connections:
                 self._all_closed = anyio.Event()
                 await self._all_closed.wait()
 
-    def set_cut_off(self, *, cut_off: bool) -> None:
+    def set_cut_off_from_core(self, *, is_cut_off: bool) -> None:
         """Record whether the edge is cut off from all cores. If so, disconnect all clients, and admit none meanwhile.
 
         Plain requests are still answered.
         """
-        if cut_off and not self.is_cut_off:
+        if is_cut_off and not self.is_cut_off:
             log.warning("edge %d receives nothing from any core: disconnecting its clients", self.number)
             for connection in list(self.connections):
                 if connection.session is not None:
-                    connection.send_goodbye(Code.SHUTTING_DOWN)
-        self.is_cut_off = cut_off
+                    connection.send_reason_and_close(Code.SHUTTING_DOWN)
+        self.is_cut_off = is_cut_off
 
-    def apply_directives(self, directives: Directives) -> None:
+    def apply_directives(self, directives: HostDirectives) -> None:
         """Apply the host's new directives: disconnect banned clients, and send a new notice to all others."""
         directives_before, self.directives = self.directives, directives
         if directives == directives_before:
@@ -251,23 +251,23 @@ class Edge:
                 if client is not None:
                     client.send(message)  # type: ignore[arg-type]
             elif message_type is PublishToTopic:
-                self._publish(message)  # type: ignore[arg-type]
+                self._publish_to_topic_followers(message)  # type: ignore[arg-type]
             elif message_type is CloseClient:
                 client = clients.get(message.client)  # type: ignore[union-attr]
                 if client is not None:
-                    client.close(message)  # type: ignore[arg-type]
+                    client.handle_close(message)  # type: ignore[arg-type]
             else:
-                self.resync()
+                self.send_resync()
 
-    def _publish(self, publish: PublishToTopic) -> None:
+    def _publish_to_topic_followers(self, publish: PublishToTopic) -> None:
         topic = self._topics.get(publish.topic)
         if topic is None:
             return
-        topic.publish(publish.message)
+        topic.publish_to_followers(publish.message)
         if type(publish.message) is End:
             del self._topics[publish.topic]
 
-    def resync(self) -> None:
+    def send_resync(self) -> None:
         """Send the core the list of connected clients and their topics, because the core is new or messages were lost."""
         clients = list(self._clients.values())
         admissions = [
@@ -275,28 +275,28 @@ class Edge:
         ]
         self.core.submit(EdgeResynced(self.number, admissions))
         for client in clients:
-            client.resubscribe()
+            client.resubscribe_to_core()
 
     # called by connections and sessions
 
     def add_client(self, client: EdgeClient) -> int:
         """Register a client, so that messages are delivered to it, and return its number."""
-        number = self.number << EDGE_SHIFT | next(self._client_numbers)
+        number = self.number << CLIENT_BITS_BELOW_EDGE_NUMBER | next(self._client_numbers)
         self._clients[number] = client
         return number
 
-    def drop_client(self, number: int) -> None:
+    def drop_client(self, client_number: int) -> None:
         """Stop delivering messages to a client."""
-        self._clients.pop(number, None)
+        self._clients.pop(client_number, None)
 
-    def find_or_add_topic(self, name: str) -> Topic:
+    def find_or_add_topic(self, topic_name: str) -> Topic:
         """Return the topic of that name, and create it if it is new."""
-        topic = self._topics.get(name)
+        topic = self._topics.get(topic_name)
         if topic is None:
-            topic = self._topics[name] = Topic(name, self.clock)
+            topic = self._topics[topic_name] = Topic(topic_name, self.clock)
         return topic
 
-    def forget_topic(self, topic: Topic) -> None:
+    def forget_topic_without_followers(self, topic: Topic) -> None:
         """Forget a topic without followers."""
         if not len(topic) and self._topics.get(topic.name) is topic:
             del self._topics[topic.name]
@@ -307,7 +307,7 @@ class Edge:
         If several clients get the same message in succession, it is encoded only once.
         """
         if self._shared_frame[0] is not message:
-            self._shared_frame = message, encode_frame(message)
+            self._shared_frame = message, encode_server_frame(message)
         return self._shared_frame[1]
 
     def compute_first_ping_delay_s(self) -> float:
@@ -315,7 +315,7 @@ class Edge:
 
         The time differs between connections, so that their pings are spread evenly.
         """
-        return PING_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
+        return PING_INTERVAL_SECONDS * (0.5 + 0.61803 * len(self.connections) % 0.5)
 
     def add_connection(self, connection: Connection) -> None:
         self.connections.add(connection)
@@ -328,10 +328,12 @@ class Edge:
 
     def start_soon(self, job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
         """Run a job of a connection in a task of its own. An exception is logged, and affects no other connection."""
-        self._tasks.start_soon(self._run_job, job, *arguments)
+        self._tasks.start_soon(self._run_job_and_log_errors, job, *arguments)
 
     @staticmethod
-    async def _run_job(job: Callable[..., Coroutine[Any, Any, None]], *arguments: object) -> None:
+    async def _run_job_and_log_errors(
+        job: Callable[..., Coroutine[Any, Any, None]], *arguments: object
+    ) -> None:
         try:
             await job(*arguments)
         except Exception:

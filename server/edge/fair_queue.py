@@ -2,9 +2,9 @@
 
 The queue holds handshakes, plain requests, messages with a cost, input from clients that play no match, and input from
 addresses that send a lot. The work is done in slices. A slice is one small piece of work, followed by a pause several
-times as long. All slices together therefore take at most `MAX_TIME_SHARE` of the process's time, however many clients
+times as long. All slices together therefore take at most `MAX_SLICE_TIME_SHARE` of the process's time, however many clients
 wait, and they rarely delay a player's move. While moves are being stored, a slice is put off for at most
-`MAX_DELAY_NS`, because the thread that writes the journal would have to wait for the interpreter lock until the slice
+`MAX_SLICE_DELAY_NS`, because the thread that writes the journal would have to wait for the interpreter lock until the slice
 ends.
 """
 
@@ -16,21 +16,21 @@ from typing import Protocol
 
 from arena.clock import TimeSource
 
-MAX_TIME_SHARE = 0.2
+MAX_SLICE_TIME_SHARE = 0.2
 """Largest share of the process's time for all slices (pieces of queued work) together, 0 to 1."""
-POLL_SECONDS = 0.001
+STORING_POLL_INTERVAL_SECONDS = 0.001
 """Interval between checks whether moves are still being stored, while a slice of work is put off, in seconds."""
-MAX_DELAY_NS = 3_000_000
+MAX_SLICE_DELAY_NS = 3_000_000
 """Longest time for which a slice (a piece of queued work) is put off while moves are being stored, in ns.
 
 Without a limit, slices would wait forever on a busy server, which stores moves almost all the time.
 """
 
 
-class Waiter(Protocol):
+class QueuedClient(Protocol):
     """Client with work that waits in a fair queue."""
 
-    def run_slice(self) -> float:
+    def run_work_slice(self) -> float:
         """Do one piece of work. Return its cost in µs of CPU time, with an estimate for the further work that it causes."""
         ...
 
@@ -41,16 +41,16 @@ class FairQueue:
     def __init__(self, clock: TimeSource, is_storing: Callable[[], bool]) -> None:
         """Create an empty queue. `is_storing` returns True while moves are being stored."""
         self._clock = clock
-        self._waiters_by_address: OrderedDict[str, deque[Waiter]] = OrderedDict()
+        self._waiters_by_address: OrderedDict[str, deque[QueuedClient]] = OrderedDict()
         self._is_running = False
         self._now_ns = clock.now_ns
         self._is_storing = is_storing
         self._due_ns = 0.0
         """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
-    def enqueue(self, address: str, waiter: Waiter) -> None:
-        """Queue a client with work (`waiter`) for one slice, after the earlier waiters of its address."""
-        self._waiters_by_address.setdefault(address, deque()).append(waiter)
+    def enqueue(self, address: str, client: QueuedClient) -> None:
+        """Queue a client with work (`client`) for one slice, after the earlier waiters of its address."""
+        self._waiters_by_address.setdefault(address, deque()).append(client)
         if not self._is_running:
             self._is_running = True
             self._due_ns = max(self._due_ns, self._now_ns())
@@ -61,8 +61,8 @@ class FairQueue:
             self._is_running = False
             return
         now = self._now_ns()
-        if now < self._due_ns + MAX_DELAY_NS and self._is_storing():
-            self._clock.call_later(POLL_SECONDS, self._run_next_slice)
+        if now < self._due_ns + MAX_SLICE_DELAY_NS and self._is_storing():
+            self._clock.call_later(STORING_POLL_INTERVAL_SECONDS, self._run_next_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
         waiter = waiters.popleft()
@@ -71,8 +71,8 @@ class FairQueue:
         # uvloop rounds timers to milliseconds. If this slice comes too early, the pause after it is longer.
         seconds_early, cost = max(0.0, self._due_ns - now) / 1e9, 0.0
         try:
-            cost = waiter.run_slice()
+            cost = waiter.run_work_slice()
         finally:
-            pause_seconds = seconds_early + cost / 1e6 / MAX_TIME_SHARE
+            pause_seconds = seconds_early + cost / 1e6 / MAX_SLICE_TIME_SHARE
             self._due_ns = self._now_ns() + pause_seconds * 1e9
             self._clock.call_later(pause_seconds, self._run_next_slice)

@@ -18,17 +18,17 @@ NO_CORE_RESPONSE = make_text_response(
 """Response to every websocket request while the edge is cut off from its core."""
 
 
-def refuse_banned(reason: str) -> Response:
+def make_banned_response(reason: str) -> Response:
     """Return the response that refuses a client from a banned address."""
     return make_text_response(f"removed: {reason}", HTTPStatus.FORBIDDEN)
 
 
-def refuse_unless_get(request: Request) -> Response | None:
+def find_method_refusal(request: Request) -> Response | None:
     """Return the response that refuses a websocket request whose method is not GET; None if it is GET."""
     return None if request.method == "GET" else make_method_not_allowed_response("GET")
 
 
-def refuse_unreadable(error: BaseException | None) -> Response:
+def make_unreadable_request_response(error: BaseException | None) -> Response:
     """Return the response to a request that cannot be read, for example because it has a body.
 
     error  exception of the parser; None if it raised none
@@ -39,7 +39,7 @@ def refuse_unreadable(error: BaseException | None) -> Response:
     )
 
 
-def refuse_without_subprotocol(request: Request) -> Response | None:
+def find_subprotocol_refusal(request: Request) -> Response | None:
     """Return the response that refuses a client that does not offer this server's subprotocol; None if the client does."""
     offered_protocols = request.list_header_values("Sec-WebSocket-Protocol")
     if SUBPROTOCOL in offered_protocols:
@@ -50,7 +50,7 @@ def refuse_without_subprotocol(request: Request) -> Response | None:
     )
 
 
-def refuse_other_origin(request: Request) -> Response | None:
+def find_origin_refusal(request: Request) -> Response | None:
     """Return the response that refuses a websocket to a page of another site; None if the request is allowed.
 
     Browsers name the site of the page in the Origin header, which other clients omit. Only the host names in Origin and

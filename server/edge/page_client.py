@@ -31,13 +31,13 @@ from arena.server.ports import AdmissionRequest
 if TYPE_CHECKING:
     from arena.server.edge.edge import Edge
 
-HELLO = Hello("page", role="spectator", program="page")
+PAGE_CLIENT_HELLO = Hello("page", role="spectator", program="page")
 """Hello message with which the web page's internal client asks the core for admission, as a spectator."""
-ANSWER_SECONDS = 2.0
+CORE_ANSWER_TIMEOUT_SECONDS = 2.0
 """Longest time to wait for the core's answer, in seconds."""
-IDLE_SECONDS = 30.0
+IDLE_SECONDS_BEFORE_DISCONNECT = 30.0
 """Time without a request after which the web page's client disconnects from the core, in seconds."""
-RETRY_SECONDS = 10.0
+PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS = 10.0
 """Time after an unanswered request for the listing during which the last known one is returned without a request, in seconds."""
 MAX_LISTING_AGE_SECONDS = 0.25
 """Age up to which a received listing is returned again without a request, in seconds."""
@@ -74,19 +74,22 @@ class PageClient:
         """Time at which `request_latest_listing` last got no answer, in monotonic seconds."""
         self._idle_timer: asyncio.TimerHandle | None = None
 
-    async def request_view(self, match: str) -> View | None:
+    async def request_view(self, match_id: str) -> View | None:
         """Return a match as spectators see it; None if the match is not in progress, or the core does not answer."""
-        reply = await self._request(match, Watch(match))
+        reply = await self._request_from_core(match_id, Watch(match_id))
         return reply if isinstance(reply, View) else None
 
     async def request_latest_listing(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer.
 
-        For `RETRY_SECONDS` after a request without an answer, return the last known listing at once. Before the core's
+        For `PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS` after a request without an answer, return the last known listing at once. Before the core's
         first answer, that listing is empty.
         """
         has_failed = self._failure_time > self._listing_time
-        if has_failed and self._edge.now() / 1e9 - self._failure_time < RETRY_SECONDS:
+        if (
+            has_failed
+            and self._edge.now() / 1e9 - self._failure_time < PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS
+        ):
             return self._listing
         listing = None
         try:
@@ -100,10 +103,10 @@ class PageClient:
         """Return a listing that is at most `MAX_LISTING_AGE_SECONDS` old; None if the core does not answer."""
         if self._edge.now() / 1e9 - self._listing_time <= MAX_LISTING_AGE_SECONDS:
             return self._listing
-        reply = await self._request("", Browse())
+        reply = await self._request_from_core("", Browse())
         return reply if isinstance(reply, Listing) else None
 
-    def list_clients(self) -> list[ConnectedClient]:
+    def list_admitted_clients(self) -> list[ConnectedClient]:
         """Return the admitted clients of this edge, longest connected first."""
         now = self._edge.now()
         clients = [
@@ -117,41 +120,43 @@ class PageClient:
         ]
         return sorted(clients, key=lambda client: (-client.connected_seconds, client.name))
 
-    async def _request(self, key: str, message: ClientMessage) -> ServerMessage | None:
-        """Return the core's answer to a request; None if there is no such match, or no answer within `ANSWER_SECONDS`.
+    async def _request_from_core(self, request_key: str, message: ClientMessage) -> ServerMessage | None:
+        """Return the core's answer to a request; None if there is no such match, or no answer within `CORE_ANSWER_TIMEOUT_SECONDS`.
 
-        Concurrent calls with one key share an answer. `key`: match id, or empty for the listing.
+        Concurrent calls with one key share an answer. `request_key`: match id, or empty for the listing.
         """
         self._restart_idle_timer()
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                await self._connect()
-                answer_future = self._requests.get(key)
+            async with asyncio.timeout(CORE_ANSWER_TIMEOUT_SECONDS):
+                await self._connect_to_core()
+                answer_future = self._requests.get(request_key)
                 if answer_future is None:
-                    answer_future = self._requests[key] = asyncio.get_running_loop().create_future()
-                    self._submit(message)
+                    answer_future = self._requests[request_key] = asyncio.get_running_loop().create_future()
+                    self._submit_to_core(message)
                 return await asyncio.shield(answer_future)
         except TimeoutError:
-            self._requests.pop(key, None)
+            self._requests.pop(request_key, None)
             return None
 
-    async def _connect(self) -> None:
+    async def _connect_to_core(self) -> None:
         if not self._client:
             self._admission = asyncio.get_running_loop().create_future()
             self._client = self._edge.add_client(self)
-            self.resubscribe()
+            self.resubscribe_to_core()
         if self._admission is not None:
             await asyncio.shield(self._admission)
 
-    def _submit(self, message: ClientMessage) -> None:
+    def _submit_to_core(self, message: ClientMessage) -> None:
         self._edge.core.submit(MessageReceived(self._client, message, self._edge.now()))
 
     def _restart_idle_timer(self) -> None:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
-        self._idle_timer = self._edge.clock.call_later(IDLE_SECONDS, self.disconnect)
+        self._idle_timer = self._edge.clock.call_later(
+            IDLE_SECONDS_BEFORE_DISCONNECT, self.disconnect_from_core
+        )
 
-    def disconnect(self) -> None:
+    def disconnect_from_core(self) -> None:
         """Disconnect from the core until the next request."""
         if self._idle_timer is not None:
             self._idle_timer.cancel()
@@ -169,7 +174,7 @@ class PageClient:
             if self._admission is not None and not self._admission.done():
                 self._admission.set_result(None)
         elif isinstance(message, View):
-            self._submit(Unwatch(message.match))
+            self._submit_to_core(Unwatch(message.match))
             self._deliver_answer(message.match, message)
         elif isinstance(message, Listing):
             self._listing, self._listing_time = message, self._edge.now() / 1e9
@@ -177,24 +182,24 @@ class PageClient:
         elif isinstance(message, Error) and message.match is not None:
             self._deliver_answer(message.match, None)
 
-    def _deliver_answer(self, key: str, answer: ServerMessage | None) -> None:
-        future = self._requests.pop(key, None)
+    def _deliver_answer(self, request_key: str, answer: ServerMessage | None) -> None:
+        future = self._requests.pop(request_key, None)
         if future is not None and not future.done():
             future.set_result(answer)
 
-    def close(self, _close: CloseClient) -> None:
+    def handle_close(self, _close: CloseClient) -> None:
         """Disconnect, because the core closes this client. The next request connects it again."""
-        self.disconnect()
+        self.disconnect_from_core()
 
     def make_resync_entry(self) -> ClientAdmitted | None:
         """Return the client's entry in the list of clients for a new core (`EdgeResynced`); None if no core has admitted the client."""
         if self._admission is None or not self._admission.done():
             return None
-        return ClientAdmitted(self._client, HELLO, "", owner="", secret="", role="spectator")
+        return ClientAdmitted(self._client, PAGE_CLIENT_HELLO, "", owner="", secret="", role="spectator")
 
-    def resubscribe(self) -> None:
+    def resubscribe_to_core(self) -> None:
         """Send a new core all unanswered requests again, and the hello too if no core has answered it."""
         if self._admission is None or not self._admission.done():
-            self._edge.core.submit(AdmissionRequest(self._client, HELLO, ""))
+            self._edge.core.submit(AdmissionRequest(self._client, PAGE_CLIENT_HELLO, ""))
         for key in self._requests:
-            self._submit(Watch(key) if key else Browse())
+            self._submit_to_core(Watch(key) if key else Browse())

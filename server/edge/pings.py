@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from random import getrandbits
 
-from arena.match.lag import Pings
+from arena.match.lag import RecentPings
 
-PING_SECONDS = 10.0
+PING_INTERVAL_SECONDS = 10.0
 """Time between two pings of a connection, in seconds."""
-PONG_SECONDS = 20.0
+PONG_TIMEOUT_SECONDS = 20.0
 """Longest time that a ping may stay unanswered before the connection is closed, in seconds."""
 
 
-class OpenPings:
+class UnansweredPings:
     """Unanswered pings and round-trip times of one connection. Times are in monotonic ns."""
 
     __slots__ = ("_round_trip_times", "_sent_times", "lag_ns")
@@ -20,26 +20,26 @@ class OpenPings:
     def __init__(self) -> None:
         self._sent_times: dict[bytes, int] = {}
         """Time at which each unanswered ping was sent, by payload, oldest first."""
-        self._round_trip_times = Pings()
+        self._round_trip_times = RecentPings()
         self.lag_ns = 0
         """Shortest recent round-trip time; 0 if no ping has been answered."""
 
-    def is_overdue(self, now: int) -> bool:
-        """Return True if a ping has been unanswered for `PONG_SECONDS`."""
-        return now - next(iter(self._sent_times.values()), now) >= PONG_SECONDS * 1e9
+    def is_pong_overdue(self, now_ns: int) -> bool:
+        """Return True if a ping has been unanswered for `PONG_TIMEOUT_SECONDS`."""
+        return now_ns - next(iter(self._sent_times.values()), now_ns) >= PONG_TIMEOUT_SECONDS * 1e9
 
-    def record_ping(self, now: int) -> bytes:
-        """Record a ping that is sent at `now`, and return a random payload for it, which a client cannot guess."""
+    def record_ping_and_make_payload(self, now_ns: int) -> bytes:
+        """Record a ping that is sent at `now_ns`, and return a random payload for it, which a client cannot guess."""
         payload = getrandbits(32).to_bytes(4, "big")
-        self._sent_times[payload] = now
+        self._sent_times[payload] = now_ns
         return payload
 
-    def handle_pong(self, payload: bytes, now: int) -> None:
+    def handle_pong(self, payload: bytes, now_ns: int) -> None:
         """Handle a pong, which also answers all earlier pings (RFC 6455, section 5.5.3)."""
         sent_at = self._sent_times.get(payload)
         if sent_at is None:
             return  # an unsolicited pong is allowed
-        self._round_trip_times.add(now - sent_at)
+        self._round_trip_times.add_ping(now_ns - sent_at)
         self.lag_ns = self._round_trip_times.smallest_ns
         while payload in self._sent_times:
             del self._sent_times[next(iter(self._sent_times))]

@@ -13,7 +13,7 @@ from http import HTTPStatus
 from arena.protocol.messages import SUBPROTOCOL
 from arena.server.edge.request import Request
 from arena.server.edge.responses import (
-    FAILURE_RESPONSE,
+    INTERNAL_ERROR_RESPONSE,
     MakeResponse,
     PageHandler,
     Response,
@@ -25,17 +25,17 @@ log = logging.getLogger("arena.connection")
 
 MAX_REQUESTS_PER_CONNECTION = 1000
 """Maximum number of plain requests that are answered on one connection."""
-PLAIN_METHODS = ("GET", "HEAD", "POST")
+PLAIN_REQUEST_METHODS = ("GET", "HEAD", "POST")
 """Methods of plain requests. None of these requests may have a body."""
-NO_PAGE_RESPONSE = make_text_response(
+PAGE_NOT_FOUND_RESPONSE = make_text_response(
     f"no such page; bots connect here by websocket, with the subprotocol {SUBPROTOCOL}", HTTPStatus.NOT_FOUND
 )
 """Response to a request for a page that does not exist."""
-NO_ANSWER_LOG_LINE = "a request could not be answered"
+HANDLER_FAILURE_LOG_LINE = "a request could not be answered"
 """Line in the log before the traceback of an exception that a page handler raised."""
 
 
-def answer_page(
+def make_page_response(
     pages: PageHandler, request: Request, address: str
 ) -> Response | Callable[[], Awaitable[Response]]:
     """Return the response of `pages` to a plain request from an address.
@@ -46,19 +46,23 @@ def answer_page(
     The response has status 404 if there is no such page. If `pages` raises an exception, the exception is logged, and
     the response has status 500.
     """
-    if request.method not in PLAIN_METHODS:
-        return make_method_not_allowed_response(", ".join(PLAIN_METHODS))
+    if request.method not in PLAIN_REQUEST_METHODS:
+        return make_method_not_allowed_response(", ".join(PLAIN_REQUEST_METHODS))
     try:
         response = pages(request, address)
     except Exception:
-        log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
-        return FAILURE_RESPONSE
-    return partial(_make_response, response, address) if callable(response) else response or NO_PAGE_RESPONSE
+        log.exception(HANDLER_FAILURE_LOG_LINE, extra={"address": address})
+        return INTERNAL_ERROR_RESPONSE
+    return (
+        partial(_make_response_or_failure, response, address)
+        if callable(response)
+        else response or PAGE_NOT_FOUND_RESPONSE
+    )
 
 
-async def _make_response(make_response: MakeResponse, address: str) -> Response:
+async def _make_response_or_failure(make_response: MakeResponse, address: str) -> Response:
     try:
-        return await make_response() or NO_PAGE_RESPONSE
+        return await make_response() or PAGE_NOT_FOUND_RESPONSE
     except Exception:
-        log.exception(NO_ANSWER_LOG_LINE, extra={"address": address})
-        return FAILURE_RESPONSE
+        log.exception(HANDLER_FAILURE_LOG_LINE, extra={"address": address})
+        return INTERNAL_ERROR_RESPONSE

@@ -20,9 +20,9 @@ class Request:
     is_abandoned: Callable[[], bool] = lambda: False
     """Function that returns True once the client has stopped waiting for the response."""
 
-    def list_header_values(self, header: str) -> list[str]:
+    def list_header_values(self, header_name: str) -> list[str]:
         """Return the elements of a list header: its values, split at commas and stripped."""
-        return [part.strip() for value in self.headers.get_all(header) for part in value.split(",")]
+        return [part.strip() for value in self.headers.get_all(header_name) for part in value.split(",")]
 
     @property
     def wants_websocket(self) -> bool:
@@ -30,7 +30,7 @@ class Request:
         return "websocket" in map(str.lower, self.list_header_values("Upgrade"))
 
     @property
-    def allows_next_request(self) -> bool:
+    def allows_another_request(self) -> bool:
         """True if another request may follow on the same connection (RFC 9112, section 9.3).
 
         A request may follow only after a GET: other methods may have a body, and the response to HEAD has none.

@@ -14,11 +14,11 @@ import msgspec
 
 from arena.server.edge.request import Request
 
-TEXT_TYPE = "text/plain; charset=utf-8"
-JSON_TYPE = "application/json; charset=utf-8"
-COMPRESSED_TYPES = frozenset({"font/woff2", "image/gif", "image/png"})
+TEXT_CONTENT_TYPE = "text/plain; charset=utf-8"
+JSON_CONTENT_TYPE = "application/json; charset=utf-8"
+ALREADY_COMPRESSED_MEDIA_TYPES = frozenset({"font/woff2", "image/gif", "image/png"})
 """Media types whose content is already compressed."""
-MIN_COMPRESSED_BYTES = 500
+MIN_BODY_BYTES_TO_COMPRESS = 500
 """Size in bytes below which a body is not compressed."""
 
 
@@ -42,33 +42,38 @@ that makes it. The response is None if there is no such page.
 """
 
 
-def make_text_response(line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
+def make_text_response(text_line: str, status: HTTPStatus = HTTPStatus.OK) -> Response:
     """Return a response with one line of text."""
-    return Response(status, TEXT_TYPE, f"{line}\n".encode())
+    return Response(status, TEXT_CONTENT_TYPE, f"{text_line}\n".encode())
 
 
-def make_json_response(value: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response with `value` encoded as JSON. Browsers do not cache the response, unless `headers` allow it."""
-    return make_raw_json_response(msgspec.json.encode(value), headers)
+def make_json_response(json_value: Any, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a response with `json_value` encoded as JSON. Browsers do not cache the response, unless `headers` allow it."""
+    return make_raw_json_response(msgspec.json.encode(json_value), headers)
 
 
-def make_raw_json_response(body: bytes, headers: Mapping[str, str] | None = None) -> Response:
+def make_raw_json_response(json_bytes: bytes, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response whose body is JSON already. Browsers do not cache the response, unless `headers` allow it."""
-    return Response(HTTPStatus.OK, JSON_TYPE, body, {"Cache-Control": "no-store", **(headers or {})})
+    return Response(
+        HTTPStatus.OK, JSON_CONTENT_TYPE, json_bytes, {"Cache-Control": "no-store", **(headers or {})}
+    )
 
 
-def is_compressible(response: Response) -> bool:
+def is_worth_compressing(response: Response) -> bool:
     """Return True if the body of a response is worth compressing."""
-    return len(response.body) >= MIN_COMPRESSED_BYTES and response.content_type not in COMPRESSED_TYPES
+    return (
+        len(response.body) >= MIN_BODY_BYTES_TO_COMPRESS
+        and response.content_type not in ALREADY_COMPRESSED_MEDIA_TYPES
+    )
 
 
-def apply_gzip(response: Response, *, accepts_gzip: bool, level: int = 6) -> Response:
+def compress_if_accepted(response: Response, *, accepts_gzip: bool, level: int = 6) -> Response:
     """Return a response with its body compressed, if the client accepts gzip and the body is worth compressing.
 
     accepts_gzip  True if the client accepts gzip
     level         compression level of gzip, 1 to 9
     """
-    if not is_compressible(response):
+    if not is_worth_compressing(response):
         return response
     response = replace(response, headers={**response.headers, "Vary": "Accept-Encoding"})
     if not accepts_gzip:
@@ -82,61 +87,63 @@ def make_not_found_response(reason: str) -> Response:
     return make_text_response(reason, HTTPStatus.NOT_FOUND)
 
 
-def make_bad_request_response(why: str) -> Response:
-    """Return a 400 for an invalid request; `why` is a one-line reason."""
-    return make_text_response(why, HTTPStatus.BAD_REQUEST)
+def make_bad_request_response(reason: str) -> Response:
+    """Return a 400 for an invalid request; `reason` is a one-line reason."""
+    return make_text_response(reason, HTTPStatus.BAD_REQUEST)
 
 
-def make_too_many_requests_response(seconds: float) -> Response:
-    """Return a 429 for a client whose address has used up its work budget. The client may ask again after `seconds`."""
+def make_too_many_requests_response(retry_after_seconds: float) -> Response:
+    """Return a 429 for a client whose address has used up its work budget. The client may ask again after `retry_after_seconds`."""
     line = "too many requests from your address: try again in a moment"
     return replace(
         make_text_response(line, HTTPStatus.TOO_MANY_REQUESTS),
-        headers={"Retry-After": str(math.ceil(seconds))},
+        headers={"Retry-After": str(math.ceil(retry_after_seconds))},
     )
 
 
-def make_conflict_response(why: str) -> Response:
-    """Return a 409 for a request that the current state does not allow; `why` is a one-line reason."""
-    return make_text_response(why, HTTPStatus.CONFLICT)
+def make_conflict_response(reason: str) -> Response:
+    """Return a 409 for a request that the current state does not allow; `reason` is a one-line reason."""
+    return make_text_response(reason, HTTPStatus.CONFLICT)
 
 
-def make_method_not_allowed_response(allowed: str) -> Response:
-    """Return a 405 for a method that this path does not allow; `allowed` lists its methods, separated by commas."""
-    line = make_text_response(f"method not allowed: use {allowed}", HTTPStatus.METHOD_NOT_ALLOWED)
-    return replace(line, headers={"Allow": allowed})
+def make_method_not_allowed_response(allowed_methods: str) -> Response:
+    """Return a 405 for a method that this path does not allow; `allowed_methods` lists its methods, separated by commas."""
+    line = make_text_response(f"method not allowed: use {allowed_methods}", HTTPStatus.METHOD_NOT_ALLOWED)
+    return replace(line, headers={"Allow": allowed_methods})
 
 
-def make_unauthorized_response(why: str, *, asks_browser: bool = True) -> Response:
-    """Return a 401 for a missing or wrong name and token; `why` is a one-line reason.
+def make_unauthorized_response(reason: str, *, asks_browser: bool = True) -> Response:
+    """Return a 401 for a missing or wrong name and token; `reason` is a one-line reason.
 
     asks_browser  True to make browsers ask their user for a name and a token
     """
     headers = (
         {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if asks_browser else {}
     )
-    return replace(make_text_response(why, HTTPStatus.UNAUTHORIZED), headers=headers)
+    return replace(make_text_response(reason, HTTPStatus.UNAUTHORIZED), headers=headers)
 
 
-FAILURE_RESPONSE = make_text_response(
+INTERNAL_ERROR_RESPONSE = make_text_response(
     "internal server error; the server's log has the details", HTTPStatus.INTERNAL_SERVER_ERROR
 )
 """Response to a request whose handler raised an exception. The exception itself is only logged."""
 
 
-def encode_response(response: Response, program: str, *, is_last: bool, omits_body: bool = False) -> bytes:
+def encode_response(
+    response: Response, server_program: str, *, is_last: bool, omits_body: bool = False
+) -> bytes:
     """Return a response as bytes, in the form of HTTP/1.1.
 
-    program     name and version of the server, for the `Server` header
-    is_last     True if the connection ends after this response, which then says `Connection: close`
-    omits_body  True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
+    server_program  name and version of the server, for the `Server` header
+    is_last         True if the connection ends after this response, which then says `Connection: close`
+    omits_body      True to leave out the body, as for HEAD, but still send its length (RFC 9110, section 9.3.2)
     """
     fields = {
         "Date": formatdate(usegmt=True),
         **response.headers,
         "Content-Type": response.content_type,
         "Content-Length": str(len(response.body)),
-        "Server": program,
+        "Server": server_program,
     }
     if is_last:
         fields["Connection"] = "close"

@@ -59,43 +59,43 @@ AWAITING_HELLO, AWAITING_ADMISSION, ADMITTED, BACKLOGGED, CLOSED = range(5)
 
 While a session is BACKLOGGED, nothing is read from its client.
 """
-IGNORING_STATES = frozenset({AWAITING_ADMISSION, CLOSED})
+STATES_THAT_IGNORE_MESSAGES = frozenset({AWAITING_ADMISSION, CLOSED})
 """States of a session in which no message is handled. In AWAITING_ADMISSION, messages are kept for later."""
-MAX_QUEUED_MESSAGES = 256
+MAX_MESSAGES_IN_FAIR_QUEUE = 256
 """Number of messages waiting in the fair queue at which reading is paused."""
 CONTROL_OPCODES = frozenset({Opcode.PING, Opcode.PONG, Opcode.CLOSE})
-BINARY = Opcode.BINARY
-TEXT = Opcode.TEXT
-PONG = Opcode.PONG
-GOODBYE_CLOSE_CODES = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
+BINARY_OPCODE = Opcode.BINARY
+TEXT_OPCODE = Opcode.TEXT
+PONG_OPCODE = Opcode.PONG
+CLOSE_CODES_OF_ORDERLY_ENDS = {Code.SHUTTING_DOWN: 1001, Code.EVENT_OVER: 1000}
 """Websocket close code by the reason for an orderly end: the server stops, or the event is over.
 
 For other reasons the code is 1008, except for invalid frames: 1007 or 1009.
 """
-HARMLESS_CODES = frozenset({Code.REPLACED, Code.NAME_TAKEN, *GOODBYE_CLOSE_CODES})
+END_CODES_WITHOUT_MISBEHAVIOUR = frozenset({Code.REPLACED, Code.NAME_TAKEN, *CLOSE_CODES_OF_ORDERLY_ENDS})
 """Reasons for ending a session that do not count as misbehaviour.
 
 The bot has reconnected, its name is taken, the server stops, or the event is over.
 """
 MESSAGE_BURST_SECONDS = 4
 """Time in which a client's unused allowance of messages grows to its maximum, in seconds."""
-ADMISSION_SECONDS = 60.0
+ADMISSION_TIMEOUT_SECONDS = 60.0
 """Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
 CONTROL_FRAMES_PER_SECOND = 10.0
 """Average number of control frames per second that a client may send. They are limited because pings are answered."""
-CONTROL_BURST = 100
+CONTROL_FRAME_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
-FRAGMENTS_PER_SECOND = 1000.0
+MESSAGE_FRAGMENTS_PER_SECOND = 1000.0
 """Average number of fragments per second that a client may send, not counting the last one of each message."""
-FRAGMENT_BURST = 1024
+MESSAGE_FRAGMENT_BURST = 1024
 """Maximum number of fragments that a client may send without a pause."""
 UNLIMITED_BUCKET = TokenBucket(1e12, 1e12, 0)
 """Token bucket that never becomes empty, for the server's own bots."""
-EXCERPT_BYTES = 24
+MAX_QUOTED_FRAME_BYTES = 24
 """Maximum number of bytes of an invalid frame, or of characters if it is text, that an error quotes."""
 
 
-class SeatState:
+class PlayedMatchState:
     """State of a client in one match that it plays: the turn that it has to answer, and the time used for the turn."""
 
     __slots__ = (
@@ -163,7 +163,7 @@ class Session:
         """Time at which the session was opened, in monotonic ns."""
         self.submitted_count = 0
         """Number of the client's messages that were passed to the core."""
-        self.seats: dict[str, SeatState] = {}
+        self.seats: dict[str, PlayedMatchState] = {}
         """State of the client in each of its matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
         """Topics that the client follows, by name.
@@ -174,12 +174,12 @@ class Session:
             limits.messages_per_second, MESSAGE_BURST_SECONDS * limits.messages_per_second, now
         )
         """Token bucket of the client's unrequested messages: all but answers to a turn or a `start`."""
-        self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, CONTROL_BURST, now)
+        self._control_bucket = TokenBucket(CONTROL_FRAMES_PER_SECOND, CONTROL_FRAME_BURST, now)
         self._fragment_bucket: TokenBucket | None = None
         """Token bucket of message fragments; None until the first fragment."""
         self._message_parts: bytearray | None = None
         """Fragments so far of an incomplete message; None if there is none."""
-        self._message_opcode = BINARY
+        self._message_opcode = BINARY_OPCODE
         """Websocket opcode of the message in `_message_parts`."""
         self.waiting_messages: list[tuple[ClientMessage, int, int]] = []
         """Messages that wait in the fair queue, with their arrival times in ns and their costs in µs."""
@@ -195,11 +195,11 @@ class Session:
         return self.hello.name if self.hello else "?"
 
     @property
-    def _log_fields(self) -> dict[str, str]:
+    def _make_log_fields(self) -> dict[str, str]:
         return {"bot": self.name, "address": self._connection.address, "trace": f"{self.client:x}"}
 
     @property
-    def has_open_turn(self) -> bool:
+    def has_unanswered_turn(self) -> bool:
         """True if the client has yet to answer a turn in a match that is not over."""
         return any(
             seat.ply >= 0 and seat.answer is None and not seat.has_match_ended for seat in self.seats.values()
@@ -213,7 +213,7 @@ class Session:
         The answer to an open turn goes to the core immediately, with the time since the turn was sent.
         """
         data: bytes | str | None = frame.data  # type: ignore[assignment]
-        if frame.opcode is not BINARY or not frame.fin or self.state in IGNORING_STATES:
+        if frame.opcode is not BINARY_OPCODE or not frame.fin or self.state in STATES_THAT_IGNORE_MESSAGES:
             data = self._reassemble_message(frame, arrived_ns)
             if data is None:
                 return
@@ -221,7 +221,7 @@ class Session:
         try:
             message = decode_client_message(data, edge.limits.message_bytes)  # type: ignore[arg-type]
         except DecodeError as error:
-            self._refuse_frame(data, error, arrived_ns)  # type: ignore[arg-type]
+            self._refuse_invalid_frame(data, error, arrived_ns)  # type: ignore[arg-type]
             return
         edge.metrics.messages[type(message)] += 1
         if self._is_traced:
@@ -245,17 +245,17 @@ class Session:
 
     def _handle_control_frame(self, frame: Frame, arrived_ns: int) -> None:
         # The library answers pings and closes by itself.
-        if frame.opcode is PONG:
+        if frame.opcode is PONG_OPCODE:
             self._connection.pings.handle_pong(bytes(frame.data), arrived_ns)
         if not self._control_bucket.try_take_token(arrived_ns):
-            self._connection.reset_flooding("control frames")
+            self._connection.reset_flooding_client("control frames")
 
     def _reassemble_message(self, frame: Frame, arrived_ns: int) -> bytes | str | None:
         """Handle a control frame or a fragment. Return the message that the frame completes; None if it completes none."""
         if frame.opcode in CONTROL_OPCODES:
             self._handle_control_frame(frame, arrived_ns)
             return None
-        if self.state in IGNORING_STATES:
+        if self.state in STATES_THAT_IGNORE_MESSAGES:
             if self.state == AWAITING_ADMISSION:
                 self._early_frames.append((frame, arrived_ns))
             return None
@@ -265,12 +265,14 @@ class Session:
         self._message_parts += frame.data
         if not frame.fin:
             if self._fragment_bucket is None:
-                self._fragment_bucket = TokenBucket(FRAGMENTS_PER_SECOND, FRAGMENT_BURST, arrived_ns)
+                self._fragment_bucket = TokenBucket(
+                    MESSAGE_FRAGMENTS_PER_SECOND, MESSAGE_FRAGMENT_BURST, arrived_ns
+                )
             if not self._fragment_bucket.try_take_token(arrived_ns):
-                self._connection.reset_flooding("fragments")
+                self._connection.reset_flooding_client("fragments")
             return None
         data, self._message_parts = bytes(self._message_parts), None
-        return data.decode(errors="replace") if self._message_opcode is TEXT else data
+        return data.decode(errors="replace") if self._message_opcode is TEXT_OPCODE else data
 
     def _handle_message_outside_turn(self, message: ClientMessage, arrived_ns: int) -> None:
         """Handle a message that does not answer a turn."""
@@ -285,11 +287,11 @@ class Session:
         if seat is not None and seat.unanswered_start_count and type(message) is Ready:
             seat.unanswered_start_count -= 1
         elif not self._message_bucket.try_take_token(arrived_ns):
-            self._handle_flood()
+            self._end_flooding_session()
             return
         cost = 0 if seat is not None else MESSAGE_COSTS[type(message)] or OUT_OF_PLACE_COSTS[type(message)]
-        if not cost or self._is_exempt_from_limits:
-            self._submit(message, arrived_ns)
+        if not cost or self._is_exempt_from_message_limits:
+            self._submit_to_core(message, arrived_ns)
             return
         wait_seconds = self._edge.work_budget.try_spend(self._connection.address, cost, arrived_ns / 1e9)
         if wait_seconds > 0:
@@ -298,17 +300,17 @@ class Session:
             self._send_error(Error(Code.RATE_LIMITED, detail, *match_and_ply))
         else:
             self.waiting_messages.append((message, arrived_ns, cost))
-            if len(self.waiting_messages) >= MAX_QUEUED_MESSAGES:
+            if len(self.waiting_messages) >= MAX_MESSAGES_IN_FAIR_QUEUE:
                 self.state = BACKLOGGED
-            self._connection.wait_in_fair_queue()
+            self._connection.enter_fair_queue()
 
     @property
-    def _is_exempt_from_limits(self) -> bool:
+    def _is_exempt_from_message_limits(self) -> bool:
         """True for the server's own bots. Other programs on this machine share their address, and so its limits."""
         hello = self.hello
         return hello is not None and hello.role == "bot" and hello.name in self._edge.unlimited_names
 
-    def _submit(self, message: ClientMessage, arrived_ns: int) -> None:
+    def _submit_to_core(self, message: ClientMessage, arrived_ns: int) -> None:
         if type(message) is Watch:
             self._topics.setdefault(message.match, None)
         elif type(message) is Unwatch:
@@ -321,9 +323,9 @@ class Session:
         if not self.waiting_messages:
             return 0.0
         message, arrived_ns, cost = self.waiting_messages.pop(0)
-        if self.state == BACKLOGGED and len(self.waiting_messages) < MAX_QUEUED_MESSAGES:
+        if self.state == BACKLOGGED and len(self.waiting_messages) < MAX_MESSAGES_IN_FAIR_QUEUE:
             self.state = ADMITTED
-        self._submit(message, arrived_ns)
+        self._submit_to_core(message, arrived_ns)
         return cost
 
     def drop_queued_messages(self) -> None:
@@ -344,10 +346,10 @@ class Session:
         self.state = AWAITING_ADMISSION
         self.client = self._edge.add_client(self)
         self.submitted_count += 1
-        self._connection.set_deadline(ADMISSION_SECONDS, self._handle_admission_timeout)
-        self.send_hello()
+        self._connection.schedule_timeout(ADMISSION_TIMEOUT_SECONDS, self._handle_admission_timeout)
+        self.send_hello_to_core()
 
-    def send_hello(self) -> None:
+    def send_hello_to_core(self) -> None:
         """Send the client's hello to the core, for the first time or again."""
         if self.hello is not None:
             self._edge.core.submit(AdmissionRequest(self.client, self.hello, self._connection.address))
@@ -361,7 +363,7 @@ class Session:
         """Close the session of a client that has sent no hello in time."""
         self._end_session(Code.HELLO_FIRST, f"no hello arrived within {self._edge.limits.hello_seconds:g} s")
 
-    def _refuse_frame(self, frame: bytes | str, error: DecodeError, arrived_ns: int) -> None:
+    def _refuse_invalid_frame(self, frame: bytes | str, error: DecodeError, arrived_ns: int) -> None:
         if self._is_traced:
             # Frames before the hello is accepted may hold a token.
             frame_text = (
@@ -378,7 +380,7 @@ class Session:
             elif self._message_bucket.try_take_token(arrived_ns):
                 self._send_error(Error(error.code, error.detail))
             else:
-                self._handle_flood()
+                self._end_flooding_session()
             return
         detail = (
             f"{error.detail}; {_quote_frame_start(frame)}" if error.code is Code.BAD_MESSAGE else error.detail
@@ -386,13 +388,13 @@ class Session:
         close_code = 1009 if error.code is Code.TOO_LARGE else 1007
         self._end_session(error.code, detail, detail, close_code)
 
-    def _handle_flood(self) -> None:
+    def _end_flooding_session(self) -> None:
         detail = f"too many messages: at most {self._edge.limits.messages_per_second:g} a second are allowed"
         self._end_session(Code.RATE_LIMITED, detail, detail)
 
-    def close(self, close: CloseClient) -> None:
-        """Send the client the error in `close`, and close its connection."""
-        self._end_session(close.code, close.detail)
+    def handle_close(self, close_command: CloseClient) -> None:
+        """Send the client the error in `close_command`, and close its connection."""
+        self._end_session(close_command.code, close_command.detail)
 
     def apply_directives(self, *, is_notice_new: bool) -> None:
         """Close the session if the client is banned. Otherwise, if `is_notice_new`, send the client the host's notice."""
@@ -401,30 +403,34 @@ class Session:
         if why:
             self._end_session(Code.REMOVED, why)
         elif is_notice_new and self._has_sent_welcome and self.state != CLOSED:
-            self._send(directives.notice)
+            self._send_message_now(directives.notice)
 
-    def send_goodbye(self, code: Code) -> None:
-        """Send the client `code` as the reason, and close the session and its connection."""
-        self._end_session(code, code.meaning)
+    def send_reason_and_close(self, reason_code: Code) -> None:
+        """Send the client `reason_code` as the reason, and close the session and its connection."""
+        self._end_session(reason_code, reason_code.meaning)
 
     def _end_session(
-        self, code: Code, detail: str, fault: str | None = None, close_code: int | None = None
+        self, reason_code: Code, detail: str, fault: str | None = None, close_code: int | None = None
     ) -> None:
         """Send the client a fatal error, and close the session and its connection. Further calls do nothing.
 
         fault       protocol violation of the client, to report to the core; None if there was none
-        close_code  websocket close code; None for the one of `GOODBYE_CLOSE_CODES`, or 1008
+        close_code  websocket close code; None for the one of `CLOSE_CODES_OF_ORDERLY_ENDS`, or 1008
         """
         if self.state == CLOSED:
             return
-        self._send_error(Error(code, detail, fatal=True))
+        self._send_error(Error(reason_code, detail, fatal=True))
         if self.state == CLOSED:  # even this message was too much for a slow reader
             return
         self.handle_disconnect(fault)
         if close_code is None:
-            close_code = GOODBYE_CLOSE_CODES.get(code, 1008)
+            close_code = CLOSE_CODES_OF_ORDERLY_ENDS.get(reason_code, 1008)
         # The detail may quote the peer; the connection shortens it to fit into a close frame.
-        self._connection.close(close_code, f"{code}: {detail}", is_misbehaving=code not in HARMLESS_CODES)
+        self._connection.close_websocket(
+            close_code,
+            f"{reason_code}: {detail}",
+            is_misbehaving=reason_code not in END_CODES_WITHOUT_MISBEHAVIOUR,
+        )
 
     def close_slow_client(self) -> None:
         """Close the connection of a client that has left too many bytes unread. A bot catches up when it reconnects."""
@@ -433,11 +439,11 @@ class Session:
         log.warning(
             "disconnected: the client reads too slowly, and %d bytes are unsent",
             self.unsent_bytes,
-            extra=self._log_fields,
+            extra=self._make_log_fields,
         )
         self.handle_disconnect(None)
         # A client that starts to read during the closing handshake still gets the reason.
-        self._connection.close(1008, Code.TOO_SLOW.value, is_misbehaving=True)
+        self._connection.close_websocket(1008, Code.TOO_SLOW.value, is_misbehaving=True)
 
     def handle_disconnect(self, fault: str | None) -> None:
         """Close the session: leave its topics, and report the disconnection to the core. Further calls do nothing.
@@ -448,9 +454,9 @@ class Session:
             return
         if self.state >= ADMITTED and self.hello is not None and self.hello.role == "bot":
             if fault is not None:
-                log.warning("protocol error: %s", fault, extra=self._log_fields)
+                log.warning("protocol error: %s", fault, extra=self._make_log_fields)
             else:
-                log.info("disconnected", extra=self._log_fields)
+                log.info("disconnected", extra=self._make_log_fields)
         self.state = CLOSED
         self.waiting_messages.clear()
         self._early_frames.clear()
@@ -468,15 +474,17 @@ class Session:
         """Number of bytes not yet sent, not counting the kernel's buffers."""
         return self._connection.unsent_bytes
 
-    def try_spend(self, cost: int) -> bool:
-        """Take `cost` µs from the work budget of the client's address and return True; False if less is left."""
-        return self._edge.work_budget.try_spend(self._connection.address, cost, self._edge.now() / 1e9) <= 0
+    def try_spend_work_budget(self, cost_us: int) -> bool:
+        """Take `cost_us` µs from the work budget of the client's address and return True; False if less is left."""
+        return (
+            self._edge.work_budget.try_spend(self._connection.address, cost_us, self._edge.now() / 1e9) <= 0
+        )
 
-    def write(self, data: bytes) -> None:
+    def write_frames(self, encoded_frames: bytes) -> None:
         """Write encoded frames of a topic that the client follows."""
         if self._is_traced:
-            wire_log.debug("< %s %s", self.name, data.hex())
-        self._connection.write(data)
+            wire_log.debug("< %s %s", self.name, encoded_frames.hex())
+        self._connection.write_or_disconnect_slow_client(encoded_frames)
 
     def send(self, command: SendToClient) -> None:
         """Send the client a message from the core."""
@@ -488,28 +496,28 @@ class Session:
         if message_type in self._OUTGOING_HANDLERS:
             self._OUTGOING_HANDLERS[message_type](self, message)
         if message_type is View or message_type is Listing:
-            self.write(self._edge.encode_shared_frame(message))
+            self.write_frames(self._edge.encode_shared_frame(message))
         else:
-            self._send(message)
+            self._send_message_now(message)
 
-    def _send(self, message: ServerMessage) -> None:
+    def _send_message_now(self, message: ServerMessage) -> None:
         if self._is_traced:
             wire_log.debug("< %s %s", self.name, hide_secrets(message))
         connection = self._connection
-        frame = Frame(BINARY, encode(message)).serialize(mask=False)
+        frame = Frame(BINARY_OPCODE, encode(message)).serialize(mask=False)
         if connection.is_slow:
-            connection.write(frame)
+            connection.write_or_disconnect_slow_client(frame)
         else:
             connection.transport.write(frame)
 
     def _send_error(self, error: Error) -> None:
         self._edge.metrics.rejections.labels(error.code.value).inc()
-        self._send(error)
+        self._send_message_now(error)
 
     def _send_turn(self, turn: Turn, clock_ran_ns: int) -> None:
         seat = self.seats.get(turn.match)
         if seat is None:
-            seat = self.seats[turn.match] = SeatState()
+            seat = self.seats[turn.match] = PlayedMatchState()
         elif seat.answer is not None and seat.ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
             repeated_answer = MessageReceived(
@@ -517,7 +525,7 @@ class Session:
             )
             self._edge.core.submit(repeated_answer)
             return
-        self._send(turn)
+        self._send_message_now(turn)
         edge = self._edge
         now = edge.now()
         seat.ply, seat.turn_sent_ns, seat.clock_ran_ns, seat.answer = turn.ply, now, clock_ran_ns, None
@@ -543,7 +551,7 @@ class Session:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self.seats.items() if seat.has_match_ended]:
             del self.seats[match]
-        self.seats.setdefault(start.match, SeatState()).unanswered_start_count += 1
+        self.seats.setdefault(start.match, PlayedMatchState()).unanswered_start_count += 1
 
     def _handle_outgoing_end(self, end: End) -> None:
         seat = self.seats.get(end.match)
@@ -566,26 +574,26 @@ class Session:
             if self.hello.role == "bot":
                 event_text = "reconnected" if self.hello.session else "connected"
                 address, program = self._connection.address, self.hello.program
-                log.info("%s from %s (%s)", event_text, address, program, extra=self._log_fields)
+                log.info("%s from %s (%s)", event_text, address, program, extra=self._make_log_fields)
             self.hello = replace(self.hello, session=welcome.session)
             self.state = ADMITTED
-            self._connection.set_deadline(None)
-            if self._is_exempt_from_limits:
+            self._connection.schedule_timeout(None)
+            if self._is_exempt_from_message_limits:
                 self._connection.address_bucket = UNLIMITED_BUCKET
-            self._edge.clock.call_later(0, self._handle_early_frames)
+            self._edge.clock.call_later(0, self._handle_frames_kept_during_admission)
 
     def _handle_outgoing_standing(self, standing: Standing) -> None:
         if self.hello is not None:
             self.hello = replace(self.hello, quota=UNSET if standing.quota is None else standing.quota)
 
-    def _handle_early_frames(self) -> None:
+    def _handle_frames_kept_during_admission(self) -> None:
         """Handle the frames that came after the hello, once all messages that follow the welcome are written."""
         self._has_sent_welcome = True
         if self._edge.directives.notice.text and self.state != CLOSED:
-            self._send(self._edge.directives.notice)
+            self._send_message_now(self._edge.directives.notice)
         while self._early_frames and self.state == ADMITTED:
             self.receive(*self._early_frames.pop(0))
-        self._connection.update_reading()
+        self._connection.pause_or_resume_reading()
 
     def _handle_outgoing_view(self, view: View) -> None:
         if view.match in self._topics:
@@ -594,25 +602,25 @@ class Session:
     def _handle_outgoing_listing(self, _listing: Listing) -> None:
         self._follow_topic(LISTING_TOPIC)
 
-    def _follow_topic(self, name: str) -> None:
-        topic = self._topics.get(name)
+    def _follow_topic(self, topic_name: str) -> None:
+        topic = self._topics.get(topic_name)
         if topic is None:
-            topic = self._topics[name] = self._edge.find_or_add_topic(name)
+            topic = self._topics[topic_name] = self._edge.find_or_add_topic(topic_name)
         topic.add_follower(self)
 
-    def _leave_topic(self, name: str) -> None:
-        topic = self._topics.pop(name, None)
+    def _leave_topic(self, topic_name: str) -> None:
+        topic = self._topics.pop(topic_name, None)
         if topic is not None:
             topic.remove_follower(self)
-            self._edge.forget_topic(topic)
+            self._edge.forget_topic_without_followers(topic)
 
-    def handle_topic_end(self, name: str) -> None:
-        """Forget the topic `name`, a match that the client followed, because the match has ended."""
-        self._topics.pop(name, None)
+    def handle_topic_end(self, topic_name: str) -> None:
+        """Forget the topic `topic_name`, a match that the client followed, because the match has ended."""
+        self._topics.pop(topic_name, None)
 
-    def request_view(self, match: str) -> None:
+    def request_whole_match_again(self, match_id: str) -> None:
         """Ask the core to send the client the whole match so far again, after the client has missed messages."""
-        self._edge.core.submit(MessageReceived(self.client, Watch(match), self._edge.now()))
+        self._edge.core.submit(MessageReceived(self.client, Watch(match_id), self._edge.now()))
 
     # resync
 
@@ -625,10 +633,10 @@ class Session:
             self.client, self.hello, address, owner=address, secret="", role=self.hello.role
         )
 
-    def resubscribe(self) -> None:
+    def resubscribe_to_core(self) -> None:
         """Tell a new core which topics the client follows. If no core has answered the hello, repeat the hello."""
         if self.state == AWAITING_ADMISSION:
-            self.send_hello()
+            self.send_hello_to_core()
             return
         now = self._edge.now()
         for name, topic in self._topics.items():
@@ -652,5 +660,5 @@ class Session:
 def _quote_frame_start(frame: bytes | str) -> str:
     """Return a phrase for an error message that quotes the start of an invalid frame, to help the client's author."""
     if isinstance(frame, str):
-        return f"it begins {frame[:EXCERPT_BYTES]!r}"
-    return f"its {len(frame)} bytes begin {frame[:EXCERPT_BYTES].hex(' ')}"
+        return f"it begins {frame[:MAX_QUOTED_FRAME_BYTES]!r}"
+    return f"its {len(frame)} bytes begin {frame[:MAX_QUOTED_FRAME_BYTES].hex(' ')}"

@@ -11,26 +11,26 @@ class TokenBucket:
 
     __slots__ = ("_burst", "_rate", "_tokens", "_updated_ns")
 
-    def __init__(self, rate: float, burst: float, now: int) -> None:
-        """Start with a full bucket at time `now`.
+    def __init__(self, tokens_per_second: float, max_tokens: float, now_ns: int) -> None:
+        """Start with a full bucket at time `now_ns`.
 
-        rate   number of tokens that the bucket gains per second
-        burst  maximum number of tokens in the bucket
+        tokens_per_second  number of tokens that the bucket gains per second
+        max_tokens         maximum number of tokens in the bucket
         """
-        self._rate = rate / 1e9
-        self._burst = self._tokens = float(burst)
-        self._updated_ns = now
+        self._rate = tokens_per_second / 1e9
+        self._burst = self._tokens = float(max_tokens)
+        self._updated_ns = now_ns
 
-    def try_take_token(self, now: int) -> bool:
+    def try_take_token(self, now_ns: int) -> bool:
         """Take a token and return True; return False if there is none."""
-        if now > self._updated_ns:
-            self._tokens = min(self._burst, self._tokens + (now - self._updated_ns) * self._rate)
-            self._updated_ns = now
+        if now_ns > self._updated_ns:
+            self._tokens = min(self._burst, self._tokens + (now_ns - self._updated_ns) * self._rate)
+            self._updated_ns = now_ns
         if self._tokens < 1:
             return False
         self._tokens -= 1
         return True
 
-    def take_tokens_with_debt(self, count: float) -> None:
-        """Take `count` tokens, even if that leaves a debt. The debt is at most the burst."""
-        self._tokens = max(-self._burst, self._tokens - count)
+    def take_tokens_with_debt(self, token_count: float) -> None:
+        """Take `token_count` tokens, even if that leaves a debt. The debt is at most the burst."""
+        self._tokens = max(-self._burst, self._tokens - token_count)

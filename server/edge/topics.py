@@ -1,7 +1,7 @@
 """Topics that clients of this edge follow: matches, and the listing (matches in progress, bots, challenges, events).
 
-A message is encoded once for all followers. Messages are gathered for `DELIVERY_DELAY_SECONDS`, and then sent to a few
-followers at a time, spread over the next `DELIVERY_DELAY_SECONDS`, so that a player's move waits only for a few followers. A
+A message is encoded once for all followers. Messages are gathered for `GATHERING_DELAY_SECONDS`, and then sent to a few
+followers at a time, spread over the next `GATHERING_DELAY_SECONDS`, so that a player's move waits only for a few followers. A
 follower that reads slowly, or whose address exceeds its work budget, misses messages, and later gets the whole match again.
 """
 
@@ -20,25 +20,25 @@ from arena.server.core.effects import LISTING_TOPIC
 if TYPE_CHECKING:
     from arena.server.edge.session import Session
 
-MAX_BACKLOG_BYTES = 16 * 1024
+MAX_UNSENT_BYTES_PER_FOLLOWER = 16 * 1024
 """Number of unsent bytes above which a follower is skipped until it has read more."""
-DELIVERY_DELAY_SECONDS = 0.05
+GATHERING_DELAY_SECONDS = 0.05
 """Time for which messages are gathered before they are sent together, in seconds."""
-RECHECK_SECONDS = 1.0
+SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS = 1.0
 """Interval between checks whether a follower that has missed messages can receive again, in seconds."""
-UPDATE_COST_US = 20
+MATCH_UPDATE_COST_US = 20
 """Cost of sending a follower the latest messages of a match, in µs of its address's work budget."""
-VIEW_COST_US = 100
+WHOLE_MATCH_COST_US = 100
 """Cost of sending a follower the whole match again, in µs of its address's work budget."""
 FOLLOWERS_PER_BATCH = 4
 """Number of followers that get messages in one iteration of the event loop."""
-MISSED_MESSAGE = -1
+POSITION_AFTER_MISSED_MESSAGE = -1
 """Stand-in for the number of a follower's next message: the follower has missed one."""
-AWAITING_VIEW = -2
+POSITION_AWAITING_VIEW = -2
 """Stand-in for the number of a follower's next message: the follower missed one, and waits for the whole match."""
 
 
-def encode_frame(message: ServerMessage) -> bytes:
+def encode_server_frame(message: ServerMessage) -> bytes:
     """Return a message as one websocket frame. The same bytes fit all receivers."""
     return Frame(Opcode.BINARY, encode(message)).serialize(mask=False)
 
@@ -50,7 +50,7 @@ class Topic:
         self.name = name
         self._clock = clock
         self._followers: dict[Session, int] = {}
-        """Number of the next message to send to each follower; MISSED_MESSAGE or AWAITING_VIEW if it missed one."""
+        """Number of the next message to send to each follower; POSITION_AFTER_MISSED_MESSAGE or POSITION_AWAITING_VIEW if it missed one."""
         self._frames: list[bytes] = []
         """Frames of the latest messages, from the first one that some follower has yet to be sent."""
         self._frame_count = 0
@@ -76,11 +76,11 @@ class Topic:
         """Stop sending messages to a follower. Do nothing if the client does not follow this topic."""
         self._followers.pop(follower, None)
 
-    def publish(self, message: ServerMessage) -> None:
+    def publish_to_followers(self, message: ServerMessage) -> None:
         """Send a message, after a short delay, to all followers that keep up."""
         if type(message) is Update:
             message = replace(message, watching=len(self))
-        frame = encode_frame(message)
+        frame = encode_server_frame(message)
         if type(message) is End:
             self._end_frame = frame
         else:
@@ -91,7 +91,7 @@ class Topic:
 
     def _schedule_delivery(self) -> None:
         self._is_delivering = True
-        self._clock.call_later(DELIVERY_DELAY_SECONDS, self._start_delivery)
+        self._clock.call_later(GATHERING_DELAY_SECONDS, self._start_delivery)
 
     def _start_delivery_if_idle(self) -> None:
         if not self._is_delivering:
@@ -99,67 +99,73 @@ class Topic:
 
     def _start_delivery(self) -> None:
         self._is_delivering = True
-        self._send_batch(list(self._followers), self._frame_count, self.is_over)
+        self._send_to_next_followers(list(self._followers), self._frame_count, self.is_over)
 
-    def _send_batch(self, batch: list[Session], end_number: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
-        """Send the first `FOLLOWERS_PER_BATCH` followers in `batch` the messages that they lack, and schedule the same for the rest.
+    def _send_to_next_followers(self, followers: list[Session], end_number: int, is_last: bool) -> None:  # noqa: FBT001  a timer calls it
+        """Send the first `FOLLOWERS_PER_BATCH` followers in `followers` the messages that they lack, and schedule the same for the rest.
 
         end_number  number of the next message when this round of sending began; messages from this number on are kept
                     for the next round
         is_last     True if the match was over when the round began, so that the round also sends the `end` message
         """
-        for follower in batch[:FOLLOWERS_PER_BATCH]:
+        for follower in followers[:FOLLOWERS_PER_BATCH]:
             number = self._followers.get(follower)
             if number is None:
                 continue
             if is_last:
-                self._send_end(follower, number)
+                self._send_end_message(follower, number)
             elif number != self._frame_count:
-                self._send_latest(follower, number)
-        batch = batch[FOLLOWERS_PER_BATCH:]
-        if batch:
+                self._send_latest_messages(follower, number)
+        followers = followers[FOLLOWERS_PER_BATCH:]
+        if followers:
             follower_count = max(FOLLOWERS_PER_BATCH, len(self._followers))
-            pause_seconds = DELIVERY_DELAY_SECONDS * FOLLOWERS_PER_BATCH / follower_count
-            self._clock.call_later(pause_seconds, self._send_batch, batch, end_number, is_last)
+            pause_seconds = GATHERING_DELAY_SECONDS * FOLLOWERS_PER_BATCH / follower_count
+            self._clock.call_later(
+                pause_seconds, self._send_to_next_followers, followers, end_number, is_last
+            )
             return
         # Messages published during this round go to all followers in the next round.
         self._frames = self._list_frames_from(end_number)
         self._is_delivering = False
         if self._frames or (self.is_over and not is_last):
             self._schedule_delivery()
-        elif MISSED_MESSAGE in self._followers.values() and not self.is_over:
-            self._clock.call_later(RECHECK_SECONDS, self._start_delivery_if_idle)
+        elif POSITION_AFTER_MISSED_MESSAGE in self._followers.values() and not self.is_over:
+            self._clock.call_later(SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS, self._start_delivery_if_idle)
 
-    def _send_latest(self, follower: Session, first_number: int) -> None:
+    def _send_latest_messages(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on. If the topic is the listing, send only the latest one.
 
-        `first_number` may be MISSED_MESSAGE or AWAITING_VIEW instead, as in `_followers`.
+        `first_number` may be POSITION_AFTER_MISSED_MESSAGE or POSITION_AWAITING_VIEW instead, as in `_followers`.
 
         A follower that reads slowly, or whose address has used up its work budget, misses these messages. Once the
         follower can receive again, the topic requests the whole match from the core, and sends that instead.
         """
-        is_slow = follower.unsent_bytes > MAX_BACKLOG_BYTES
+        is_slow = follower.unsent_bytes > MAX_UNSENT_BYTES_PER_FOLLOWER
         if self.name == LISTING_TOPIC:
             if not is_slow:
                 self._followers[follower] = self._frame_count
-                follower.write(self._frames[-1])
-        elif first_number >= 0 and not is_slow and follower.try_spend(UPDATE_COST_US):
+                follower.write_frames(self._frames[-1])
+        elif first_number >= 0 and not is_slow and follower.try_spend_work_budget(MATCH_UPDATE_COST_US):
             self._followers[follower] = self._frame_count
-            follower.write(b"".join(self._list_frames_from(first_number)))
-        elif first_number == MISSED_MESSAGE and not is_slow and follower.try_spend(VIEW_COST_US):
-            self._followers[follower] = AWAITING_VIEW
-            follower.request_view(self.name)
+            follower.write_frames(b"".join(self._list_frames_from(first_number)))
+        elif (
+            first_number == POSITION_AFTER_MISSED_MESSAGE
+            and not is_slow
+            and follower.try_spend_work_budget(WHOLE_MATCH_COST_US)
+        ):
+            self._followers[follower] = POSITION_AWAITING_VIEW
+            follower.request_whole_match_again(self.name)
         elif first_number >= 0:
-            self._followers[follower] = MISSED_MESSAGE
+            self._followers[follower] = POSITION_AFTER_MISSED_MESSAGE
 
-    def _send_end(self, follower: Session, first_number: int) -> None:
+    def _send_end_message(self, follower: Session, first_number: int) -> None:
         """Send a follower the messages from number `first_number` on and the `end`, even if it is slow, and remove it.
 
-        If `first_number` is MISSED_MESSAGE or AWAITING_VIEW, as in `_followers`, send the `end` alone.
+        If `first_number` is POSITION_AFTER_MISSED_MESSAGE or POSITION_AWAITING_VIEW, as in `_followers`, send the `end` alone.
         """
         self.remove_follower(follower)
         follower.handle_topic_end(self.name)
-        follower.write(
+        follower.write_frames(
             b"".join(self._list_frames_from(first_number) if first_number >= 0 else ())
             + (self._end_frame or b"")
         )

@@ -6,11 +6,11 @@ of requests were limited, a few expensive ones could delay everybody.
 
 from __future__ import annotations
 
-from arena.server.abuse_counter import make_address_key
+from arena.server.abuse_counter import make_address_or_network_key
 from arena.server.core.limits import HostLimits
 from arena.server.core.rate_limit import RateLimit
 
-BURST_SECONDS = 20.0
+BUDGET_REFILL_SECONDS = 20.0
 """Time in which an unused budget grows to its maximum, in seconds. An address may use a full budget in one burst."""
 
 
@@ -23,13 +23,13 @@ class WorkBudget:
     def __init__(self, limits: HostLimits) -> None:
         """Start with full budgets. `limits` may change later: `work_ms_per_second` is read at each use."""
         self._limits = limits
-        self._rate_limit = RateLimit(BURST_SECONDS)
+        self._rate_limit = RateLimit(BUDGET_REFILL_SECONDS)
 
-    def try_spend(self, address: str, cost: float, now: float) -> float:
-        """Take `cost` µs from the budget of an address and return 0.
+    def try_spend(self, address: str, cost_us: float, now_seconds: float) -> float:
+        """Take `cost_us` µs from the budget of an address and return 0.
 
         If the budget is too small, take nothing, and return the seconds until it suffices. Work that costs more than a
         full budget is allowed if the budget is full.
         """
-        seconds = cost / (1000.0 * self._limits.work_ms_per_second)
-        return self._rate_limit.try_spend(make_address_key(address), seconds, now)
+        seconds = cost_us / (1000.0 * self._limits.work_ms_per_second)
+        return self._rate_limit.try_charge(make_address_or_network_key(address), seconds, now_seconds)

@@ -7,7 +7,7 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING
 
-from arena.server.abuse_counter import make_address_key
+from arena.server.abuse_counter import make_address_or_network_key
 from arena.server.core.effects import CloseMatch
 from arena.server.store import database
 from arena.server.store.address_uses import AddressUse, store_address_uses
@@ -32,9 +32,9 @@ class AddressRecorder:
         """Uses of addresses by bots that must still be stored."""
         self._stored_uses: set[AddressUse] = set()
         """Uses of addresses by bots on the current day that are stored already."""
-        shell.add_effect_handler(CloseMatch, self._record_players)
+        shell.add_effect_handler(CloseMatch, self._record_player_addresses)
 
-    def _record_players(self, finished: CloseMatch) -> None:
+    def _record_player_addresses(self, finished: CloseMatch) -> None:
         day = database.format_current_time()[:10]
         if day != self._day:
             self._day, self._key = day, secrets.token_bytes(32)
@@ -42,12 +42,12 @@ class AddressRecorder:
         for name in (finished.record.players.maxie, finished.record.players.minnie):
             bot = self._shell.core.find_bot(name)
             if bot is not None and bot.client is not None and not bot.is_owner_address:
-                address = make_address_key(bot.address).encode()
+                address = make_address_or_network_key(bot.address).encode()
                 use = AddressUse(name, day, hmac.digest(self._key, address, "sha256").hex())
                 if use not in self._stored_uses:
                     self._unstored_uses.add(use)
 
-    async def store_uses(self) -> None:
+    async def store_address_uses_of_players(self) -> None:
         """Store the new uses of addresses. Raises any database error; the uses then stay in memory until the next call."""
         uses = frozenset(self._unstored_uses)
         if uses:

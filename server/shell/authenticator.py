@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.abuse_counter import AbuseCounter, make_address_key
-from arena.server.core.bot import LobbyBot, has_hash
+from arena.server.abuse_counter import AbuseCounter, make_address_or_network_key
+from arena.server.core.bot import LobbyBot, matches_hash
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
 from arena.server.core.inputs import (
@@ -47,12 +47,12 @@ log = logging.getLogger("arena.accounts")
 
 MAX_CLIENTS_PER_QUERY = 200
 """Maximum number of clients that are looked up in one query of the store."""
-QUERY_PAUSE_SECONDS = 0.1
+PAUSE_BETWEEN_QUERIES_SECONDS = 0.1
 """Pause after a query, in seconds, in which arriving clients gather for the next query.
 
 A query takes almost 1 ms of CPU time, whether for one client or for many, and moves that arrive meanwhile wait.
 """
-MAX_ADMISSION_PARTS = 10
+MAX_ADMISSION_GROUPS_PER_QUERY = 10
 """Maximum number of groups in which the clients of one query are admitted, spread over the pause after the query.
 
 A move waits for all clients that are admitted just before it, so the clients of a query are not admitted all at once.
@@ -60,12 +60,12 @@ A move waits for all clients that are admitted just before it, so the clients of
 
 
 class Authenticator:
-    """Authenticator of one server's clients. It looks clients up in the store only while `run` is running."""
+    """Authenticator of one server's clients. It looks clients up in the store only while `admit_queued_clients` is running."""
 
     def __init__(
         self,
         engine: Engine,
-        server: str,
+        server_name: str,
         *,
         admits_anyone: bool,
         admits_guests: bool,
@@ -75,13 +75,13 @@ class Authenticator:
         """Set up the authenticator.
 
         engine         store with tokens, owners, sessions and ratings
-        server         name of the server whose stored sessions count
+        server_name    name of the server whose stored sessions count
         admits_anyone  True if any client may use a name without a token, as on a private network
         admits_guests  True if guests need no token
         failed_logins  counter of wrong tokens by address
         """
         self._engine = engine
-        self._server = server
+        self._server = server_name
         self._admits_anyone = admits_anyone
         self._admits_guests = admits_guests
         self._failed_logins = failed_logins
@@ -96,16 +96,16 @@ class Authenticator:
         """Names of bots whose ratings and owners must still be read from the store for a new core, in order of arrival."""
         self._request_arrived = asyncio.Event()
 
-    def issue_token(self, name: str) -> str:
+    def issue_token(self, bot_name: str) -> str:
         """Return a new token for a bot that this server runs itself.
 
         The token is valid until the next token of that name is issued or the server stops.
         """
         token = tokens.generate_token()
-        self._issued_token_hashes[name] = tokens.hash_token(token)
+        self._issued_token_hashes[bot_name] = tokens.hash_token(token)
         return token
 
-    def enqueue(self, request: AdmissionRequest, bot: LobbyBot | None) -> ClientAdmitted | None:
+    def enqueue_or_admit(self, request: AdmissionRequest, bot: LobbyBot | None) -> ClientAdmitted | None:
         """Queue a client's hello for the next query of the store.
 
         bot: bot of the client's name that the core knows; None if there is none
@@ -130,21 +130,21 @@ class Authenticator:
             is_owner_address=bot.is_owner_address,
             secret=secrets.token_urlsafe(24),
             guest=bot.is_guest,
-            local=self._is_local(hello.name, address),
+            local=self._is_on_server_machine(hello.name, address),
             ratings=bot.ratings,
         )
 
-    def forget_request(self, client: int) -> None:
-        """Forget the hello of a client, if one is queued. `client`: number of the client."""
-        self._requests.pop(client, None)
-        self._already_admitted.discard(client)
+    def forget_request(self, client_number: int) -> None:
+        """Forget the hello of a client, if one is queued. `client_number`: number of the client."""
+        self._requests.pop(client_number, None)
+        self._already_admitted.discard(client_number)
 
-    def forget_edge(self, edge: int) -> None:
-        """Forget the queued hellos of all clients of an edge that was lost. `edge`: number of the edge."""
-        for client in [client for client in self._requests if get_edge_number(client) == edge]:
+    def forget_edge(self, edge_number: int) -> None:
+        """Forget the queued hellos of all clients of an edge that was lost. `edge_number`: number of the edge."""
+        for client in [client for client in self._requests if get_edge_number(client) == edge_number]:
             self.forget_request(client)
 
-    def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
+    def fill_in_resync(self, resync: EdgeResynced) -> EdgeResynced:
         """Return an edge's list of connected clients, with all fields that depend on names and addresses filled in.
 
         No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'
@@ -166,24 +166,24 @@ class Authenticator:
             clients.append(
                 replace(
                     admission,
-                    owner=make_address_key(address),
+                    owner=make_address_or_network_key(address),
                     is_owner_address=True,
                     guest=guest,
-                    local=self._is_local(name, address),
+                    local=self._is_on_server_machine(name, address),
                 )
             )
         if self._names_to_look_up:
             self._request_arrived.set()
         return EdgeResynced(resync.edge, clients)
 
-    def _is_local(self, name: str, address: str) -> bool:
+    def _is_on_server_machine(self, client_name: str, address: str) -> bool:
         """Return True for a bot that runs on the server's own machine."""
         try:
-            return name in self._issued_token_hashes or ip_address(address).is_loopback
+            return client_name in self._issued_token_hashes or ip_address(address).is_loopback
         except ValueError:
             return False
 
-    async def run(self, shell: Shell) -> None:
+    async def admit_queued_clients(self, shell: Shell) -> None:
         """Admit or refuse queued clients until cancelled. While the store does not answer, refuse new clients."""
         while True:
             await self._request_arrived.wait()
@@ -215,7 +215,7 @@ class Authenticator:
                     shell.submit(OwnerResolved(name, account.owner))
                 for game, rating in account.ratings.items():
                     shell.submit(RatingChanged(game, name, rating))
-            part_count = min(MAX_ADMISSION_PARTS, len(batch)) if names and batch else 1
+            part_count = min(MAX_ADMISSION_GROUPS_PER_QUERY, len(batch)) if names and batch else 1
             part_size = -(-len(batch) // part_count)
             for part in range(part_count):
                 for request in batch[part * part_size : (part + 1) * part_size]:
@@ -228,7 +228,7 @@ class Authenticator:
                                 shell, request, accounts, is_already_admitted=is_already_admitted
                             )
                 if names:
-                    await self._clock.sleep(QUERY_PAUSE_SECONDS / part_count)
+                    await self._clock.sleep(PAUSE_BETWEEN_QUERIES_SECONDS / part_count)
 
     def _admit_or_refuse(
         self,
@@ -239,19 +239,19 @@ class Authenticator:
         is_already_admitted: bool,
     ) -> None:
         if accounts is None:
-            shell.send(
+            shell.send_without_core(
                 CloseClient(request.client, Code.SERVER_FULL, "the server cannot reach its store: try again")
             )
             return
         try:
-            admission = self.authenticate(request, accounts.get(request.hello.name, StoredAccount()))
+            admission = self.authenticate_client(request, accounts.get(request.hello.name, StoredAccount()))
         except RequestRefused as refused:
-            shell.send(CloseClient(request.client, refused.code, refused.detail))
+            shell.send_without_core(CloseClient(request.client, refused.code, refused.detail))
         else:
             if not is_already_admitted:
                 shell.submit(admission)
 
-    def authenticate(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
+    def authenticate_client(self, request: AdmissionRequest, account: StoredAccount) -> ClientAdmitted:
         """Check a hello, and return the input that admits the client. Raises RequestRefused if the hello is refused.
 
         account: account of the client's name in the store; an empty one if there is none
@@ -265,20 +265,20 @@ class Authenticator:
         role: Role = hello.role
         guest, owner = False, ""
         if hello.role != "spectator" or hello.token:
-            if not has_hash(hello.session, account.session):
-                self._check_address(address)
+            if not matches_hash(hello.session, account.session):
+                self._refuse_blocked_address(address)
             role, guest = self._check_token(request, account)
             owner = hello.name if hello.name in self._issued_token_hashes else account.owner
         return ClientAdmitted(
             request.client,
             hello,
             address,
-            owner=owner or make_address_key(address),
+            owner=owner or make_address_or_network_key(address),
             is_owner_address=not owner,
             secret=secrets.token_urlsafe(24),
             role=role,
             guest=guest,
-            local=self._is_local(hello.name, address),
+            local=self._is_on_server_machine(hello.name, address),
             stored_session=account.session,
             ratings=account.ratings,
         )
@@ -295,7 +295,7 @@ class Authenticator:
                 return "bot", False
         elif account.is_revoked:
             why = f"the token of {name!r} was revoked: ask the host for a new one"
-            self._count_failure(request)
+            self._count_failed_login(request)
             raise RequestRefused(Code.BAD_TOKEN, why)
         elif not account.token:
             if self._admits_anyone and not token:
@@ -303,18 +303,18 @@ class Authenticator:
             if self._admits_guests and not token and is_guest_name(name):
                 return "bot", True
             hint = "leave the token empty here" if self._admits_anyone else "ask the host for a token"
-            self._count_failure(request)
+            self._count_failed_login(request)
             raise RequestRefused(Code.BAD_TOKEN, f"the name {name!r} has no token: {hint}")
         elif hmac.compare_digest(account.token, tokens.hash_token(token)):
             return account.role, False
-        self._count_failure(request)
+        self._count_failed_login(request)
         raise RequestRefused(Code.BAD_TOKEN, f"wrong token for {name!r}")
 
-    def _count_failure(self, request: AdmissionRequest) -> None:
+    def _count_failed_login(self, request: AdmissionRequest) -> None:
         if request.hello.token:
             self._failed_logins.record_abuse(request.address, self._clock.now())
 
-    def _check_address(self, address: str) -> None:
+    def _refuse_blocked_address(self, address: str) -> None:
         wait_seconds = self._failed_logins.get_refusal_seconds_left(address, self._clock.now())
         if wait_seconds > 0:
             why = f"too many wrong tokens from {address or 'your address'}: try again in {wait_seconds:.0f} s"

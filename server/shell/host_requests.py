@@ -23,9 +23,9 @@ class HostRequestHandler:
     Requests that are kept in the store are handled by calls of `submit_stored_requests`.
     """
 
-    def __init__(self, engine: Engine, server: str, shell: Shell) -> None:
+    def __init__(self, engine: Engine, server_name: str, shell: Shell) -> None:
         self._engine = engine
-        self._server = server
+        self._server = server_name
         self._shell = shell
         self._last_request_number = 0
         """Number of the last request from a web page. Such requests have negative numbers, those in the store positive ones."""
@@ -34,16 +34,16 @@ class HostRequestHandler:
         self._core = shell.core
         """Core to which the stored requests in `_submitted_numbers` were passed."""
         self._submitted_numbers = set[int]()
-        shell.add_effect_handler(CommandAnswered, self._resolve_request)
+        shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
 
-    async def send_request(self, server: str, request: HostRequest) -> RequestAnswer | None:
+    async def send_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
         """Pass a request to the core, or through the store to another server. This method has the type `requests.SendRequest`.
 
         Return the answer once it is durable; None if another server does not answer in time. After a cancellation, the
         request may still be carried out.
         """
-        if server != self._server:
-            return await send_request(self._engine, server, request)
+        if server_name != self._server:
+            return await send_request(self._engine, server_name, request)
         self._last_request_number -= 1
         number = self._last_request_number
         self._pending_answers[number] = asyncio.get_running_loop().create_future()
@@ -53,7 +53,7 @@ class HostRequestHandler:
         finally:
             del self._pending_answers[number]
 
-    def _resolve_request(self, answer: CommandAnswered) -> None:
+    def _resolve_pending_answer(self, answer: CommandAnswered) -> None:
         future = self._pending_answers.get(answer.number)
         if future is not None and not future.done():
             future.set_result(RequestAnswer(answer.answer, answer.done))

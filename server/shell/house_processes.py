@@ -17,7 +17,7 @@ import anyio
 import anyio.abc
 
 from arena.games.core import Player
-from arena.match.replay import has_moved
+from arena.match.replay import has_player_moved
 from arena.processes.bot_process import (
     BotProcess,
     BotServer,
@@ -29,7 +29,7 @@ from arena.processes.child import BotProgram
 from arena.processes.tasks import open_background_tasks
 from arena.server.core.effects import CloseMatch, StartHouseEngine
 from arena.server.core.inputs import HouseEngineFailed
-from arena.server.core.settings import HOUSE_PREFIX, MATCHES_PER_HOUSE_ENGINE, HouseEngine
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, MAX_MATCHES_PER_HOUSE_ENGINE, HouseEngine
 from arena.server.store.tokens import is_valid_name
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.house")
 
-DEFAULT_ENGINES = ("greedy", "alphabeta:depth=6")
+DEFAULT_HOUSE_ENGINES = ("greedy", "alphabeta:depth=6")
 """Engines that a server runs by default: an easy one for beginners, and a stronger one.
 
 Both answer quickly and use little CPU time.
 """
-NO_ENGINES = "none"
+NO_HOUSE_ENGINES = "none"
 """Value of the engine list for a server without engines of its own."""
-RESTART_POLICY = RestartPolicy(max_restarts=100, max_backoff_seconds=60)
+HOUSE_ENGINE_RESTART_POLICY = RestartPolicy(max_restarts=100, max_backoff_seconds=60)
 """Restart limits of the server's own engines.
 
 A server runs for months, so an engine is given up only after hours without a move.
@@ -69,23 +69,23 @@ class HousePlan:
 
     Its argument is a line that names the engine's bot, followed by the bot's last output.
     """
-    restart_policy: RestartPolicy = RESTART_POLICY
+    restart_policy: RestartPolicy = HOUSE_ENGINE_RESTART_POLICY
     games: Sequence[str] = ()
     """User-written games that the engines also play, as for `arena bot --game`."""
 
 
-NO_HOUSE = HousePlan()
+EMPTY_HOUSE_PLAN = HousePlan()
 """Plan of a server without engines of its own."""
 
 
-def parse_engines(*texts: str) -> list[HouseEngine]:
+def parse_house_engines(*texts: str) -> list[HouseEngine]:
     """Parse engines with their options, as in `greedy`, `alphabeta:depth=6,exact=yes`. No text, or `none`, gives no engine.
 
     A text may have several engines, or an option of the engine before it: a list on a command line is split at each comma.
     A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid text.
     """
     parts = [part.strip() for text in texts for part in text.split(",")]
-    if parts in ([], [NO_ENGINES]):
+    if parts in ([], [NO_HOUSE_ENGINES]):
         return []
     specs: list[str] = []
     for part in parts:
@@ -96,19 +96,19 @@ def parse_engines(*texts: str) -> list[HouseEngine]:
             specs.append(part)
     engines: list[HouseEngine] = []
     for spec in specs:
-        name = HOUSE_PREFIX + PurePath(spec.partition(":")[0]).stem
+        name = HOUSE_ENGINE_NAME_PREFIX + PurePath(spec.partition(":")[0]).stem
         same_name_count = sum(engine.name == name or engine.name.startswith(f"{name}-") for engine in engines)
         name = f"{name}-{same_name_count + 1}" if same_name_count else name
         if not spec or not is_valid_name(name):
             raise HouseEngineError(
-                f"{','.join(texts)!r:.80} is not a list of engines: write one such as `greedy,alphabeta:depth=6`, or `{NO_ENGINES}` for none"
+                f"{','.join(texts)!r:.80} is not a list of engines: write one such as `greedy,alphabeta:depth=6`, or `{NO_HOUSE_ENGINES}` for none"
             )
         engines.append(HouseEngine(name, spec))
     return engines
 
 
-class HouseProcesses:
-    """Processes of the engines that one server itself runs. Made by `open_house`."""
+class HouseEngineProcesses:
+    """Processes of the engines that one server itself runs. Made by `open_house_engines`."""
 
     def __init__(
         self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
@@ -116,7 +116,7 @@ class HouseProcesses:
         """Prepare the processes, which will connect to the server at `url`.
 
         Start now only the engines whose matches were interrupted when the server stopped. The others are started by
-        `start_and_check`, or when the core requests them (`StartHouseEngine`).
+        `start_and_check_engines`, or when the core requests them (`StartHouseEngine`).
         """
         self._plan = plan
         self._shell = shell
@@ -127,7 +127,7 @@ class HouseProcesses:
         self._changed = anyio.Event()
         self._processes = {
             engine.name: BotProcess(
-                BotProgram(engine.name, _make_engine_command(engine, url, plan.games), url),
+                BotProgram(engine.name, _make_house_engine_command(engine, url, plan.games), url),
                 host,
                 plan.restart_policy,
                 plan.report_failure,
@@ -136,13 +136,13 @@ class HouseProcesses:
             for engine in plan.engines
         }
         shell.add_effect_handler(StartHouseEngine, lambda request: self._start_engine(request.name))
-        shell.add_effect_handler(CloseMatch, self._record_moves)
+        shell.add_effect_handler(CloseMatch, self._record_moves_of_house_engines)
         for name in self._processes:
             bot = shell.core.find_bot(name)
             if bot is not None and bot.matches:  # the engine continues its matches after the restart
                 self._start_engine(name)
 
-    async def start_and_check(self) -> None:
+    async def start_and_check_engines(self) -> None:
         """Start all engines, and wait until each is up, or has failed once. Raises HouseEngineError if one cannot be started.
 
         An engine counts as failed if it has not connected after `RestartPolicy.start_seconds`.
@@ -150,21 +150,23 @@ class HouseProcesses:
         self._is_starting = True
         for name in self._processes:
             self._start_engine(name)
-        while any(process.is_starting_first for process in self._processes.values()):
+        while any(process.is_first_start_pending for process in self._processes.values()):
             await self._changed.wait()
         self._is_starting = False
         for process in self._processes.values():
             if process.refusal is not None:
                 raise HouseEngineError(process.refusal)
 
-    def _start_engine(self, name: str) -> None:
-        if name in self._failed_names:
-            self._shell.submit(HouseEngineFailed(name))  # for a core that was rebuilt since the first report
-        elif name not in self._started_names:
-            self._started_names.add(name)
-            self._tasks.start_soon(self._processes[name].run)
+    def _start_engine(self, bot_name: str) -> None:
+        if bot_name in self._failed_names:
+            self._shell.submit(
+                HouseEngineFailed(bot_name)
+            )  # for a core that was rebuilt since the first report
+        elif bot_name not in self._started_names:
+            self._started_names.add(bot_name)
+            self._tasks.start_soon(self._processes[bot_name].run)
 
-    def _record_moves(self, finished: CloseMatch) -> None:
+    def _record_moves_of_house_engines(self, finished: CloseMatch) -> None:
         """Record whether each of the server's own engines in a finished match made a move.
 
         An engine without a move in several matches in a row counts as hung.
@@ -173,11 +175,11 @@ class HouseProcesses:
             process = self._processes.get(finished.record.players.get_bot_name(player))
             if process is None:
                 continue
-            match has_moved(finished.record, player):
+            match has_player_moved(finished.record, player):
                 case True:
-                    process.record_active_match()
+                    process.record_match_with_moves()
                 case False:
-                    process.record_silent_match()
+                    process.record_match_without_moves()
 
     def _report_lost_engines(self) -> None:
         """Report to the core the engines that were given up since the last call, so that nobody can challenge them.
@@ -194,19 +196,19 @@ class HouseProcesses:
         self._changed = anyio.Event()
 
 
-def _make_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
+def _make_house_engine_command(engine: HouseEngine, url: str, games: Sequence[str]) -> tuple[str, ...]:
     command = make_engine_command(engine.engine, url, engine.name, games)
-    return (*command, "--challenges-only", "--matches", str(MATCHES_PER_HOUSE_ENGINE))
+    return (*command, "--challenges-only", "--matches", str(MAX_MATCHES_PER_HOUSE_ENGINE))
 
 
 @asynccontextmanager
-async def open_house(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
+async def open_house_engines(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
     """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
 
     Raises HouseEngineError if the plan asks to try each engine first, and one of them cannot be started.
     """
     async with open_background_tasks() as tasks:
-        house = HouseProcesses(plan, shell, host, url, tasks)
+        house = HouseEngineProcesses(plan, shell, host, url, tasks)
         if plan.checks_engines:
-            await house.start_and_check()
+            await house.start_and_check_engines()
         yield

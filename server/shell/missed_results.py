@@ -21,27 +21,29 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("arena.shell")
 
-MAX_QUEUED_REQUESTS = 1_000
+MAX_QUEUED_RESULT_REQUESTS = 1_000
 """Maximum number of waiting requests for results. Further ones are dropped; a bot asks again with its next message."""
 LOOKUP_TIMEOUT_SECONDS = 10.0
 """Time limit for the lookup of a missed result in the store, in seconds."""
-RETRY_SECONDS = 0.5
+LOOKUP_RETRY_PAUSE_SECONDS = 0.5
 """Pause before a failed lookup is repeated, in seconds."""
 
 
 class MissedResultSender:
-    """Sender of results to bots that missed the end of a match. Results are sent only while `run` is running."""
+    """Sender of results to bots that missed the end of a match. Results are sent only while `send_requested_results` is running."""
 
     def __init__(self, find_record: RecordLookup, shell: Shell, clock: TimeSource) -> None:
         self._find_record = find_record
         self._shell = shell
         self._clock = clock
-        self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](MAX_QUEUED_REQUESTS)
+        self._send, self._receive = anyio.create_memory_object_stream[SendMissedResult](
+            MAX_QUEUED_RESULT_REQUESTS
+        )
         self._requests: set[SendMissedResult] = set()
         """Unanswered requests. A repetition of one, for example after an edge has lost messages, is dropped."""
-        shell.add_effect_handler(SendMissedResult, self._enqueue)
+        shell.add_effect_handler(SendMissedResult, self._enqueue_request)
 
-    def _enqueue(self, request: SendMissedResult) -> None:
+    def _enqueue_request(self, request: SendMissedResult) -> None:
         if request in self._requests:
             return
         try:
@@ -51,16 +53,16 @@ class MissedResultSender:
         else:
             self._requests.add(request)
 
-    async def run(self) -> None:
+    async def send_requested_results(self) -> None:
         """Answer the core's requests (`SendMissedResult`) until cancelled."""
         with self._send, self._receive:
             async for request in self._receive:
-                while (message := await self._find_result(request)) is None:
-                    await self._clock.sleep(RETRY_SECONDS)
+                while (message := await self._find_result_message(request)) is None:
+                    await self._clock.sleep(LOOKUP_RETRY_PAUSE_SECONDS)
                 self._requests.discard(request)
-                self._shell.send(SendToClient(request.client, message))
+                self._shell.send_without_core(SendToClient(request.client, message))
 
-    async def _find_result(self, request: SendMissedResult) -> ServerMessage | None:
+    async def _find_result_message(self, request: SendMissedResult) -> ServerMessage | None:
         """Return the message that answers a request: the `end` of the match, or an error if the bot did not play the match.
 
         Return None if the store cannot answer now.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RatingUpdater:
-    """Updater of the stored ratings and tables of results: each call of `update` counts newly finished matches of the server."""
+    """Updater of the stored ratings and tables of results: each call of `update_ratings` counts newly finished matches of the server."""
 
     def __init__(self, engine: Engine, shell: Shell) -> None:
         self._engine = engine
@@ -32,10 +32,10 @@ class RatingUpdater:
         shell.add_effect_handler(CloseMatch, self.record_finished_match)
 
     def record_finished_match(self, _finished: CloseMatch) -> None:
-        """Record that a match has finished, so that the next `update` counts it."""
+        """Record that a match has finished, so that the next `update_ratings` counts it."""
         self._has_uncounted_matches = True
 
-    async def update(self) -> None:
+    async def update_ratings(self) -> None:
         """Update ratings and tables by the matches that finished since the last call, and report closed seasons to the core.
 
         Raises any database error. The next call then counts the matches.
@@ -47,21 +47,21 @@ class RatingUpdater:
         if not self._has_loaded_seasons:  # bots connect with ratings of the running season
             self._has_loaded_seasons, self._seasons = True, seasons
         for game, number in seasons.items():
-            self._report_closed_season(game, number)
+            self._report_season_if_new(game, number)
         if self._has_uncounted_matches:
             self._has_uncounted_matches = False
             try:
-                await count_new_matches(self._engine, self._send_rating)
+                await count_new_matches(self._engine, self._submit_rating_change)
             except Exception:
                 self._has_uncounted_matches = True
                 raise
 
-    def _report_closed_season(self, game: str, season: int) -> None:
+    def _report_season_if_new(self, game: str, season: int) -> None:
         if season > self._seasons.get(game, 1):
             self._seasons[game] = season
             self._shell.submit(SeasonClosed(game))
 
-    def _send_rating(self, step: RatingStep) -> None:
-        self._report_closed_season(step.game, step.season)
+    def _submit_rating_change(self, step: RatingStep) -> None:
+        self._report_season_if_new(step.game, step.season)
         if not step.time_control:
             self._shell.submit(RatingChanged(step.game, step.bot, Rating(step.rating, step.deviation)))

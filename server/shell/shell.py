@@ -43,7 +43,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    EDGE_SHIFT,
+    CLIENT_BITS_BELOW_EDGE_NUMBER,
     ApplySettings,
     ClientAdmitted,
     ClientDisconnected,
@@ -71,17 +71,17 @@ from arena.server.store.lease import LeaseLost
 
 log = logging.getLogger("arena.shell")
 
-RETRY_SECONDS = 0.5
+STORE_RETRY_INTERVAL_SECONDS = 0.5
 """Interval between attempts to reach an unavailable store, in seconds."""
 MAX_QUEUED_INPUTS = 20_000
 """Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped and built anew."""
-MAX_ROUND_INPUTS = 256
+MAX_INPUTS_PER_ROUND = 256
 """Maximum number of inputs that the core handles in one round, before one commit. With more, the effects of the first ones would wait too long."""
 DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
 """Types of inputs and messages that change the store, and that no player's clock waits for."""
 MAX_DEFERRAL_SECONDS = 0.01
 """Longest time for which an input of one of the `DEFERRABLE_TYPES` is deferred, in seconds."""
-DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
+INPUT_TYPES_DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
 """Types of inputs that are dropped while there is no core.
 
 For the next core, each edge lists its clients, and the shell repeats its requests for matches.
@@ -117,7 +117,7 @@ class Shell:
         lag: LoopLag,
         make_seed: Callable[[], bytes],
         outage_patience_s: float,
-        event: str | None,
+        event_name: str | None,
     ) -> None:
         """Set up the shell of a server.
 
@@ -127,7 +127,7 @@ class Shell:
         lag                meter of the event loop's lag, shared with the edge
         make_seed          function that returns random bytes, for each new core
         outage_patience_s  time to wait for an unavailable store before the core is dropped
-        event              event whose unfinished matches continue; None if no matches continue
+        event_name         event whose unfinished matches continue; None if no matches continue
         """
         self.settings = settings
         self.resumed_match_count = 0
@@ -140,7 +140,7 @@ class Shell:
         self._now_ns = clock.now_ns
         self._make_seed = make_seed
         self._outage_patience_s = outage_patience_s
-        self._event = event
+        self._event = event_name
         self._core = Core(settings, make_seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[MessageToCore | Input] = []
@@ -167,7 +167,7 @@ class Shell:
         self._changed: asyncio.Event | None = None
         """Event that is set after the next round of inputs; None if no task waits for it."""
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
-            CloseMatch: [self._answer_match_request],
+            CloseMatch: [self._resolve_match_request],
             LogLine: [_write_log_line],
             AnalysisMovesCut: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
         }
@@ -177,7 +177,7 @@ class Shell:
     def submit(self, message: MessageToCore | Input) -> None:
         """Queue a message or an input for the next round of inputs; types in `DEFERRABLE_TYPES` may wait one round longer.
 
-        While there is no core, drop types in `DROPPED_WITHOUT_CORE`.
+        While there is no core, drop types in `INPUT_TYPES_DROPPED_WITHOUT_CORE`.
         """
         message_type = type(message)
         if message_type is TurnSent:
@@ -186,14 +186,14 @@ class Shell:
         elif message_type is AdmissionRequest:
             hello = message.hello  # type: ignore[union-attr]
             bot = self._core.find_bot(hello.name) if self._is_serving and hello.session else None
-            admitted = self._authenticator.enqueue(message, bot)  # type: ignore[arg-type]
+            admitted = self._authenticator.enqueue_or_admit(message, bot)  # type: ignore[arg-type]
             if admitted is not None:
                 self.submit(admitted)
-        elif self._is_serving or message_type not in DROPPED_WITHOUT_CORE:
+        elif self._is_serving or message_type not in INPUT_TYPES_DROPPED_WITHOUT_CORE:
             if message_type is ClientDisconnected:
                 self._authenticator.forget_request(message.client)  # type: ignore[union-attr]
             elif message_type is EdgeResynced:
-                message = self._authenticator.complete_resync(message)  # type: ignore[arg-type]
+                message = self._authenticator.fill_in_resync(message)  # type: ignore[arg-type]
             content_type = type(message.message) if message_type is MessageReceived else message_type  # type: ignore[union-attr]
             if content_type not in DEFERRABLE_TYPES:
                 if self._deferred_inputs and not self._may_overtake_deferred_inputs(message):
@@ -228,17 +228,17 @@ class Shell:
         if self._inputs:
             self._round_due.set()
 
-    def attach(self, edge: int, port: EdgePort) -> None:
-        """Register `port`, through which the shell sends messages to the edge with number `edge`."""
-        self._edges[edge] = port
+    def attach(self, edge_number: int, edge_port: EdgePort) -> None:
+        """Register `edge_port`, through which the shell sends messages to the edge with number `edge_number`."""
+        self._edges[edge_number] = edge_port
 
-    def detach(self, edge: int) -> None:
-        """Forget the edge with number `edge`, which was lost, and its clients. Do nothing if that edge is not attached."""
-        if self._edges.pop(edge, None) is not None:
-            self._authenticator.forget_edge(edge)
-            self.submit(EdgeDisconnected(edge))
+    def detach(self, edge_number: int) -> None:
+        """Forget the edge with number `edge_number`, which was lost, and its clients. Do nothing if that edge is not attached."""
+        if self._edges.pop(edge_number, None) is not None:
+            self._authenticator.forget_edge(edge_number)
+            self.submit(EdgeDisconnected(edge_number))
 
-    def send(self, message: SendToClient | CloseClient) -> None:
+    def send_without_core(self, message: SendToClient | CloseClient) -> None:
         """Send a client a message that did not come from the core. Drop it if the client's edge is gone."""
         port = self._edges.get(get_edge_number(message.client))
         if port is not None:
@@ -258,21 +258,21 @@ class Shell:
         """Current core, for reading only. After an outage of the store, a new core replaces it."""
         return self._core
 
-    def reconfigure(self, settings: CoreSettings) -> None:
+    def apply_settings(self, settings: CoreSettings) -> None:
         """Apply new settings to the current core, and to every core that is built later."""
         self.settings = settings
         self.submit(ApplySettings(settings))
 
-    async def drain(self, seconds: float) -> int:
-        """Begin no new matches, and wait up to `seconds` until no match is in progress.
+    async def drain_matches(self, timeout_seconds: float) -> int:
+        """Begin no new matches, and wait up to `timeout_seconds` until no match is in progress.
 
         Return the number of matches still in progress.
         """
         self.is_draining = True
         self.submit(StartDraining())
-        with anyio.move_on_after(seconds):
+        with anyio.move_on_after(timeout_seconds):
             while self._core.match_count:
-                await self.wait_for_change()
+                await self.wait_for_next_round()
         return self._core.match_count
 
     async def play_match(self, terms: Terms) -> Record:
@@ -307,7 +307,7 @@ class Shell:
         finally:
             del self._match_requests[match]
 
-    async def wait_for_change(self) -> None:
+    async def wait_for_next_round(self) -> None:
         """Wait until the core has handled another round of inputs.
 
         In that round, a bot may have connected, for example, or a match may have ended.
@@ -316,7 +316,7 @@ class Shell:
             self._changed = asyncio.Event()
         await self._changed.wait()
 
-    def stop(self) -> None:
+    def stop_after_queued_inputs(self) -> None:
         """End `run` once all inputs that have arrived are handled, and their effects are stored and sent."""
         self._is_stopping = True
         self._round_due.set()
@@ -324,17 +324,17 @@ class Shell:
     # the task
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until `stop` is called or the task is cancelled. Raises lease.LeaseLost if another process takes the lease.
+        """Serve until `stop_after_queued_inputs` is called or the task is cancelled. Raises lease.LeaseLost if another process takes the lease.
 
         `task_status.started` is called once the core is built from the store.
         """
         async with open_background_tasks() as tasks:
-            tasks.start_soon(self._authenticator.run, self)
+            tasks.start_soon(self._authenticator.admit_queued_clients, self)
             tasks.start_soon(self._watch_lease)
             is_ready, logged_error = False, ""
             while not self._is_stopping:
                 try:
-                    effects = await self._restore()
+                    effects = await self._build_core_from_store()
                     if not is_ready:
                         is_ready = True
                         task_status.started()
@@ -342,14 +342,14 @@ class Shell:
                         log.warning("the store is back; matches continue")
                     logged_error = ""
                     # A separate task is cheaper: resuming a nested coroutine also passes through all its callers.
-                    await asyncio.create_task(self._serve(effects))
+                    await asyncio.create_task(self._handle_rounds_until_stopped(effects))
                 except StoreFailed as failed:
                     self._is_serving = False
                     if str(failed) != logged_error:
                         log.error("%s", failed)  # noqa: TRY400  one line, no stack
                     logged_error = str(failed)
                     if not self._is_stopping:
-                        await self._clock.sleep(RETRY_SECONDS)
+                        await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             if self._timer is not None:
                 self._timer.cancel()
             self._lag.stop()
@@ -359,7 +359,7 @@ class Shell:
         await self._journal.lease_lost.wait()
         self._round_due.set()
 
-    async def _restore(self) -> list[Effect]:
+    async def _build_core_from_store(self) -> list[Effect]:
         """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
         try:
             restore = await self._journal.load(self._event)
@@ -372,17 +372,19 @@ class Shell:
             effects += self._core.handle(StartDraining(), now)
         self.resumed_match_count = self._core.match_count
         waiting_inputs = self._inputs + self._deferred_inputs
-        self._inputs = [input for input in waiting_inputs if type(input) not in DROPPED_WITHOUT_CORE]
+        self._inputs = [
+            input for input in waiting_inputs if type(input) not in INPUT_TYPES_DROPPED_WITHOUT_CORE
+        ]
         self._deferred_inputs = []
         self._is_serving = True
         for match, (request, record) in list(self._match_requests.items()):
             if not self._core.is_match_in_progress(match):
-                await self._request_again(request, record)
+                await self._repeat_match_request(request, record)
         for port in list(self._edges.values()):
             port.deliver((RequestResync(),))
         return effects
 
-    async def _request_again(
+    async def _repeat_match_request(
         self, request: MatchRequested | MatchPlayed, record: asyncio.Future[Record]
     ) -> None:
         """Send a request for a match to the new core; if the match has already been stored, set its record as the result.
@@ -404,7 +406,7 @@ class Shell:
         else:
             record.set_result(from_line(line))
 
-    async def _serve(self, effects: list[Effect]) -> None:
+    async def _handle_rounds_until_stopped(self, effects: list[Effect]) -> None:
         """Handle inputs, round by round, until stopped.
 
         effects: effects of building the core, to be stored and sent in the first round
@@ -415,8 +417,8 @@ class Shell:
         while not self._journal.lease_lost.is_set():
             self._round_due.clear()
             now = self._now_ns()
-            inputs = self._inputs[:MAX_ROUND_INPUTS]
-            self._inputs = self._inputs[MAX_ROUND_INPUTS:] + self._deferred_inputs
+            inputs = self._inputs[:MAX_INPUTS_PER_ROUND]
+            self._inputs = self._inputs[MAX_INPUTS_PER_ROUND:] + self._deferred_inputs
             self._deferred_inputs = []
             if self._inputs:
                 self._round_due.set()
@@ -432,7 +434,7 @@ class Shell:
                 try:
                     await self._journal.commit(durable)
                 except StoreUnavailable as error:
-                    await self._commit_again(durable, error)
+                    await self._repeat_commit_until_stored(durable, error)
             if effects or self._changed is not None:
                 self._release_effects(effects)
             effects = []
@@ -444,20 +446,20 @@ class Shell:
                     return
                 # an earlier timer stays: most deadlines move before they are reached
                 if deadline is not None and not self._timer_time_ns <= deadline:
-                    self._set_timer(deadline)
+                    self._set_deadline_timer(deadline)
                 await self._round_due.wait()
         raise LeaseLost(self._journal.lease)
 
-    def _set_timer(self, deadline_ns: int) -> None:
+    def _set_deadline_timer(self, deadline_ns: int) -> None:
         """Wake the shell at `deadline_ns` on its clock, and cancel the timer set before."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_time_ns = deadline_ns
         delay_seconds = (deadline_ns - self._now_ns()) / 1e9
-        self._timer = self._clock.call_later(delay_seconds, self._check_deadline)
+        self._timer = self._clock.call_later(delay_seconds, self._wake_at_deadline)
         self._lag.start()
 
-    def _check_deadline(self) -> None:
+    def _wake_at_deadline(self) -> None:
         self._timer, self._timer_time_ns = None, NEVER
         self._round_due.set()
 
@@ -472,7 +474,7 @@ class Shell:
         for effect in effects:
             effect_type = type(effect)
             if effect_type is SendToClient or effect_type is CloseClient:
-                edge = effect.client >> EDGE_SHIFT  # type: ignore[union-attr]
+                edge = effect.client >> CLIENT_BITS_BELOW_EDGE_NUMBER  # type: ignore[union-attr]
                 if edge in outboxes:
                     outboxes[edge].append(effect)  # type: ignore[arg-type]
                 else:
@@ -493,7 +495,9 @@ class Shell:
             self._changed.set()
             self._changed = None
 
-    async def _commit_again(self, durable: Sequence[DurableEffect], error: StoreUnavailable) -> None:
+    async def _repeat_commit_until_stored(
+        self, durable: Sequence[DurableEffect], error: StoreUnavailable
+    ) -> None:
         """Repeat a commit while the store is unavailable.
 
         Raises StoreFailed after `outage_patience_s`, on a stop, or if too many inputs wait. Raises lease.LeaseLost if
@@ -504,7 +508,7 @@ class Shell:
         while True:
             if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED_INPUTS:
                 raise StoreFailed(error) from None
-            await self._clock.sleep(RETRY_SECONDS)
+            await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             try:
                 await self._journal.commit(durable)
             except StoreUnavailable as new_error:
@@ -514,7 +518,7 @@ class Shell:
                 self._inputs.insert(0, StoreRecovered())
                 return
 
-    def _answer_match_request(self, finished: CloseMatch) -> None:
+    def _resolve_match_request(self, finished: CloseMatch) -> None:
         request = self._match_requests.get(finished.record.match)
         if request is not None and not request[1].done():
             request[1].set_result(finished.record)
@@ -522,8 +526,8 @@ class Shell:
 
 def _write_log_line(report: LogLine) -> None:
     extra = {key: value for key, value in (("bot", report.bot), ("match", report.match)) if value}
-    log.log(LOG_LEVELS[report.level], "%s", report.text, extra=extra)
+    log.log(LOG_LEVEL_BY_NAME[report.level], "%s", report.text, extra=extra)
 
 
-LOG_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+LOG_LEVEL_BY_NAME = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 """Levels of Python's logging, by the names in `LogLine.level`."""

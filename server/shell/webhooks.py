@@ -1,7 +1,7 @@
 """Webhooks: news of this server's events (tournaments), sent to one URL that the host chooses.
 
 A message is a POST of JSON, signed according to Standard Webhooks (https://www.standardwebhooks.com). A separate task
-sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_ATTEMPTS`
+sends one message at a time, in order: a slow or absent receiver delays only later messages. A message that `MAX_DELIVERY_ATTEMPTS`
 attempts did not deliver, or that does not fit into the queue, is dropped and logged.
 """
 
@@ -24,7 +24,7 @@ import anyio.to_thread
 import msgspec
 
 from arena.clock import TimeSource
-from arena.server.core.calendar import format_utc
+from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.effects import EventNews
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ log = logging.getLogger("arena.webhooks")
 
 MAX_QUEUED_MESSAGES = 1_000
 """Maximum number of messages that wait to be sent to the webhook. If the queue is full, a new message is dropped."""
-MAX_ATTEMPTS = 8
+MAX_DELIVERY_ATTEMPTS = 8
 """Number of failed attempts after which a message is dropped."""
-ANSWER_SECONDS = 10.0
+ATTEMPT_TIMEOUT_SECONDS = 10.0
 """Time limit for one attempt to send a message, in seconds."""
-RETRY_PAUSE_SECONDS = (1.0, 60.0)
+MIN_AND_MAX_RETRY_PAUSE_SECONDS = (1.0, 60.0)
 """Shortest and longest pause between two attempts to send a message, in seconds. The pause doubles after each attempt."""
 SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
-SECRET_BYTES = range(24, 65)
+VALID_SIGNING_KEY_LENGTHS = range(24, 65)
 """Valid lengths of a signing key, in bytes."""
-MAX_STATUS_BYTES = 1024
+MAX_STATUS_LINE_BYTES = 1024
 """Maximum length of the HTTP status line in a receiver's answer, in bytes. A longer line is an error."""
 
 PostFunction = Callable[[SplitResult, bytes, Mapping[str, str]], Awaitable[int]]
@@ -53,47 +53,47 @@ It raises OSError, or ValueError for an answer that is not HTTP.
 """
 
 
-class BadWebhook(ValueError):
+class BadWebhookSetting(ValueError):
     """Raised for an unusable URL or secret; the one-line message shows a valid form."""
 
 
 def parse_webhook_url(url: str) -> SplitResult:
-    """Return the parts of a webhook URL. Raises BadWebhook unless it is an http or https URL in ASCII."""
+    """Return the parts of a webhook URL. Raises BadWebhookSetting unless it is an http or https URL in ASCII."""
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
-        raise BadWebhook(f"{url!r:.80} is not a webhook URL: write https://HOST/PATH")
+        raise BadWebhookSetting(f"{url!r:.80} is not a webhook URL: write https://HOST/PATH")
     if not url.isascii() or not url.isprintable() or " " in url:
-        raise BadWebhook(f"{url!r:.80} is not ASCII: percent-encode all other characters")
+        raise BadWebhookSetting(f"{url!r:.80} is not ASCII: percent-encode all other characters")
     return parts
 
 
-def parse_secret(text: str) -> bytes:
+def parse_signing_key(encoded_secret: str) -> bytes:
     """Return the signing key in a secret: 24 to 64 bytes, written in base64 after an optional `whsec_`.
 
-    Raises BadWebhook for other texts.
+    Raises BadWebhookSetting for other texts.
     """
     try:
-        key = base64.b64decode(text.removeprefix(SECRET_PREFIX), validate=True)
+        key = base64.b64decode(encoded_secret.removeprefix(SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         key = b""
-    if len(key) not in SECRET_BYTES:
-        raise BadWebhook(
+    if len(key) not in VALID_SIGNING_KEY_LENGTHS:
+        raise BadWebhookSetting(
             "not a valid secret: write 24 to 64 random bytes in base64, as `openssl rand -base64 32` prints"
         )
     return key
 
 
-def sign_message(key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
+def sign_message(signing_key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
     """Return the signature of a message (HMAC-SHA256), as the value of the header Webhook-Signature.
 
     message_id  value of the header Webhook-Id
     timestamp   value of the header Webhook-Timestamp, in Unix seconds
     """
-    digest = hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")
+    digest = hmac.digest(signing_key, f"{message_id}.{timestamp}.".encode() + body, "sha256")
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
@@ -104,7 +104,7 @@ class _WebhookMessage:
 
 
 class WebhookSender:
-    """Sender of a server's news of events to one webhook URL. Messages are sent only while `run` is running."""
+    """Sender of a server's news of events to one webhook URL. Messages are sent only while `send_queued_messages` is running."""
 
     def __init__(
         self,
@@ -115,20 +115,20 @@ class WebhookSender:
         clock: TimeSource,
         post: PostFunction | None = None,
     ) -> None:
-        """Set up the sender. Raises BadWebhook for an invalid URL or secret.
+        """Set up the sender. Raises BadWebhookSetting for an invalid URL or secret.
 
         get_unix_time  function that returns the current time, in Unix seconds
         post           function that sends a message; None for `post_by_http`
         """
         self._url = parse_webhook_url(url)
-        self._key = parse_secret(secret)
+        self._key = parse_signing_key(secret)
         self._get_unix_time = get_unix_time
         self._clock = clock
         self._post = post or post_by_http
         self._queue: asyncio.Queue[_WebhookMessage] = asyncio.Queue(MAX_QUEUED_MESSAGES)
-        shell.add_effect_handler(EventNews, self.enqueue)
+        shell.add_effect_handler(EventNews, self.enqueue_news)
 
-    def enqueue(self, news: EventNews) -> None:
+    def enqueue_news(self, news: EventNews) -> None:
         """Queue a message with the news. If the queue is full, drop the message and log a warning."""
         if self._queue.full():
             log.warning("webhook dropped: %d messages wait for %s", MAX_QUEUED_MESSAGES, self._url.hostname)
@@ -137,30 +137,30 @@ class WebhookSender:
         event_type = fields.pop("type")
         message = {
             "type": event_type,
-            "timestamp": format_utc(int(self._get_unix_time())),
+            "timestamp": format_unix_time_as_utc(int(self._get_unix_time())),
             "data": {"event": news.event, **fields},
         }
         self._queue.put_nowait(_WebhookMessage(msgspec.json.encode(message)))
 
-    async def run(self) -> None:
+    async def send_queued_messages(self) -> None:
         """Send queued messages until cancelled."""
         while True:
-            await self._deliver(await self._queue.get())
+            await self._send_until_received(await self._queue.get())
 
-    async def _deliver(self, message: _WebhookMessage) -> None:
+    async def _send_until_received(self, message: _WebhookMessage) -> None:
         """Send a message repeatedly, until it is received or refused, or the attempts are used up."""
-        pause_seconds, max_pause_seconds = RETRY_PAUSE_SECONDS
-        for attempt in range(1, MAX_ATTEMPTS + 1):
-            why, should_retry = await self._send_once(message)
+        pause_seconds, max_pause_seconds = MIN_AND_MAX_RETRY_PAUSE_SECONDS
+        for attempt in range(1, MAX_DELIVERY_ATTEMPTS + 1):
+            why, should_retry = await self._try_to_send(message)
             if not why:
                 return
-            if not should_retry or attempt == MAX_ATTEMPTS:
+            if not should_retry or attempt == MAX_DELIVERY_ATTEMPTS:
                 log.warning("webhook %s dropped after %d tries: %s", message.message_id, attempt, why)
                 return
             await self._clock.sleep(pause_seconds)
             pause_seconds = min(2 * pause_seconds, max_pause_seconds)
 
-    async def _send_once(self, message: _WebhookMessage) -> tuple[str, bool]:
+    async def _try_to_send(self, message: _WebhookMessage) -> tuple[str, bool]:
         """Send a message once. Return the reason for a failure (empty on success), and True if another attempt may help."""
         timestamp = str(int(self._get_unix_time()))
         headers = {
@@ -170,10 +170,10 @@ class WebhookSender:
             "Webhook-Signature": sign_message(self._key, message.message_id, timestamp, message.body),
         }
         try:
-            with anyio.fail_after(ANSWER_SECONDS):
+            with anyio.fail_after(ATTEMPT_TIMEOUT_SECONDS):
                 status = await self._post(self._url, message.body, headers)
         except TimeoutError:
-            return f"no answer within {ANSWER_SECONDS:g} s", True
+            return f"no answer within {ATTEMPT_TIMEOUT_SECONDS:g} s", True
         except (OSError, ValueError) as error:
             return (str(error) or type(error).__name__)[:200], True
         if 200 <= status < 300:
@@ -190,7 +190,7 @@ async def post_by_http(url: SplitResult, body: bytes, headers: Mapping[str, str]
     is_secure = url.scheme == "https"
     tls = await anyio.to_thread.run_sync(ssl.create_default_context) if is_secure else None
     port = url.port or (443 if is_secure else 80)
-    reader, writer = await asyncio.open_connection(url.hostname, port, ssl=tls, limit=MAX_STATUS_BYTES)
+    reader, writer = await asyncio.open_connection(url.hostname, port, ssl=tls, limit=MAX_STATUS_LINE_BYTES)
     try:
         fields = {
             "Host": url.netloc,

@@ -32,13 +32,13 @@ class StoredAccount(Struct):
     """Owner of the token; empty if the name has no token."""
 
 
-async def load_accounts(engine: Engine, server: str, names: Iterable[str]) -> dict[str, StoredAccount]:
-    """Return what is stored for each name. `server`: name of the server whose sessions are read."""
+async def load_accounts(engine: Engine, server_name: str, names: Iterable[str]) -> dict[str, StoredAccount]:
+    """Return what is stored for each name. `server_name`: name of the server whose sessions are read."""
     accounts: dict[str, StoredAccount] = {}
     async with database.open_query_connection(engine) as connection:
         for chunk in database.split_into_chunks(sorted(set(names))):
             accounts |= {name: StoredAccount() for name in chunk}
-            for row in await connection.execute(_SELECT_ACCOUNTS, {"names": chunk, "server": server}):
+            for row in await connection.execute(_SELECT_ACCOUNTS, {"names": chunk, "server": server_name}):
                 account = accounts[row.name]
                 if row.kind == "token":
                     account.token, account.role, account.is_revoked = row.text, row.role, row.number != 0

@@ -71,21 +71,21 @@ class ImportResult:
 
 
 async def export_lines(
-    engine: Engine, event: str | None = None, bots: Sequence[str] = ()
+    engine: Engine, event_name: str | None = None, bot_names: Sequence[str] = ()
 ) -> AsyncGenerator[str, None]:
     """Yield each finished match as one line of JSON, without a line break, from a snapshot of the store.
 
     The matches are in the order in which the store received them. A caller that stops early must close the generator.
 
-    event: only matches of this event; None for all events
-    bots: only matches that at least one of these bots played; empty for all matches
+    event_name: only matches of this event; None for all events
+    bot_names: only matches that at least one of these bots played; empty for all matches
     """
     query = sa.select(records.c.packed, matches.c.finished, matches.c.rated)
     query = query.join(matches, matches.c.number == records.c.number).where(IS_FINISHED)
-    if event is not None:
-        query = query.where(matches.c.event == event)
-    if bots:
-        query = query.where(matches.c.maxie.in_(bots) | matches.c.minnie.in_(bots))
+    if event_name is not None:
+        query = query.where(matches.c.event == event_name)
+    if bot_names:
+        query = query.where(matches.c.maxie.in_(bot_names) | matches.c.minnie.in_(bot_names))
     async with database.open_snapshot(engine) as connection:
         async for row in await connection.stream(query.order_by(matches.c.arrival)):
             yield format_archived_line(row)

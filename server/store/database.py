@@ -25,7 +25,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.clock import MONOTONIC, TimeSource, get_seconds_left
+from arena.clock import MONOTONIC_CLOCK, TimeSource, get_seconds_to_task_deadline
 from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.server.store import migrations
 from arena.server.store import sqlite as sqlite_driver
@@ -431,8 +431,8 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
     after the block.
     """
     await checkpoint_if_cancelled()
-    seconds = get_seconds_left()
-    end_time = MONOTONIC.now() + seconds
+    seconds = get_seconds_to_task_deadline()
+    end_time = MONOTONIC_CLOCK.now() + seconds
     hang_seconds = HANG_SECONDS if engine.dialect.name == "postgresql" else math.inf
     with anyio.move_on_after(seconds + hang_seconds, shield=True) as scope:
         try:
@@ -443,7 +443,7 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
                 async with _limit_query_time(connection, end_time):
                     yield connection
         except sa.exc.DBAPIError:
-            if MONOTONIC.now() >= end_time:
+            if MONOTONIC_CLOCK.now() >= end_time:
                 raise TimeoutError("the store took too long, and its query was cancelled") from None
             raise
     if scope.cancelled_caught:
@@ -453,7 +453,7 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
 @asynccontextmanager
 async def _limit_query_time(connection: AsyncConnection, end_time: float) -> AsyncIterator[None]:
     if connection.dialect.name == "postgresql":
-        milliseconds = max(1, math.ceil(1000 * (end_time - MONOTONIC.now())))
+        milliseconds = max(1, math.ceil(1000 * (end_time - MONOTONIC_CLOCK.now())))
         await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
         yield
         return

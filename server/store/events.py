@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.match.terms import decode_game, encode_game
 from arena.protocol.messages import EventPhase
-from arena.server.core.calendar import format_utc
+from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.store import database
 from arena.server.store.database import Engine
@@ -60,7 +60,7 @@ def make_event_row(state: EventState) -> dict[str, Any]:
         "event": plan.event,
         "uid": plan.uid,
         "plan": _encode(columns).decode(),
-        "started": format_utc(plan.start_time),
+        "started": format_unix_time_as_utc(plan.start_time),
         "finished": database.format_current_time() if state.has_ended else None,
     }
 
@@ -70,10 +70,10 @@ def parse_event_state(plan: str) -> EventState:
     return _decode_plan(plan).state
 
 
-async def read_events(connection: AsyncConnection, server: str) -> list[StoredEvent]:
+async def read_events(connection: AsyncConnection, server_name: str) -> list[StoredEvent]:
     """Return the unfinished events of a server, with their results, the earliest event first."""
     is_open_event = (
-        (ladders.c.kind == EVENT_KIND) & (ladders.c.server == server) & ladders.c.finished.is_(None)
+        (ladders.c.kind == EVENT_KIND) & (ladders.c.server == server_name) & ladders.c.finished.is_(None)
     )
     rows = (
         await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))

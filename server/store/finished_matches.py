@@ -74,7 +74,7 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
     name, result = record.setup.get("map"), record.result
     text_columns = {
         "map": name if isinstance(name, str) else "",
-        "time_control": record.time_odds.describe(record.time_control),
+        "time_control": record.time_odds.describe_time_controls(record.time_control),
         "detail": result.detail,
     }
     # PostgreSQL cannot store NUL in a text.
@@ -157,11 +157,11 @@ All queries share this object, because condition objects are the keys of the cac
 """
 
 
-async def read_results(connection: AsyncConnection, event: str) -> dict[str, FinishedMatch]:
+async def read_results(connection: AsyncConnection, event_name: str) -> dict[str, FinishedMatch]:
     """Return the results of an event's finished matches by match id, in order of finishing."""
     table = matches.c
     query = sa.select(table.match, table.game, table.maxie, table.minnie, table.winner, table.reason)
-    query = query.where(table.event == event, IS_FINISHED)
+    query = query.where(table.event == event_name, IS_FINISHED)
     rows = await connection.execute(query.order_by(table.finished, table.number))
     return {row.match: make_finished_match_from_row(row) for row in rows}
 
@@ -170,33 +170,33 @@ MIN_PREFIX_LENGTH = 4
 """Minimum length of the prefix of a match id for `find_record`, in characters."""
 
 
-async def load_record(engine: Engine, match: str) -> str | None:
-    """Return the record of a finished match as one line of JSON; None if no finished match has the id `match`."""
+async def load_record(engine: Engine, match_id: str) -> str | None:
+    """Return the record of a finished match as one line of JSON; None if no finished match has the id `match_id`."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    packed = (await fetch(engine, query.where(matches.c.match == match))).scalar_one_or_none()
+    packed = (await fetch(engine, query.where(matches.c.match == match_id))).scalar_one_or_none()
     return None if packed is None else unpack_record(packed)
 
 
-async def find_record(engine: Engine, match: str) -> tuple[str | None, bool]:
+async def find_record(engine: Engine, match_id: str) -> tuple[str | None, bool]:
     """Return the record of a finished match, as one line of JSON, by its id or by the beginning of its id.
 
-    match: id of the match, or at least MIN_PREFIX_LENGTH characters at the beginning of its id
+    match_id: id of the match, or at least MIN_PREFIX_LENGTH characters at the beginning of its id
 
-    The record is None if no match, or more than one, is found. The second returned value is False if `match` was looked
+    The record is None if no match, or more than one, is found. The second returned value is False if `match_id` was looked
     up as the beginning of an id. Such an answer may change, because a later id may have the same beginning.
     """
-    line = await load_record(engine, match)
-    if line is not None or len(match) < MIN_PREFIX_LENGTH:
+    line = await load_record(engine, match_id)
+    if line is not None or len(match_id) < MIN_PREFIX_LENGTH:
         return line, True
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    query = query.where(matches.c.match >= match, matches.c.match < match + LAST_CHARACTER).limit(2)
+    query = query.where(matches.c.match >= match_id, matches.c.match < match_id + LAST_CHARACTER).limit(2)
     rows = (await fetch(engine, query)).scalars().all()
     return unpack_record(rows[0]) if len(rows) == 1 else None, False
 
 
-async def load_summary(engine: Engine, match: str) -> MatchSummary | None:
-    """Return a finished match as shown in lists; None if no finished match has the id `match`."""
-    query = SELECT_SUMMARIES.where(matches.c.match == match, IS_FINISHED)
+async def load_summary(engine: Engine, match_id: str) -> MatchSummary | None:
+    """Return a finished match as shown in lists; None if no finished match has the id `match_id`."""
+    query = SELECT_SUMMARIES.where(matches.c.match == match_id, IS_FINISHED)
     row = (await fetch(engine, query)).one_or_none()
     return None if row is None else make_summary_from_row(row)
 

@@ -54,7 +54,7 @@ async def find_invited_owner(engine: Engine, code: str) -> str | None:
     return (await database.fetch(engine, query)).scalar_one_or_none()
 
 
-async def register_name(engine: Engine, owner: str, name: str) -> str:
+async def register_name(engine: Engine, owner_name: str, name: str) -> str:
     """Register a name for a bot of an owner with an open invitation, and return the bot's token.
 
     Raises TokenError if the name is invalid, reserved or taken, or looks like another one, and if the owner's invitation
@@ -62,20 +62,20 @@ async def register_name(engine: Engine, owner: str, name: str) -> str:
     """
     require_valid_name(name)
     token = generate_token()
-    row = Token(name, "bot", owner, database.format_current_time(), None, None, hash_token(token))
+    row = Token(name, "bot", owner_name, database.format_current_time(), None, None, hash_token(token))
 
     def check_and_insert(connection: sa.Connection) -> None:
         database.lock_exclusively(connection)
-        _require_available(connection, owner, name)
+        _require_available(connection, owner_name, name)
         connection.execute(sa.insert(tokens), asdict(row))
 
     await database.write(engine, check_and_insert)
     return token
 
 
-def _require_available(connection: sa.Connection, owner: str, name: str) -> None:
+def _require_available(connection: sa.Connection, owner_name: str, name: str) -> None:
     """Raise TokenError if an owner may register no more names, or may not register `name`."""
-    account = read_owner(connection, owner)
+    account = read_owner(connection, owner_name)
     if not account.until:
         raise TokenError("this invitation is no longer open: ask the host for a new one")
     if not account.left:

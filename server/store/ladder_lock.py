@@ -14,7 +14,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from arena.locked_file import open_locked
+from arena.locked_file import open_locked_file
 from arena.server.store.database import Engine
 
 
@@ -28,18 +28,20 @@ def compute_short_digest(json_data: object) -> str:
 
 
 @asynccontextmanager
-async def lock_event(engine: Engine, event: str) -> AsyncIterator[None]:
-    """Hold the lock on the ladder called `event` during the block. Raises CannotResume if another process holds it."""
+async def lock_event(engine: Engine, event_name: str) -> AsyncIterator[None]:
+    """Hold the lock on the ladder called `event_name` during the block. Raises CannotResume if another process holds it."""
     if engine.dialect.name == "sqlite":
-        with _lock_file(Path(f"{engine.url.database}-ladder-{compute_short_digest(event)}.lock"), event):
+        with _lock_file(
+            Path(f"{engine.url.database}-ladder-{compute_short_digest(event_name)}.lock"), event_name
+        ):
             yield
         return
-    key = int.from_bytes(hashlib.sha256(f"ladder {event}".encode()).digest()[:8], signed=True)
+    key = int.from_bytes(hashlib.sha256(f"ladder {event_name}".encode()).digest()[:8], signed=True)
     async with engine.connect() as connection:
         acquired = (await connection.execute(sa.select(sa.func.pg_try_advisory_lock(key)))).scalar_one()
         await connection.commit()
         if not acquired:
-            raise _make_already_playing_error(event)
+            raise _make_already_playing_error(event_name)
         try:
             yield
         finally:
@@ -48,11 +50,11 @@ async def lock_event(engine: Engine, event: str) -> AsyncIterator[None]:
 
 
 @contextmanager
-def _lock_file(path: Path, event: str) -> Iterator[None]:
+def _lock_file(path: Path, event_name: str) -> Iterator[None]:
     try:
-        file = open_locked(path)
+        file = open_locked_file(path)
     except BlockingIOError:
-        raise _make_already_playing_error(event) from None
+        raise _make_already_playing_error(event_name) from None
     try:
         yield
     finally:
@@ -62,5 +64,7 @@ def _lock_file(path: Path, event: str) -> Iterator[None]:
             os.close(file)
 
 
-def _make_already_playing_error(event: str) -> CannotResume:
-    return CannotResume(f"event {event} is being played by another process: wait until that process ends")
+def _make_already_playing_error(event_name: str) -> CannotResume:
+    return CannotResume(
+        f"event {event_name} is being played by another process: wait until that process ends"
+    )

@@ -50,22 +50,22 @@ class StoredLadder:
 
 @asynccontextmanager
 async def claim_ladder(
-    engine: Engine, kind: str, event: str | None, default_name: str, plan: Plan
+    engine: Engine, kind: str, event_name: str | None, default_name: str, plan: Plan
 ) -> AsyncIterator[StoredLadder]:
     """Begin or resume a ladder, yield it, and keep other processes from playing it during the block.
 
     kind: command that plays the ladder: `ladder` or `match`
-    event: name that the user chose for the ladder; None to resume the last unfinished ladder of this kind without a
+    event_name: name that the user chose for the ladder; None to resume the last unfinished ladder of this kind without a
         chosen name, or to begin a new ladder
-    default_name: name of a new ladder if `event` is None
+    default_name: name of a new ladder if `event_name` is None
     plan: settings of the ladder, which must equal the stored ones if it is resumed
 
     The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one,
     or if another process plays the ladder.
     """
     requested = json.loads(json.dumps(plan))
-    row = await _find_ladder_row(engine, kind, event)
-    name = row.event if row is not None else event or default_name
+    row = await _find_ladder_row(engine, kind, event_name)
+    name = row.event if row is not None else event_name or default_name
     async with lock_event(engine, name):
         async with database.open_exclusive_transaction(engine) as connection:
             if row is None:
@@ -74,33 +74,33 @@ async def claim_ladder(
                         event=name,
                         uid=uuid4().hex,
                         kind=kind,
-                        named=event is not None,
+                        named=event_name is not None,
                         plan=json.dumps(requested),
                         started=database.format_current_time(),
                     )
                 )
             else:
-                _require_same_plan(name, json.loads(row.plan), requested, is_named=event is not None)
+                _require_same_plan(name, json.loads(row.plan), requested, is_named=event_name is not None)
             await _discard_unfinished_matches(connection, name)
         yield await _load_ladder(engine, name)
 
 
-async def store_bots(engine: Engine, event: str, bots: list[str]) -> None:
-    """Store `bots` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
+async def store_bots(engine: Engine, event_name: str, bot_names: list[str]) -> None:
+    """Store `bot_names` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
     async with database.open_exclusive_transaction(engine) as connection:
-        is_event = schema.ladders.c.event == event
+        is_event = schema.ladders.c.event == event_name
         stored_plan = (
             await connection.execute(sa.select(schema.ladders.c.plan).where(is_event))
         ).scalar_one()
-        plan = json.dumps({**json.loads(stored_plan), "bots": dict.fromkeys(bots, "")})
+        plan = json.dumps({**json.loads(stored_plan), "bots": dict.fromkeys(bot_names, "")})
         await connection.execute(sa.update(schema.ladders).where(is_event).values(plan=plan))
 
 
-async def finish_ladder(engine: Engine, event: str) -> None:
+async def finish_ladder(engine: Engine, event_name: str) -> None:
     """Mark a ladder as finished, and remove its unfinished matches."""
     async with database.open_exclusive_transaction(engine) as connection:
-        await _discard_unfinished_matches(connection, event)
-        is_unfinished_event = (schema.ladders.c.event == event) & schema.ladders.c.finished.is_(None)
+        await _discard_unfinished_matches(connection, event_name)
+        is_unfinished_event = (schema.ladders.c.event == event_name) & schema.ladders.c.finished.is_(None)
         await connection.execute(
             sa.update(schema.ladders)
             .where(is_unfinished_event)
@@ -108,13 +108,13 @@ async def finish_ladder(engine: Engine, event: str) -> None:
         )
 
 
-async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
-    """Return the ladder called `event`, with the records of its finished matches."""
-    query = sa.select(schema.ladders).where(schema.ladders.c.event == event)
+async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
+    """Return the ladder called `event_name`, with the records of its finished matches."""
+    query = sa.select(schema.ladders).where(schema.ladders.c.event == event_name)
     matches, records = schema.matches, schema.records
     ladder = (await database.fetch(engine, query)).one()
     finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished)
-    finished_query = finished_query.where(matches.c.event == event, IS_FINISHED)
+    finished_query = finished_query.where(matches.c.event == event_name, IS_FINISHED)
     finished_query = finished_query.join(records, records.c.number == matches.c.number)
     finished_query = finished_query.order_by(matches.c.finished, matches.c.number)
     rows = (await database.fetch(engine, finished_query)).all()
@@ -124,7 +124,7 @@ async def _load_ladder(engine: Engine, event: str) -> StoredLadder:
         for row in rows
     ]
     return StoredLadder(
-        event,
+        event_name,
         UUID(ladder.uid),
         json.loads(ladder.plan),
         ladder.started,
@@ -146,11 +146,11 @@ class StoredPlan:
     """End time; None if the ladder or event is unfinished."""
 
 
-async def find_plan(engine: Engine, event: str) -> StoredPlan | None:
-    """Return the plan of the ladder, or of the server's event, that is called `event`; None if neither is stored."""
+async def find_plan(engine: Engine, event_name: str) -> StoredPlan | None:
+    """Return the plan of the ladder, or of the server's event, that is called `event_name`; None if neither is stored."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
-    query = sa.select(*columns).where(table.event == event)
+    query = sa.select(*columns).where(table.event == event_name)
     row = (await database.fetch(engine, query)).one_or_none()
     if row is None:
         return None
@@ -174,18 +174,18 @@ def _compute_covered_seconds(spans: list[tuple[float, float]]) -> float:
     return covered_seconds
 
 
-async def _find_ladder_row(engine: Engine, kind: str, event: str | None) -> sa.Row[Any] | None:
+async def _find_ladder_row(engine: Engine, kind: str, event_name: str | None) -> sa.Row[Any] | None:
     """Return the row of the ladder that `claim_ladder` resumes with these arguments; None if it begins a new ladder."""
     table = schema.ladders
-    if event is not None:
-        is_wanted = table.c.event == event
+    if event_name is not None:
+        is_wanted = table.c.event == event_name
     else:
         is_wanted = (table.c.kind == kind) & ~table.c.named & table.c.finished.is_(None)
     query = sa.select(table).where(is_wanted).order_by(table.c.started.desc()).limit(1)
     return (await database.fetch(engine, query)).one_or_none()
 
 
-def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, is_named: bool) -> None:
+def _require_same_plan(event_name: str, stored_plan: Plan, requested_plan: Plan, *, is_named: bool) -> None:
     """Raise CannotResume unless the plans have equal settings. Bots are not compared if they are unknown until they connect."""
     compared_keys = [
         key
@@ -207,7 +207,7 @@ def _require_same_plan(event: str, stored_plan: Plan, requested_plan: Plan, *, i
         if is_named
         else "finish it with its first settings, or start another event with --event"
     )
-    raise CannotResume(f"event {event} was started with different settings: {differences}; {hint}")
+    raise CannotResume(f"event {event_name} was started with different settings: {differences}; {hint}")
 
 
 def _describe_difference(key: str, stored_value: Any, requested_value: Any) -> str:
@@ -230,9 +230,9 @@ def _format_value(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-async def _discard_unfinished_matches(connection: AsyncConnection, event: str) -> None:
+async def _discard_unfinished_matches(connection: AsyncConnection, event_name: str) -> None:
     matches = schema.matches
-    is_unfinished_match = (matches.c.event == event) & matches.c.finished.is_(None)
+    is_unfinished_match = (matches.c.event == event_name) & matches.c.finished.is_(None)
     numbers = sa.select(matches.c.number).where(is_unfinished_match)
     # A replayed match has the same id, so no event of the first attempt may remain.
     await connection.execute(sa.delete(schema.events).where(schema.events.c.number.in_(numbers)))

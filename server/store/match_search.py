@@ -104,23 +104,23 @@ async def search_matches(
     return MatchList(found, _make_page_cursor(read[-1]) if len(read) == max_read else None)
 
 
-async def find_opening_key(engine: Engine, match: str) -> str | None:
+async def find_opening_key(engine: Engine, match_id: str) -> str | None:
     """Return the key by which matches with the same opening as a finished match are found.
 
-    Return None if no match has the id `match`, or if the match ended during its opening or is in progress.
+    Return None if no match has the id `match_id`, or if the match ended during its opening or is in progress.
     """
-    query = sa.select(matches.c.opening).where(matches.c.match == match)
+    query = sa.select(matches.c.opening).where(matches.c.match == match_id)
     return (await fetch(engine, query)).scalar_one_or_none()
 
 
-async def load_head_to_head_scores(engine: Engine, bot: str, opponent: str) -> list[HeadToHeadScore]:
+async def load_head_to_head_scores(engine: Engine, bot_name: str, opponent: str) -> list[HeadToHeadScore]:
     """Return the score of a bot against another in each game of their rated matches, for all seasons together."""
     table = crosses.c
     async with open_query_connection(engine) as connection:
         games = await list_distinct_games(connection, table.game)
         counts = (sa.func.sum(column) for column in (table.wins, table.draws, table.losses))
         query = sa.select(table.game, *counts).group_by(table.game).order_by(table.game)
-        query = query.where(table.game.in_(games), table.bot == bot, table.opponent == opponent)
+        query = query.where(table.game.in_(games), table.bot == bot_name, table.opponent == opponent)
         query = query.where(table.time_control == "")
         rows = (await connection.execute(query)).all()
         return [HeadToHeadScore(row.game, *map(int, row[1:])) for row in rows]
@@ -143,14 +143,14 @@ def _meets_filter(match: MatchSummary, filter: SearchFilter) -> bool:
     )
 
 
-def _list_results(match: MatchSummary, bot: str) -> Iterator[str]:
-    """Yield the values of `SearchFilter.result` that the match fits, in a search for the matches of `bot`."""
+def _list_results(match: MatchSummary, bot_name: str) -> Iterator[str]:
+    """Yield the values of `SearchFilter.result` that the match fits, in a search for the matches of `bot_name`."""
     winner, reason = match.result.winner, match.result.reason
     yield reason.value
     if winner is not None:
         yield winner
         for seat in ("maxie", "minnie"):
-            if match.players.get_bot_name(seat) == bot:
+            if match.players.get_bot_name(seat) == bot_name:
                 yield WON if seat == winner else LOST
     elif reason is not EndReason.SERVER_FAULT:
         yield DRAWN

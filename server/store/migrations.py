@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from arena.processes.identity import PROGRAM
+from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.server.store import schema
 
 SCHEMA_VERSION = 11
@@ -70,13 +70,15 @@ def apply_migrations(connection: Connection, steps: Iterable[Callable[[Connectio
     """Apply migrations to a store in order, and set its version to SCHEMA_VERSION, in the caller's transaction."""
     for step in steps:
         step(connection)
-    connection.execute(sa.update(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
+    connection.execute(
+        sa.update(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM_NAME_AND_VERSION)
+    )
 
 
 def _make_unknown_schema_error(connection: Connection, version: int) -> UnknownSchema:
     program = connection.execute(sa.select(schema.about.c.program)).scalar()
     return UnknownSchema(
-        f"it has schema {version}, written by {program or 'another version'}, but {PROGRAM} needs schema"
+        f"it has schema {version}, written by {program or 'another version'}, but {PROGRAM_NAME_AND_VERSION} needs schema"
         f" {SCHEMA_VERSION}: use a version that knows schema {version}, or restore a backup into an empty store"
     )
 
@@ -95,7 +97,9 @@ def create_tables(connection: Connection) -> None:
     else:
         for statement in statements:
             connection.exec_driver_sql(statement)
-    connection.execute(sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM))
+    connection.execute(
+        sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM_NAME_AND_VERSION)
+    )
 
 
 async def _execute_in_order(driver: Any, statements: Iterable[str]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from arena.server.core.settings import HOUSE_PREFIX
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
 DELETED_PREFIX = "deleted-"
 """Prefix of the random names that replace the names of deleted bots."""
 HIDDEN_PREFIX = "hidden-"
 """Prefix of the random names that replace the names of bots that the host hides."""
 RESERVED_PREFIXES = {
-    HOUSE_PREFIX: "the server's own engines",
+    HOUSE_ENGINE_NAME_PREFIX: "the server's own engines",
     "guest-": "guests",
     DELETED_PREFIX: "deleted bots",
     HIDDEN_PREFIX: "hidden bots",

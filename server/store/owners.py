@@ -52,21 +52,23 @@ class OwnerSummary(Struct, frozen=True):
     """Reason for the ban that is in force against the owner; empty if the owner is not banned."""
 
 
-async def load_owner(engine: Engine, owner: str) -> OwnerAccount:
+async def load_owner(engine: Engine, owner_name: str) -> OwnerAccount:
     """Return the account of an owner. It has no bots and no invitation if the owner is unknown."""
     async with database.open_query_connection(engine) as connection:
-        return await connection.run_sync(read_owner, owner)
+        return await connection.run_sync(read_owner, owner_name)
 
 
-def read_owner(connection: sa.Connection, owner: str) -> OwnerAccount:
+def read_owner(connection: sa.Connection, owner_name: str) -> OwnerAccount:
     """Return the account of an owner, as `load_owner` does, in the caller's transaction."""
-    owner_query = sa.select(tokens).where(tokens.c.owner == owner, tokens.c.role == "bot")
+    owner_query = sa.select(tokens).where(tokens.c.owner == owner_name, tokens.c.role == "bot")
     rows = connection.execute(owner_query.order_by(tokens.c.created, tokens.c.name))
     bots = [make_token_from_row(row) for row in rows]
-    invited, until = _read_open_invitations(connection, invitations.c.owner == owner).get(owner, (0, ""))
+    invited, until = _read_open_invitations(connection, invitations.c.owner == owner_name).get(
+        owner_name, (0, "")
+    )
     revoked_count = sum(bot.revoked is not None for bot in bots)
     free_places = max(0, invited - (len(bots) - revoked_count)) if revoked_count < MAX_REVOKED_NAMES else 0
-    return OwnerAccount(owner, bots, free_places, until)
+    return OwnerAccount(owner_name, bots, free_places, until)
 
 
 async def list_owners(engine: Engine) -> list[OwnerSummary]:
@@ -112,28 +114,28 @@ def _read_open_invitations(
     return {row[0]: (row[1], row[2]) for row in connection.execute(query)}
 
 
-async def require_owner(engine: Engine, owner: str) -> None:
+async def require_owner(engine: Engine, owner_name: str) -> None:
     """Raise UnknownOwner, whose message suggests a similar name, unless `list_owners` lists the owner."""
-    account = await load_owner(engine, owner)
+    account = await load_owner(engine, owner_name)
     if account.bots or account.until:
         return  # the list takes tens of ms for thousands of bots
     owners = [summary.owner for summary in await list_owners(engine)]
-    if owner not in owners:
-        hint = did_you_mean(owner, owners) or ": `arena owner list` shows all"
-        raise UnknownOwner(f"no owner is called {owner!r:.80}{hint}")
+    if owner_name not in owners:
+        hint = did_you_mean(owner_name, owners) or ": `arena owner list` shows all"
+        raise UnknownOwner(f"no owner is called {owner_name!r:.80}{hint}")
 
 
-async def load_owners(engine: Engine, bots: Iterable[str]) -> dict[str, str]:
+async def load_owners(engine: Engine, bot_names: Iterable[str]) -> dict[str, str]:
     """Return the owners of bots, by bot. Bots without a token are left out."""
     owners: dict[str, str] = {}
     query = sa.select(tokens.c.name, tokens.c.owner)
-    for chunk in database.split_into_chunks(bots):
+    for chunk in database.split_into_chunks(bot_names):
         rows = await database.fetch(engine, query.where(tokens.c.name.in_(chunk)))
         owners |= {row.name: row.owner for row in rows}
     return owners
 
 
-async def load_names_of_owner(engine: Engine, owner: str) -> list[str]:
+async def load_names_of_owner(engine: Engine, owner_name: str) -> list[str]:
     """Return the names of all tokens of an owner, including revoked ones, and the owner's own name, sorted."""
-    query = sa.select(tokens.c.name).where(tokens.c.owner == owner)
-    return sorted({owner, *(await database.fetch(engine, query)).scalars()})
+    query = sa.select(tokens.c.name).where(tokens.c.owner == owner_name)
+    return sorted({owner_name, *(await database.fetch(engine, query)).scalars()})

@@ -378,13 +378,13 @@ def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str)
     connection.execute(sa.delete(directives).where(directives.c.kind == "name", directives.c.subject == name))
 
 
-def _forget_owner(connection: sa.Connection, owner: str) -> None:
+def _forget_owner(connection: sa.Connection, owner_name: str) -> None:
     """Delete the invitations for an owner and the owner's bans, unless the owner still has a bot."""
-    has_bots = sa.select(tokens.c.name).where(tokens.c.owner == owner).limit(1)
+    has_bots = sa.select(tokens.c.name).where(tokens.c.owner == owner_name).limit(1)
     if connection.execute(has_bots).scalar() is None:
-        connection.execute(sa.delete(invitations).where(invitations.c.owner == owner))
+        connection.execute(sa.delete(invitations).where(invitations.c.owner == owner_name))
         of_owner = directives.c.kind == "owner"
-        connection.execute(sa.delete(directives).where(of_owner, directives.c.subject == owner))
+        connection.execute(sa.delete(directives).where(of_owner, directives.c.subject == owner_name))
 
 
 def remove_expired(connection: sa.Connection) -> None:

@@ -137,7 +137,7 @@ async def load_rating_tables(
     return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_SEASONS])
 
 
-async def load_event_table(engine: Engine, event: str, *, all_bots: bool = False) -> EventTable | None:
+async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = False) -> EventTable | None:
     """Return the table of an event; None if the event has no match. The table may lack the newest finished matches.
 
     For an event with a stored plan, the table lists all bots. For any other event with many bots, it lists only those
@@ -145,19 +145,21 @@ async def load_event_table(engine: Engine, event: str, *, all_bots: bool = False
 
     all_bots: True to list all bots of any event
     """
-    ladder = await find_plan(engine, event)
-    scores = await load_event_scores(engine, event, all_bots=all_bots or ladder is not None)
+    ladder = await find_plan(engine, event_name)
+    scores = await load_event_scores(engine, event_name, all_bots=all_bots or ladder is not None)
     if scores is None:
-        return EventTable(event, [], [], 0) if await has_matches_in_progress(engine, event) else None
+        return (
+            EventTable(event_name, [], [], 0) if await has_matches_in_progress(engine, event_name) else None
+        )
     if ladder is not None:
         scores = _merge_extra_processes(scores, ladder.plan.get("bots", ()))
-    rows, bracket = await _order_table(engine, event, ladder, scores)
+    rows, bracket = await _order_table(engine, event_name, ladder, scores)
     cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
-    return EventTable(event, rows, cross_scores, scores.counted, bracket)
+    return EventTable(event_name, rows, cross_scores, scores.counted, bracket)
 
 
 async def _order_table(
-    engine: Engine, event: str, ladder: StoredPlan | None, scores: EventScores
+    engine: Engine, event_name: str, ladder: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     """Return the rows of an event's table, ranked by the rules of the event's format, and the bracket of a knockout.
 
@@ -173,7 +175,7 @@ async def _order_table(
     if ladder.plan["format"] in FORMATS_BY_POINTS:
         return sort_by_format(rows, _make_format(ladder)), []
     async with open_query_connection(engine) as connection:
-        results = await read_results(connection, event)
+        results = await read_results(connection, event_name)
     return await anyio.to_thread.run_sync(_order_by_format, ladder, results, rows)
 
 
@@ -191,7 +193,7 @@ def _is_decided_by_elo(ladder: StoredPlan) -> bool:
     return ladder.plan.get("format") not in FORMATS_WITHOUT_ELO and "state" not in ladder.plan
 
 
-async def load_startable_pairings(engine: Engine, event: str, ladder: StoredPlan) -> list[Pairing]:
+async def load_startable_pairings(engine: Engine, event_name: str, ladder: StoredPlan) -> list[Pairing]:
     """Return the matches of an event that can be played now, one for each pair of bots, in the order of the schedule.
 
     Matches in progress are included.
@@ -199,7 +201,7 @@ async def load_startable_pairings(engine: Engine, event: str, ladder: StoredPlan
     ladder: stored plan of the event
     """
     async with open_query_connection(engine) as connection:
-        results = await read_results(connection, event)
+        results = await read_results(connection, event_name)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, results).list_startable_pairings())
 
 
@@ -234,9 +236,9 @@ def _make_format(ladder: StoredPlan) -> Format:
     )
 
 
-async def _load_history(engine: Engine, bot: str) -> dict[str, list[RatingPoint]]:
+async def _load_history(engine: Engine, bot_name: str) -> dict[str, list[RatingPoint]]:
     """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
-    latest_rows = (await fetch(engine, _SELECT_HISTORY, {"bot_name": bot})).all()
+    latest_rows = (await fetch(engine, _SELECT_HISTORY, {"bot_name": bot_name})).all()
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed(latest_rows):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
@@ -251,15 +253,15 @@ _SELECT_HISTORY = (
 )
 
 
-def _merge_extra_processes(event_scores: EventScores, bots: Collection[str]) -> EventScores:
+def _merge_extra_processes(event_scores: EventScores, bot_names: Collection[str]) -> EventScores:
     """Return the results with those of a bot's additional processes (`NAME#2` and so on) under the name of the bot.
 
-    bots: names of the bots; a process number is removed only if the rest of the name is one of them
+    bot_names: names of the bots; a process number is removed only if the rest of the name is one of them
     """
 
     def strip_process_number(name: str) -> str:
         bot, mark, number = name.rpartition("#")
-        return bot if mark and number.isdecimal() and bot in bots else name
+        return bot if mark and number.isdecimal() and bot in bot_names else name
 
     scores = [
         (

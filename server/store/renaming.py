@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.server.core.inputs import RenameEntry
 from arena.server.store import owners, personal_data, requests
 from arena.server.store.database import Engine
@@ -35,15 +35,15 @@ class NameChange(Struct, frozen=True):
     new_name: str
 
 
-async def make_hiding_renames(engine: Engine, owner: str) -> list[NameChange]:
+async def make_hiding_renames(engine: Engine, owner_name: str) -> list[NameChange]:
     """Return the changes that hide all bots of an owner under new random names. Nothing is renamed yet.
 
     Bots that are hidden already are left out. Retired bots, whose tokens were revoked, are included if they have played.
     Raises TokenError if the owner has no bot.
     """
-    bots = (await owners.load_owner(engine, owner)).bots
+    bots = (await owners.load_owner(engine, owner_name)).bots
     if not bots:
-        raise TokenError(f"{owner!r:.80} has no bots: `arena owner list` lists the owners that do")
+        raise TokenError(f"{owner_name!r:.80} has no bots: `arena owner list` lists the owners that do")
     # Retired names without matches, such as the old names of renamed bots, have nothing left to hide.
     return [
         NameChange(bot.name, personal_data.make_hidden_name())
@@ -118,17 +118,17 @@ async def _run_when_idle(
             engine, "name", name, reason, DIRECTIVE_DELAY_SECONDS + MAX_WAIT_SECONDS + KICK_SECONDS
         )
     try:
-        await MONOTONIC.sleep(DIRECTIVE_DELAY_SECONDS)
-        end_time = MONOTONIC.now() + MAX_WAIT_SECONDS
+        await MONOTONIC_CLOCK.sleep(DIRECTIVE_DELAY_SECONDS)
+        end_time = MONOTONIC_CLOCK.now() + MAX_WAIT_SECONDS
         while True:
             try:
                 return await operation()
             except NameInEvent:
                 raise
             except NameInUse:
-                if MONOTONIC.now() > end_time:
+                if MONOTONIC_CLOCK.now() > end_time:
                     raise
-            await MONOTONIC.sleep(DIRECTIVE_DELAY_SECONDS / 4)
+            await MONOTONIC_CLOCK.sleep(DIRECTIVE_DELAY_SECONDS / 4)
     finally:
         if not is_banned:
             await lift_directive(engine, "name", name)

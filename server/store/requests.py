@@ -12,7 +12,7 @@ import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.match.terms import decode_game, encode_game
 from arena.server.core.inputs import ControlEvent, FindClient, HostCommand, HostRequest
 from arena.server.store import database
@@ -43,13 +43,13 @@ SendRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
 """Function that sends a request to the server with a given name, and returns the answer; None if none comes in time."""
 
 
-async def send_request(engine: Engine, server: str, request: HostRequest) -> RequestAnswer | None:
+async def send_request(engine: Engine, server_name: str, request: HostRequest) -> RequestAnswer | None:
     """Send a request to a server through the store, and return the answer; None if none comes within ANSWER_SECONDS.
 
     An unanswered request stays in the store, so the server may still carry it out later.
     """
     text = msgspec.json.encode(request, enc_hook=encode_game).decode()
-    insert = sa.insert(requests).values(server=server, request=text).returning(requests.c.number)
+    insert = sa.insert(requests).values(server=server_name, request=text).returning(requests.c.number)
     number = await database.write(engine, lambda connection: connection.execute(insert).scalar_one())
     reply = await _wait_for_answer(engine, number)
     if reply is not None:
@@ -61,9 +61,9 @@ async def send_request(engine: Engine, server: str, request: HostRequest) -> Req
 async def _wait_for_answer(engine: Engine, number: int) -> RequestAnswer | None:
     query = sa.select(requests.c.answer, requests.c.done)
     query = query.where(requests.c.number == number, requests.c.answer.is_not(None))
-    end_time, pause_seconds = MONOTONIC.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
-    while MONOTONIC.now() < end_time:
-        await MONOTONIC.sleep(pause_seconds)
+    end_time, pause_seconds = MONOTONIC_CLOCK.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
+    while MONOTONIC_CLOCK.now() < end_time:
+        await MONOTONIC_CLOCK.sleep(pause_seconds)
         pause_seconds = min(2 * pause_seconds, 1.0)
         row = (await database.fetch(engine, query)).one_or_none()
         if row is not None:
@@ -84,19 +84,21 @@ async def is_connected(engine: Engine, name: str) -> bool | None:
     return None if None in replies else False
 
 
-async def make_entry_request(engine: Engine, event: str, bot: str) -> ControlEvent:
+async def make_entry_request(engine: Engine, event_name: str, bot_name: str) -> ControlEvent:
     """Return the request to enter a bot in an event.
 
     The request contains the bot's stored ratings, because an event may admit only bots in a range of ratings.
     """
-    rated = await load_rating_rows_of_bot(engine, bot)
-    return ControlEvent(event, "enter", bot, {row.game: row.rating for row in rated})
+    rated = await load_rating_rows_of_bot(engine, bot_name)
+    return ControlEvent(event_name, "enter", bot_name, {row.game: row.rating for row in rated})
 
 
-async def load_pending_requests(engine: Engine, server: str) -> list[HostCommand]:
+async def load_pending_requests(engine: Engine, server_name: str) -> list[HostCommand]:
     """Return the unanswered requests to a server, the earliest first."""
     query = sa.select(requests.c.number, requests.c.request)
-    query = query.where(requests.c.server == server, requests.c.answer.is_(None)).order_by(requests.c.number)
+    query = query.where(requests.c.server == server_name, requests.c.answer.is_(None)).order_by(
+        requests.c.number
+    )
     rows = await database.fetch(engine, query)
     return [HostCommand(row.number, _decode_request(row.request)) for row in rows]
 

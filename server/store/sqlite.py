@@ -14,7 +14,7 @@ from sqlalchemy.engine import AdaptedConnection
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from arena.clock import MONOTONIC, block_thread
+from arena.clock import MONOTONIC_CLOCK, block_thread
 
 INSTRUCTIONS_PER_DEADLINE_CHECK = 20_000
 """Number of SQLite's virtual-machine instructions between two checks of a query's deadline.
@@ -85,17 +85,17 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
     If several connections switch an empty file at once, SQLite refuses all but one of them immediately, whatever the
     busy timeout, because each holds a lock that another needs. So refused attempts are repeated for BUSY_TIMEOUT_SECONDS.
     """
-    end_time = MONOTONIC.now() + BUSY_TIMEOUT_SECONDS
+    end_time = MONOTONIC_CLOCK.now() + BUSY_TIMEOUT_SECONDS
     while True:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if not is_busy_error(error) or MONOTONIC.now() >= end_time:
+            if not is_busy_error(error) or MONOTONIC_CLOCK.now() >= end_time:
                 raise
         else:
             return
         if isinstance(connection, AdaptedConnection):
-            connection.run_async(lambda _driver: MONOTONIC.sleep(RETRY_SECONDS))
+            connection.run_async(lambda _driver: MONOTONIC_CLOCK.sleep(RETRY_SECONDS))
         else:
             block_thread(RETRY_SECONDS)
 
@@ -108,7 +108,7 @@ class QueryDeadline:
         """Deadline in monotonic seconds; infinity for none."""
 
     def has_passed(self) -> bool:
-        return MONOTONIC.now() >= self._deadline
+        return MONOTONIC_CLOCK.now() >= self._deadline
 
     @contextmanager
     def limit_queries(self, deadline: float) -> Iterator[None]:

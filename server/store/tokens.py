@@ -67,19 +67,19 @@ def hash_token(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-async def create_token(engine: Engine, name: str, role: Role, owner: str = "") -> str:
+async def create_token(engine: Engine, name: str, role: Role, owner_name: str = "") -> str:
     """Create a token for a name that has none, or only a revoked one, and return the token.
 
-    owner: owner of the bot; empty if the bot owns itself
+    owner_name: owner of the bot; empty if the bot owns itself
 
     Raises TokenError if `name` has a token already, is invalid or reserved, or looks like another name in the store,
-    and if `owner` is not a valid name.
+    and if `owner_name` is not a valid name.
     """
-    for checked_name in (name, owner or name):
+    for checked_name in (name, owner_name or name):
         require_valid_name(checked_name)
     token = generate_token()
     new_token = Token(
-        name, role, owner or name, database.format_current_time(), None, None, hash_token(token)
+        name, role, owner_name or name, database.format_current_time(), None, None, hash_token(token)
     )
 
     def check_and_insert(connection: sa.Connection) -> None:
@@ -137,9 +137,9 @@ async def _change_token(engine: Engine, name: str, presented: Token | None, valu
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 
-def make_no_bot_error(owner: str, name: str) -> TokenError:
+def make_no_bot_error(owner_name: str, name: str) -> TokenError:
     """Return the error for a name that is not a bot of an owner, or that the owner has retired."""
-    return TokenError(f"{owner!r:.70} has no bot {name!r:.70}")
+    return TokenError(f"{owner_name!r:.70} has no bot {name!r:.70}")
 
 
 async def find_token(engine: Engine, name: str) -> Token | None:
@@ -148,15 +148,15 @@ async def find_token(engine: Engine, name: str) -> Token | None:
     return make_token_from_row(row) if row is not None else None
 
 
-async def has_session(engine: Engine, name: str, secret: str, match: str = "") -> bool:
+async def has_session(engine: Engine, name: str, secret: str, match_id: str = "") -> bool:
     """Return True if `secret` belongs to a stored session of this name, on any server.
 
-    match: id of a match that must have begun during the session, on the session's server; empty for no such condition
+    match_id: id of a match that must have begun during the session, on the session's server; empty for no such condition
     """
     query = sa.select(sessions.c.hash).where(sessions.c.name == name)
-    if match:
+    if match_id:
         began_later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
-        query = query.join(matches, began_later).where(matches.c.match == match)
+        query = query.join(matches, began_later).where(matches.c.match == match_id)
     hashes = (await database.fetch(engine, query)).scalars().all()
     return hash_token(secret) in hashes
 

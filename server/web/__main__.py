@@ -20,7 +20,7 @@ from arena.clock import TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.processes import supervisor
 from arena.server.edge import responses
-from arena.server.edge.responses import FAILURE_RESPONSE, Response
+from arena.server.edge.responses import INTERNAL_ERROR_RESPONSE, Response
 from arena.server.store import database, errors
 from arena.server.web import link_previews, page_messages
 from arena.server.web.analysis import analyse_position, review_moves
@@ -80,8 +80,8 @@ class RequestHandler:
             )
         except Exception as error:  # noqa: BLE001  the parent logs it
             response, fault = _make_failure_response(error)
-        compress = partial(responses.apply_gzip, response, accepts_gzip=request.gzip)
-        needs_thread = request.gzip and responses.is_compressible(response)
+        compress = partial(responses.compress_if_accepted, response, accepts_gzip=request.gzip)
+        needs_thread = request.gzip and responses.is_worth_compressing(response)
         response = await anyio.to_thread.run_sync(compress) if needs_thread else compress()
         cost = (self._cost_ns() - start_ns) / 1e9
         cache_seconds = _choose_cache_seconds(request.route_match.rules, response, cost)
@@ -138,7 +138,7 @@ def _make_failure_response(error: Exception) -> tuple[Response, str]:
     if why is not None:
         line = responses.make_text_response("the store does not answer", HTTPStatus.SERVICE_UNAVAILABLE)
         return line, f"the store does not answer: {why}"
-    return FAILURE_RESPONSE, "".join(traceback.format_exception(error))
+    return INTERNAL_ERROR_RESPONSE, "".join(traceback.format_exception(error))
 
 
 def _choose_cache_seconds(route: Route, response: Response, cost: float) -> float:
@@ -190,7 +190,7 @@ async def serve() -> None:
 def main() -> None:
     """Run this process, which makes the web page's responses, until the parent process closes its socket."""
     # Matches have priority over pages.
-    os.nice(supervisor.NICENESS)
+    os.nice(supervisor.DEFAULT_NICENESS)
     # The parent handles these signals, and this process ends with it.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -100,14 +100,14 @@ class LinkPreviews:
                 return LinkPreview(f"Play against {parts[0]}", "A match in the browser, by clicks.")
         return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
 
-    async def _make_match_preview(self, match: str, ply: str, view: View | None) -> LinkPreview:
-        if not MATCH_ID.fullmatch(match):
+    async def _make_match_preview(self, match_id: str, ply: str, view: View | None) -> LinkPreview:
+        if not MATCH_ID.fullmatch(match_id):
             return GENERAL_PREVIEW
-        path, ply_text = f"/picture/match/{quote(match)}", ""
+        path, ply_text = f"/picture/match/{quote(match_id)}", ""
         shown_ply = int(ply) if PLY_PATTERN.fullmatch(ply) else None
         if shown_ply is not None:
             path, ply_text = f"{path}/{ply}", f" · move {ply}"
-        summary = await load_summary(self._engine, match)
+        summary = await load_summary(self._engine, match_id)
         if summary is not None:
             conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
             if (
@@ -138,12 +138,14 @@ class LinkPreviews:
             f"/picture/bot/{quote(name, safe='')}.png",
         )
 
-    async def _make_event_preview(self, event: str) -> LinkPreview:
-        match_count = await count_finished_matches(self._engine, event)
+    async def _make_event_preview(self, event_name: str) -> LinkPreview:
+        match_count = await count_finished_matches(self._engine, event_name)
         if match_count is None:
-            return LinkPreview(titles.make_event_title(event), "An event of this arena.")
-        picture = f"/picture/event/{quote(event, safe='')}.png"
-        return LinkPreview(titles.make_event_title(event), f"The table after {match_count} matches", picture)
+            return LinkPreview(titles.make_event_title(event_name), "An event of this arena.")
+        picture = f"/picture/event/{quote(event_name, safe='')}.png"
+        return LinkPreview(
+            titles.make_event_title(event_name), f"The table after {match_count} matches", picture
+        )
 
     async def answer_picture_request(self, path: str, view: View | None) -> Response:
         """Return the picture at a percent-decoded URL path. Raises NotFound if there is none.
@@ -205,12 +207,12 @@ class LinkPreviews:
         ]
         return f"{sum(row.matches for row in rating_rows)} rated matches", rows
 
-    async def _load_event_rows(self, event: str) -> tuple[str, list[tuple[str, str, float]]] | None:
+    async def _load_event_rows(self, event_name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of an event's table for `draw_table`; None if there is no such event.
 
         Each row is (title of a bot, Elo with its error as text, length of its bar from 0 to 1).
         """
-        table = await load_event_table(self._engine, event)
+        table = await load_event_table(self._engine, event_name)
         if table is None:
             return None
         max_elo = max((abs(row.elo) for row in table.rows), default=1.0) or 1.0

@@ -52,37 +52,37 @@ class MatchLog(Struct, frozen=True):
     engines: Engines = Engines()
     """Engines of the players with their options and threads, as the players described them."""
 
-    def filter_by_bot(self, bot: str) -> MatchLog:
-        """Return the log without the events of the bot's opponent. Raises LogNotFound if `bot` did not play."""
-        seats = {seat for seat, name in (("maxie", self.maxie), ("minnie", self.minnie)) if name == bot}
+    def filter_by_bot(self, bot_name: str) -> MatchLog:
+        """Return the log without the events of the bot's opponent. Raises LogNotFound if `bot_name` did not play."""
+        seats = {seat for seat, name in (("maxie", self.maxie), ("minnie", self.minnie)) if name == bot_name}
         if not seats:
-            raise LogNotFound(f"{bot!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
+            raise LogNotFound(f"{bot_name!r:.70} did not play that match; {self.maxie} and {self.minnie} did")
         steps = [step for step in self.steps if step.player is None or step.player in seats]
         return msgspec.structs.replace(self, steps=steps)
 
 
 async def load_log(
-    engine: Engine, match: str, player: str = "", threads: anyio.CapacityLimiter | None = None
+    engine: Engine, match_id: str, player: str = "", threads: anyio.CapacityLimiter | None = None
 ) -> MatchLog:
-    """Return the log of the one match whose id begins with `match`.
+    """Return the log of the one match whose id begins with `match_id`.
 
-    match: id of the match, or the beginning of its id
+    match_id: id of the match, or the beginning of its id
     player: name of a bot, to search only its matches; empty for all matches
     threads: limit on the number of logs made in parallel; None for anyio's default
 
     Raises LogNotFound if no match or more than one is found, or if the game of the match is not known.
     """
     try:
-        matches = await find_started_matches(engine, match, player)
+        matches = await find_started_matches(engine, match_id, player)
     except GameError as error:
         raise LogNotFound(f"the log of the match cannot be shown: {error}") from None
     if not matches:
         player_text = f" of {player!r:.70}" if player else ""
         raise LogNotFound(
-            f"no match{player_text} has an id that begins with {match!r:.70}: copy the id from the list of finished matches"
+            f"no match{player_text} has an id that begins with {match_id!r:.70}: copy the id from the list of finished matches"
         )
     if len(matches) > 1:
-        raise LogNotFound(f"the ids of several matches begin with {match!r:.70}: give more of the id")
+        raise LogNotFound(f"the ids of several matches begin with {match_id!r:.70}: give more of the id")
     ((terms, packed),) = matches
     journal_events = await load_events_of_match(engine, terms.match) if packed is None else []
 
@@ -96,7 +96,7 @@ async def load_log(
         game=terms.game.name,
         maxie=terms.players.maxie,
         minnie=terms.players.minnie,
-        time_control=terms.time_odds.describe(str(terms.time_control)),
+        time_control=terms.time_odds.describe_time_controls(str(terms.time_control)),
         margin_ms=terms.margin_ms,
         winner=None if finish is None or finish.winner is None else SEATS[finish.winner],
         reason=None if finish is None else finish.reason.value,
@@ -124,10 +124,10 @@ class MatchLogs:
         # Several replaying threads would only compete for the interpreter.
         self._threads = anyio.CapacityLimiter(1)
 
-    async def answer_request(self, match: str, authorization: str) -> Response:
+    async def answer_request(self, match_id: str, authorization: str) -> Response:
         """Return the log of a match as JSON; a response with status 401 if `authorization` gives no access to it.
 
-        match: id of the match, or the beginning of its id
+        match_id: id of the match, or the beginning of its id
         authorization: Authorization header
 
         Raises LogNotFound if no match or more than one is found, or if the beginning of an id is too short.
@@ -143,15 +143,15 @@ class MatchLogs:
             )
             return responses.make_unauthorized_response(line)
         is_admin = token is not None and token.role == "admin"
-        if not is_admin and len(match) < MIN_PREFIX_LENGTH:
+        if not is_admin and len(match_id) < MIN_PREFIX_LENGTH:
             # A search for a player's matches examines all matches with this prefix.
             raise LogNotFound(
-                f"the id {match!r} is too short: give at least {MIN_PREFIX_LENGTH} characters of the id"
+                f"the id {match_id!r} is too short: give at least {MIN_PREFIX_LENGTH} characters of the id"
             )
         try:
-            log = await load_log(self._engine, match, "" if is_admin else name, self._threads)
+            log = await load_log(self._engine, match_id, "" if is_admin else name, self._threads)
         except LogNotFound:
-            log_for_owner = None if token is None else await self._load_log_for_owner(match, token.owner)
+            log_for_owner = None if token is None else await self._load_log_for_owner(match_id, token.owner)
             if log_for_owner is None:
                 raise
             log = log_for_owner
@@ -164,11 +164,11 @@ class MatchLogs:
     async def _is_name_free(self, name: str) -> bool:
         return await tokens.find_token(self._engine, name) is None
 
-    async def _load_log_for_owner(self, match: str, owner: str) -> MatchLog | None:
+    async def _load_log_for_owner(self, match_id: str, owner_name: str) -> MatchLog | None:
         """Return the log of a match that one of the owner's bots played; None if there is no such match."""
-        names = {bot.name for bot in (await load_owner(self._engine, owner)).bots}
+        names = {bot.name for bot in (await load_owner(self._engine, owner_name)).bots}
         try:
-            log = await load_log(self._engine, match, "", self._threads)
+            log = await load_log(self._engine, match_id, "", self._threads)
         except LogNotFound:
             return None
         return log if names & {log.maxie, log.minnie} else None

@@ -12,7 +12,7 @@ import anyio
 from msgspec import Struct
 
 from arena.protocol.messages import EventPhase
-from arena.server.core.calendar import format_utc
+from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.inputs import ControlEvent, EventAction
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -110,30 +110,32 @@ class OwnerPages:
             return responses.make_json_response(NewToken(name, new_token))
         return responses.make_json_response(await self._load_state(owner))
 
-    async def _change_entry(self, action: EventAction, event: str, owner: str, bot: str) -> None:
+    async def _change_entry(
+        self, action: EventAction, event_name: str, owner_name: str, bot_name: str
+    ) -> None:
         """Enter an owner's bot in an event, or withdraw it.
 
         Raises TokenError if the owner has no such bot, OperationRefused if the event does not accept the change now, and
         TimeoutError if the event's server does not answer.
         """
-        token = await tokens.find_token(self._engine, bot)
-        if token is None or (token.owner, token.role, token.revoked) != (owner, "bot", None):
-            raise make_no_bot_error(owner, bot)
+        token = await tokens.find_token(self._engine, bot_name)
+        if token is None or (token.owner, token.role, token.revoked) != (owner_name, "bot", None):
+            raise make_no_bot_error(owner_name, bot_name)
         unfinished = await events.load_unfinished_entries(self._engine)
         entries = next(
-            (event_entries for event_entries in unfinished if event_entries.plan.event == event), None
+            (event_entries for event_entries in unfinished if event_entries.plan.event == event_name), None
         )
         if entries is None:
-            raise OperationRefused(f"no event {event!r:.70} is open or in progress")
+            raise OperationRefused(f"no event {event_name!r:.70} is open or in progress")
         if (
             entries.phase == "open"
-            and format_utc(entries.plan.closing_time) <= database.format_current_time()
+            and format_unix_time_as_utc(entries.plan.closing_time) <= database.format_current_time()
         ):
-            raise OperationRefused(f"the entries of {event} are closed: it is about to begin")
+            raise OperationRefused(f"the entries of {event_name} are closed: it is about to begin")
         request = (
-            await requests.make_entry_request(self._engine, event, bot)
+            await requests.make_entry_request(self._engine, event_name, bot_name)
             if action == "enter"
-            else ControlEvent(event, action, bot)
+            else ControlEvent(event_name, action, bot_name)
         )
         answer = await self._send_request(entries.server, request)
         if answer is None:
@@ -141,7 +143,7 @@ class OwnerPages:
         if not answer.done:
             raise OperationRefused(answer.text)
 
-    async def _change_name(self, route: str, owner: str, presented: Token | None, name: str) -> str:
+    async def _change_name(self, route: str, owner_name: str, presented: Token | None, name: str) -> str:
         """Register a name, retire it, or replace its token. Return the new token; empty if the name is retired.
 
         route: URL path of the request, which decides the change
@@ -150,23 +152,23 @@ class OwnerPages:
         Raises TokenError if the change is not possible.
         """
         if presented is None or route == "/api/token/create":
-            return await invitations.register_name(self._engine, owner, name)
+            return await invitations.register_name(self._engine, owner_name, name)
         if route == "/api/token/rotate":
             return await tokens.rotate_token(self._engine, name, presented)
         await tokens.revoke_token(self._engine, name, presented)
         return ""
 
-    async def _load_state(self, owner: str) -> OwnerState:
-        account = await load_owner(self._engine, owner)
+    async def _load_state(self, owner_name: str) -> OwnerState:
+        account = await load_owner(self._engine, owner_name)
         bots = [OwnedBotRow(bot.name, bot.created, bot.rotated, bot.revoked) for bot in account.bots]
         names = {bot.name for bot in account.bots}
         upcoming_events = [
             OwnerEventEntry(
                 entry.plan.event,
                 entry.phase,
-                format_utc(entry.plan.start_time),
+                format_unix_time_as_utc(entry.plan.start_time),
                 [bot for bot in entry.bots if bot in names and bot not in entry.withdrawn],
             )
             for entry in await events.load_unfinished_entries(self._engine)
         ]
-        return OwnerState(owner, bots, account.left, account.until, upcoming_events)
+        return OwnerState(owner_name, bots, account.left, account.until, upcoming_events)

@@ -20,13 +20,13 @@ from http import HTTPStatus
 import anyio
 from msgspec import Struct
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names
 from arena.server.abuse_counter import AbuseCounter
 from arena.server.edge import responses
-from arena.server.edge.handshake import refuse_other_origin
+from arena.server.edge.handshake import find_origin_refusal
 from arena.server.edge.page_client import PageClient
 from arena.server.edge.request import Request
 from arena.server.edge.responses import MakeResponse, Response
@@ -98,7 +98,7 @@ class Pages:
         send_request: SendRequest,
         find_progress: FindProgress = lambda _event: None,
         origins: Collection[str] = (),
-        clock: TimeSource = MONOTONIC,
+        clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
         """Set up the handler, without starting the page process.
 
@@ -247,7 +247,7 @@ class Pages:
         route = route_match.rules
         if not (route.is_post and request.method == "POST"):
             return responses.make_method_not_allowed_response("POST" if route.is_post else "GET, HEAD")
-        refusal = refuse_other_origin(request)
+        refusal = find_origin_refusal(request)
         if refusal is not None:
             return refusal
         now = self._clock.now()

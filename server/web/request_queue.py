@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from arena.clock import TimeSource
-from arena.server.abuse_counter import make_address_key
+from arena.server.abuse_counter import make_address_or_network_key
 
 MAX_CORE_SHARE = 0.2
 """Maximum share of one CPU core, from 0 to 1, for all responses together. It determines the pause after each response."""
@@ -59,7 +59,7 @@ class RequestQueue:
         """
         try:
             with anyio.fail_after(seconds):
-                await self._wait_for_slot(make_address_key(address))
+                await self._wait_for_slot(make_address_or_network_key(address))
         except TimeoutError:
             raise ServerBusy(TOO_MANY_REQUESTS) from None
         try:

@@ -29,9 +29,9 @@ class NotFound(Exception):
     """Raised for a request for something that does not exist; the message names it in one line."""
 
 
-def make_match_not_found_error(match: str) -> NotFound:
+def make_match_not_found_error(match_id: str) -> NotFound:
     """Return the error for an id that names no finished match."""
-    return NotFound(f"no finished match is called {match!r:.80}")
+    return NotFound(f"no finished match is called {match_id!r:.80}")
 
 
 class Route(NamedTuple):

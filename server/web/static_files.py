@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from arena.server.edge.responses import Response, apply_gzip
+from arena.server.edge.responses import Response, compress_if_accepted
 from arena.server.web.bundle import make_bundles
 
 PAGE_FOLDER = Path(__file__).parents[2] / "page"
@@ -196,4 +196,6 @@ def _make_file_variants(name: str, body: bytes) -> tuple[Response, Response]:
 def _make_variants(media_type: str, body: bytes, headers: dict[str, str]) -> tuple[Response, Response]:
     """Return two responses with the same content, the first uncompressed, the second for clients that accept gzip."""
     response = Response(HTTPStatus.OK, media_type, body, headers)
-    return apply_gzip(response, accepts_gzip=False), apply_gzip(response, accepts_gzip=True, level=9)
+    return compress_if_accepted(response, accepts_gzip=False), compress_if_accepted(
+        response, accepts_gzip=True, level=9
+    )

@@ -173,7 +173,7 @@ class StorePages:
         filter = SearchFilter(opening=opening, result=result, **text_filters)
         return responses.make_json_response(await search_matches(self._engine, filter, limit, before))
 
-    async def _answer_record(self, match: str, *, is_download: bool) -> Response:
+    async def _answer_record(self, match_id: str, *, is_download: bool) -> Response:
         """Return the record of a finished match, found by its id or a unique prefix of it.
 
         is_download: True to make the browser save the record as a file
@@ -181,19 +181,19 @@ class StorePages:
         # The record of a match never changes, so clients can cache it.
         headers = {"Cache-Control": CACHE_FOREVER}
         line, is_full_id = (
-            await find_record(self._engine, match) if MATCH_ID.fullmatch(match) else (None, True)
+            await find_record(self._engine, match_id) if MATCH_ID.fullmatch(match_id) else (None, True)
         )
         if line is None:
-            raise make_match_not_found_error(match)
+            raise make_match_not_found_error(match_id)
         if not is_full_id:
             headers["Cache-Control"] = "no-cache"
         if is_download:
-            headers["Content-Disposition"] = f'attachment; filename="{match.replace(":", "-")}.jsonl"'
+            headers["Content-Disposition"] = f'attachment; filename="{match_id.replace(":", "-")}.jsonl"'
         return responses.make_raw_json_response(f"{line}\n".encode(), headers)
 
-    async def _list_move_qualities(self, match: str) -> Response:
+    async def _list_move_qualities(self, match_id: str) -> Response:
         """Return the quality of each move of a match on a solved map, as JSON; null for a match on any other map."""
-        line = await self._load_record(match)
+        line = await self._load_record(match_id)
         return responses.make_json_response(await anyio.to_thread.run_sync(rate_moves_by_table, line))
 
     async def _list_continuations(self, map_name: str, parameters: Mapping[str, str]) -> Response:
@@ -210,10 +210,10 @@ class StorePages:
             )
         return responses.make_json_response(await find_continuations(self._engine, game, position))
 
-    async def _load_record(self, match: str) -> str:
-        line = await load_record(self._engine, match) if MATCH_ID.fullmatch(match) else None
+    async def _load_record(self, match_id: str) -> str:
+        line = await load_record(self._engine, match_id) if MATCH_ID.fullmatch(match_id) else None
         if line is None:
-            raise make_match_not_found_error(match)
+            raise make_match_not_found_error(match_id)
         return line
 
     async def _load_table(self, parameters: Mapping[str, str]) -> Response:
@@ -234,39 +234,44 @@ class StorePages:
             )
         return responses.make_json_response(await self._load_event_table(event))
 
-    async def _answer_table_csv(self, event: str) -> Response:
+    async def _answer_table_csv(self, event_name: str) -> Response:
         """Return the rows of an event's table as CSV."""
-        table = await self._load_event_table(event)
-        name = re.sub(r"[^A-Za-z0-9_.-]", "_", event)
+        table = await self._load_event_table(event_name)
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", event_name)
         headers = {"Cache-Control": "no-store", "Content-Disposition": f'attachment; filename="{name}.csv"'}
         return Response(
             HTTPStatus.OK, "text/csv; charset=utf-8", format_standings_csv(table.rows).encode(), headers
         )
 
-    async def _load_event_table(self, event: str) -> EventTable:
-        table = await load_event_table(self._engine, event)
+    async def _load_event_table(self, event_name: str) -> EventTable:
+        table = await load_event_table(self._engine, event_name)
         if table is None:
-            raise _make_event_not_found_error(event)
+            raise _make_event_not_found_error(event_name)
         return table
 
-    async def _load_event(self, event: str, live: LiveData) -> Response:
+    async def _load_event(self, event_name: str, live: LiveData) -> Response:
         """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
-        match_count = await count_finished_matches(self._engine, event)
-        ladder = await find_plan(self._engine, event)
+        match_count = await count_finished_matches(self._engine, event_name)
+        ladder = await find_plan(self._engine, event_name)
         if match_count is None and ladder is None and live.progress is None and not live.playing_count:
-            raise _make_event_not_found_error(event)
-        plan = live.progress or (None if ladder is None else _make_progress_from_plan(event, ladder))
+            raise _make_event_not_found_error(event_name)
+        plan = live.progress or (None if ladder is None else _make_progress_from_plan(event_name, ladder))
         state: Mapping[str, Any] = {} if ladder is None else ladder.plan.get("state", {})
         if ladder is not None and state.get("phase") in ("running", "paused"):
-            pairings = await load_startable_pairings(self._engine, event, ladder)
+            pairings = await load_startable_pairings(self._engine, event_name, ladder)
             due = [_make_due_match(pairing, ladder) for pairing in pairings[:MAX_LISTED_DUE_MATCHES]]
-            plan = structs.replace(_make_progress_from_plan(event, ladder), due=due)
+            plan = structs.replace(_make_progress_from_plan(event_name, ladder), due=due)
         if plan is not None and len(plan.bots) > MAX_LISTED_BOTS:
             plan = structs.replace(plan, bots=dict(list(plan.bots.items())[:MAX_LISTED_BOTS]))
         is_over = ladder is not None and ladder.finished is not None and not live.playing_count
         return responses.make_json_response(
             EventPage(
-                event, plan, match_count or 0, live.playing_count, is_over, state.get("cancel_reason", "")
+                event_name,
+                plan,
+                match_count or 0,
+                live.playing_count,
+                is_over,
+                state.get("cancel_reason", ""),
             )
         )
 
@@ -320,11 +325,11 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     return time, match
 
 
-def _make_progress_from_plan(event: str, ladder: StoredPlan) -> EventProgress:
+def _make_progress_from_plan(event_name: str, ladder: StoredPlan) -> EventProgress:
     """Return the progress of an event that another process plays or has played, from its stored plan."""
     plan: Mapping[str, Any] = ladder.plan
     return EventProgress(
-        event=event,
+        event=event_name,
         kind=ladder.kind,
         game=str(plan.get("game", "")),
         maps=[str(map) for map in plan.get("maps", ())],
@@ -344,5 +349,5 @@ def _make_due_match(pairing: Pairing, ladder: StoredPlan) -> DueMatch:
     return DueMatch(pairing.maxie, pairing.minnie, map, pairing.pair.round + 1)
 
 
-def _make_event_not_found_error(event: str) -> NotFound:
-    return NotFound(f"no event is called {event!r:.80}")
+def _make_event_not_found_error(event_name: str) -> NotFound:
+    return NotFound(f"no event is called {event_name!r:.80}")

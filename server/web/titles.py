@@ -9,7 +9,7 @@ from arena.protocol.codes import EndReason
 from arena.protocol.messages import View
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.server.core.settings import HOUSE_PREFIX
+from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
 GAME_TITLES = {name: game.title for name, game in catalogue.GAMES.items()}
 """Titles of the built-in games, by name. The title of any other game is its name."""
@@ -45,7 +45,7 @@ _DRAW_TEXTS = {
 
 def make_bot_title(name: str) -> str:
     """Return the title of a bot: `House AlphaBeta` for the server's own `house-alphabeta`, the name for other bots."""
-    engine = name.removeprefix(HOUSE_PREFIX)
+    engine = name.removeprefix(HOUSE_ENGINE_NAME_PREFIX)
     if engine in ("", name):
         return name
     engine = engine.replace("alphabeta", "alphaBeta").replace("-", " ")

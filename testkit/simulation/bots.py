@@ -292,14 +292,14 @@ class ScriptedBot(SimulatedBot):
         if self.habit == "flood":
             self._call_later(self.rng.uniform(5, 60), self._flood)
 
-    def _count_match(self, match: str) -> None:
+    def _count_match(self, match_id: str) -> None:
         """Reduce the quota (matches that the bot still accepts) by a match that starts, once for each match.
 
         When the quota is used up, request more matches after a while.
         """
-        if match in self.arena.monitor.counted.setdefault(self.name, set()):
+        if match_id in self.arena.monitor.counted.setdefault(self.name, set()):
             return
-        self.arena.monitor.counted[self.name].add(match)
+        self.arena.monitor.counted[self.name].add(match_id)
         self.quota = (self.quota or 1) - 1
         if not self.quota:
             self._call_later(self.rng.uniform(5, 60), self._request_more_matches)
@@ -318,9 +318,9 @@ class ScriptedBot(SimulatedBot):
 
         self.arena.world.loop.call_later(seconds, call_if_open)
 
-    def _handle_end(self, match: str) -> None:
-        self.games.pop(match, None)
-        self.answers.pop(match, None)
+    def _handle_end(self, match_id: str) -> None:
+        self.games.pop(match_id, None)
+        self.answers.pop(match_id, None)
         self._disconnect_if_idle()
 
     def _answer_turn(self, turn: Turn) -> None:

@@ -61,18 +61,18 @@ def judge_deadlines_first() -> AbstractContextManager[Any]:
     """Defect: a core (plays the matches) handles an expired deadline before an input that arrived in time."""
     handle = WatchedCore.handle
 
-    def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
+    def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
         due = core.next_deadline
-        is_exempt = due is None or due > now or type(core_input) in (Tick, TurnSent)
-        deadline_effects = [] if is_exempt else handle(core, Tick(), now)
-        return [*deadline_effects, *handle(core, core_input, now)]
+        is_exempt = due is None or due > now_ns or type(core_input) in (Tick, TurnSent)
+        deadline_effects = [] if is_exempt else handle(core, Tick(), now_ns)
+        return [*deadline_effects, *handle(core, core_input, now_ns)]
 
     return patch(WatchedCore, "handle", replacement)
 
 
 def ignore_lost_frames() -> AbstractContextManager[Any]:
     """Defect: a process does not notice that a frame (numbered part of the messages) of another process was lost."""
-    receive = IncomingStream.receive
+    receive = IncomingStream.receive_frame
 
     def replacement(incoming: IncomingStream[Any], frame: Any) -> Any:
         incoming.next_number = max(incoming.next_number, frame.number) if frame.body else incoming.next_number
@@ -81,15 +81,15 @@ def ignore_lost_frames() -> AbstractContextManager[Any]:
         except BadBusFrame:
             return []
 
-    return patch(IncomingStream, "receive", replacement)
+    return patch(IncomingStream, "receive_frame", replacement)
 
 
 def omit_missed_results() -> AbstractContextManager[Any]:
     """Defect: a bot that was disconnected when its match ended is never sent the result."""
     handle = WatchedCore.handle
 
-    def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
-        return [effect for effect in handle(core, core_input, now) if type(effect) is not SendMissedResult]
+    def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
+        return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SendMissedResult]
 
     return patch(WatchedCore, "handle", replacement)
 
@@ -98,8 +98,8 @@ def omit_session_changes() -> AbstractContextManager[Any]:
     """Defect: sessions are not stored, so the core that takes over the matches does not know them."""
     handle = WatchedCore.handle
 
-    def replacement(core: WatchedCore, core_input: Any, now: int) -> Any:
-        return [effect for effect in handle(core, core_input, now) if type(effect) is not SaveSession]
+    def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
+        return [effect for effect in handle(core, core_input, now_ns) if type(effect) is not SaveSession]
 
     return patch(WatchedCore, "handle", replacement)
 
@@ -133,17 +133,17 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
     """Defect: the matchmaker pairs bots that are suspended."""
-    return patch(BotSuspensions, "find_suspension_end", lambda _suspensions, _name: 0)
+    return patch(BotSuspensions, "find_suspension_end_ns", lambda _suspensions, _name: 0)
 
 
 def keep_topics() -> AbstractContextManager[Any]:
     """Defect: an edge (holds the connections) never forgets a topic, such as a match, that no spectator follows any more."""
-    return patch(Edge, "forget_topic", lambda _edge, _topic: None)
+    return patch(Edge, "forget_topic_without_followers", lambda _edge, _topic: None)
 
 
 def ignore_quotas() -> AbstractContextManager[Any]:
     """Defect: a match does not reduce the quotas of its bots, the numbers of matches that they still accept."""
-    return patch(LobbyBot, "use_quota", lambda _bot: None)
+    return patch(LobbyBot, "count_match_against_quota", lambda _bot: None)
 
 
 @contextmanager
@@ -170,14 +170,14 @@ def release_before_commit() -> AbstractContextManager[Any]:
 
 def admit_without_owner() -> AbstractContextManager[Any]:
     """Defect: a core (plays the matches) admits restored bots before it knows their owners, so all of them have the same owner."""
-    enqueue = Authenticator.enqueue
+    enqueue = Authenticator.enqueue_or_admit
 
     def replacement(
         authenticator: Authenticator, request: AdmissionRequest, bot: LobbyBot | None = None
     ) -> Any:
         return enqueue(authenticator, request, bot and replace(bot, owner=bot.owner or "unknown"))
 
-    return patch(Authenticator, "enqueue", replacement)
+    return patch(Authenticator, "enqueue_or_admit", replacement)
 
 
 DEFECTS = {

@@ -299,38 +299,38 @@ class InvariantMonitor:
             key = answer.message.match, answer.message.ply
             self._in_time.setdefault(key, (process, answer.client, self.arena.world.now))
 
-    def check_effects(self, core: WatchedCore, now: int, effects: Sequence[Effect]) -> None:
+    def check_effects(self, core: WatchedCore, now_ns: int, effects: Sequence[Effect]) -> None:
         """Check that the effects of one input open no match for a suspended bot.
 
         Record the matches that they open, and the suspensions that they impose or lift.
 
-        now: time by the core's clock, in ns
+        now_ns: time by the core's clock, in ns
         """
         suspensions = core.suspensions
         for effect in effects:
             if type(effect) is OpenMatch:
                 for name in (effect.terms.players.maxie, effect.terms.players.minnie):
-                    reason = suspensions.suspension_reason(name, now)
+                    reason = suspensions.suspension_reason(name, now_ns)
                     self.require_true(not reason, f"{name} got a match while it was suspended: {reason}")
                     core.pairing.record_match(name)
             elif type(effect) is CloseMatch:
-                suspensions.record_result(effect.record, now)
+                suspensions.record_result(effect.record, now_ns)
             elif type(effect) is SaveSession:
                 suspensions.end_suspension(effect.name)
 
-    def check_pairing(self, core: WatchedCore, now: int) -> None:
-        """Check that a core pairs its free bots: no two bots that may play each other stay free. `now`: time by the core's clock, in ns."""
-        if core.next_deadline is not None and core.next_deadline <= now:
+    def check_pairing(self, core: WatchedCore, now_ns: int) -> None:
+        """Check that a core pairs its free bots: no two bots that may play each other stay free. `now_ns`: time by the core's clock, in ns."""
+        if core.next_deadline is not None and core.next_deadline <= now_ns:
             return  # a core that was frozen, or waited for the store, has yet to pair its bots
         free = {
             bot.name: self.arena.find_owner(bot.name)
             for bot in core._lobby.bots.values()
-            if bot.is_free
+            if bot.is_free_for_match
             and bot.preferences.accepts_pool
             and not core._lobby.is_draining
-            and not core.suspensions.suspension_reason(bot.name, now)
+            and not core.suspensions.suspension_reason(bot.name, now_ns)
         }
-        unpaired = core.pairing.find_unpaired(free, now)
+        unpaired = core.pairing.find_unpaired(free, now_ns)
         self.require_true(not unpaired, f"free bots were not paired: {', '.join(unpaired)}")
 
     # bots
@@ -371,34 +371,34 @@ class InvariantMonitor:
         else:
             self._remaining_quotas[name] = quota
 
-    def _check_start(self, name: str, match: str) -> None:
+    def _check_start(self, name: str, match_id: str) -> None:
         self.require_true(
-            match in self.matches, f"{name} got a message about match {match:.8}, which is not stored"
+            match_id in self.matches, f"{name} got a message about match {match_id:.8}, which is not stored"
         )
         started = self._started.setdefault(name, {})
-        if match in started or (name, match) in self._ends:
+        if match_id in started or (name, match_id) in self._ends:
             return
-        started[match] = None
+        started[match_id] = None
         remaining_quota = self._remaining_quotas.get(name)
-        if remaining_quota is not None and self.matches[match].opened > self._welcomed[name]:
+        if remaining_quota is not None and self.matches[match_id].opened > self._welcomed[name]:
             self.require_true(
-                remaining_quota > 0, f"{name} got match {match:.8}, although it accepts no more"
+                remaining_quota > 0, f"{name} got match {match_id:.8}, although it accepts no more"
             )
             self._remaining_quotas[name] = remaining_quota - 1
 
-    def _check_accepted(self, name: str, match: str, ply: int) -> None:
-        sent_moves = self._answers.get((name, match, ply))
-        stored_move = self.matches[match].moves.get(ply) if match in self.matches else None
+    def _check_accepted(self, name: str, match_id: str, ply: int) -> None:
+        sent_moves = self._answers.get((name, match_id, ply))
+        stored_move = self.matches[match_id].moves.get(ply) if match_id in self.matches else None
         if sent_moves is None:
             self.raise_failure(
-                f"{name} got `accepted` for ply {ply} of match {match:.8}, but never sent this move"
+                f"{name} got `accepted` for ply {ply} of match {match_id:.8}, but never sent this move"
             )
             return
         self.require_true(
             stored_move in sent_moves,
-            f"{name}: ply {ply} of match {match:.8} was acknowledged, but is not stored",
+            f"{name}: ply {ply} of match {match_id:.8} was acknowledged, but is not stored",
         )
-        self._accepted[name, match, ply] = stored_move
+        self._accepted[name, match_id, ply] = stored_move
         self.acknowledged += 1
 
     def _check_received_end(self, name: str, end: End) -> None:
@@ -522,10 +522,10 @@ class WatchedCore(Core):
         self._monitor = monitor
         monitor.arena.cores[process] = self
 
-    def handle(self, input: Input, now: int) -> list[Effect]:
-        effects = super().handle(input, now)
-        self._monitor.check_effects(self, now, effects)
-        self._monitor.check_pairing(self, now)
+    def handle(self, input: Input, now_ns: int) -> list[Effect]:
+        effects = super().handle(input, now_ns)
+        self._monitor.check_effects(self, now_ns, effects)
+        self._monitor.check_pairing(self, now_ns)
         return effects
 
 

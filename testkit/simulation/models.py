@@ -46,8 +46,8 @@ class SuspensionModel:
         self._forfeits: dict[str, list[str]] = {}
         self._suspended_until: dict[str, int] = {}
 
-    def record_result(self, record: Record, now: int) -> None:
-        """Record the result of a match that ended at time `now`, in ns, for both players.
+    def record_result(self, record: Record, now_ns: int) -> None:
+        """Record the result of a match that ended at time `now_ns`, in ns, for both players.
 
         A resignation with fewer than six moves played counts as a forfeit. A player that did not forfeit starts from zero
         forfeits again, and is not suspended.
@@ -62,7 +62,7 @@ class SuspensionModel:
             self._forfeits.setdefault(name, []).append(result.reason.value)
             further_forfeits = len(self._forfeits[name]) - 3
             if further_forfeits >= 0:
-                self._suspended_until[name] = now + min(
+                self._suspended_until[name] = now_ns + min(
                     MAX_SUSPENSION_NS, FIRST_SUSPENSION_NS * 2**further_forfeits
                 )
 
@@ -70,9 +70,9 @@ class SuspensionModel:
         """End the suspension of a bot, which starts a new session. Its forfeits still count."""
         self._suspended_until.pop(name, None)
 
-    def suspension_reason(self, name: str, now: int) -> str:
+    def suspension_reason(self, name: str, now_ns: int) -> str:
         """Return the end reasons of the forfeits for which a bot is suspended; empty if it is not suspended."""
-        return ", ".join(self._forfeits[name]) if now < self._suspended_until.get(name, 0) else ""
+        return ", ".join(self._forfeits[name]) if now_ns < self._suspended_until.get(name, 0) else ""
 
 
 class PairingModel:
@@ -88,16 +88,16 @@ class PairingModel:
         """Record that a bot got a match. If it is still free, its wait for another one begins anew."""
         self._free_since.pop(name, None)
 
-    def find_unpaired(self, owners: Mapping[str, str], now: int) -> list[str]:
+    def find_unpaired(self, owners: Mapping[str, str], now_ns: int) -> list[str]:
         """Return the bots that have waited for a match for longer than MAX_UNPAIRED_NS.
 
         The result is empty if no two of them may play each other.
 
-        owners: owner of each bot that is free at time `now`, in ns
+        owners: owner of each bot that is free at time `now_ns`, in ns
         """
-        self._free_since = {name: self._free_since.get(name, now) for name in owners}
+        self._free_since = {name: self._free_since.get(name, now_ns) for name in owners}
         unpaired = [
-            name for name, free_since in self._free_since.items() if now - free_since > MAX_UNPAIRED_NS
+            name for name, free_since in self._free_since.items() if now_ns - free_since > MAX_UNPAIRED_NS
         ]
         return unpaired if len({owners[name] for name in unpaired}) > 1 else []
 

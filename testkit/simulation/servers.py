@@ -28,7 +28,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server import host, roles
 from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.core.limits import HostLimits
-from arena.server.core.settings import OPEN_EVENT, Pool, PoolGame
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool, PoolGame
 from arena.server.edge import pings
 from arena.server.loop_lag import MEASURE_INTERVAL_NS, LoopLag
 from arena.server.settings import (
@@ -40,7 +40,7 @@ from arena.server.settings import (
     StoreSettings,
 )
 from arena.server.shell import shell as shell_module
-from arena.server.shell.house_processes import NO_HOUSE
+from arena.server.shell.house_processes import EMPTY_HOUSE_PLAN
 from arena.server.store import database, errors, lease
 from arena.server.store.errors import StoreError
 from arena.server.store.journal import sqlite_writer
@@ -161,16 +161,16 @@ class RestartedServer:
         settings, pool, clock = self.arena.settings, self.arena.pool, self.process.clock
         match self.kind:
             case "edge":
-                async with roles.open_edge(settings["edge"], house=NO_HOUSE, tls=None, clock=clock):
+                async with roles.open_edge(settings["edge"], house=EMPTY_HOUSE_PLAN, tls=None, clock=clock):
                     await self._upgraded.wait()
             case "core":
                 async with roles.open_leader(
-                    settings["core"], pool=pool, house=NO_HOUSE, clock=clock
+                    settings["core"], pool=pool, house=EMPTY_HOUSE_PLAN, clock=clock
                 ) as core:
                     await self._drain(core)
             case _:
                 async with host.open_host(
-                    settings["all"], pool=pool, resumed_event=OPEN_EVENT, clock=clock
+                    settings["all"], pool=pool, resumed_event=OPEN_PLAY_EVENT_NAME, clock=clock
                 ) as single_process:
                     await self._drain(single_process)
 

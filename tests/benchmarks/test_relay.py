@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.server.edge.edge import Edge
 from arena.server.loop_lag import LoopLag
 from arena.server.metrics import Metrics
@@ -24,10 +24,10 @@ async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_ne
     file = tmp_path / "relay.db"
     store = RelayStore(str(file)) if stores else None
     metrics = Metrics()
-    lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
-    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, program="relay", lag=lag) as edge:
+    lag = LoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
+    async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(TOLD, ASKED, store).make_session
-        _, port = await edge.listen(RELAY_HOST, 0)
+        _, port = await edge.start_listening(RELAY_HOST, 0)
         url = f"ws://{RELAY_HOST}:{port}"
         first, second, _ = clients = [await open_client(url) for _ in range(3)]
         with ExitStack() as stack:

@@ -62,15 +62,15 @@ CAUGHT = [
 @pytest.fixture(autouse=True)
 def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let bots answer a ping and the close of the connection as late as on a busy machine."""
-    monkeypatch.setattr("arena.check.checks.MAX_PONG_SECONDS", 2.0)
-    monkeypatch.setattr("arena.check.checks.MAX_CLOSE_SECONDS", 100.0)
+    monkeypatch.setattr("arena.check.checks.LATE_PONG_THRESHOLD_SECONDS", 2.0)
+    monkeypatch.setattr("arena.check.checks.CLOSING_HANDSHAKE_TIMEOUT_SECONDS", 100.0)
 
 
 async def checked(
     command: Sequence[str], *only: str, patience: float = 150, margin_ms: int = 60_000
 ) -> list[CheckResult]:
     return await check_bot(
-        command, tiny_time_control=TINY, margin_ms=margin_ms, patience_seconds=patience, only=only
+        command, tiny_time_control=TINY, margin_ms=margin_ms, patience_seconds=patience, check_names=only
     )
 
 
@@ -82,8 +82,8 @@ def keeps_silent(case: tuple[str, str, str]) -> bool:
 
 BY_SILENCE = sorted(CAUGHT, key=keeps_silent)
 TIMED = {
-    "impatient": ("arena.check.bot_connection.EARLY_MESSAGE_SECONDS", 5.0),
-    "rusher": ("arena.check.checks.RECONNECT_COUNT_SECONDS", 10.0),
+    "impatient": ("arena.check.bot_connection.WAIT_BEFORE_WELCOME_SECONDS", 5.0),
+    "rusher": ("arena.check.checks.RECONNECT_COUNTING_SECONDS", 10.0),
 }
 """Constants of the checks with the seconds that a bot needs on a busy machine to show its fault, by the bot's name."""
 TOGETHER = [BY_SILENCE[first : first + 4] for first in range(0, len(BY_SILENCE), 4)]
@@ -118,7 +118,9 @@ async def is_caught(case: tuple[str, str, str]) -> None:
 async def test_the_checks_after_a_failed_one_begin_with_a_new_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("arena.check.checks.MAX_RECONNECTS", -1)  # any number of attempts is too many
+    monkeypatch.setattr(
+        "arena.check.checks.MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN", -1
+    )  # any number of attempts is too many
     findings = await checked((*ARENA, "bot", "random"), "shut down", "dropped")
     assert {finding.check: finding.verdict for finding in findings} == {
         "handshake": "passed",

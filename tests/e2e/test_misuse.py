@@ -30,7 +30,7 @@ LIMITS = HostLimits(
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let those go at once that are refused, so that they come back often."""
-    monkeypatch.setattr(admission, "REFUSAL_HOLD_SECONDS", 0)
+    monkeypatch.setattr(admission, "REFUSED_CONNECTION_HOLD_SECONDS", 0)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -17,7 +17,7 @@ from arena.lab.selfplay import (
 )
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
-from arena.protocol.adjudication import REPETITION_RULE
+from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX
 
 M1 = Riskless(load_map("m1"))
 NODES = 100
@@ -54,7 +54,7 @@ def test_a_match_is_a_sequence_of_legal_moves_to_its_end() -> None:
         position = M1.play(position, report.move)
     outcome = M1.outcome(position)
     if outcome is None:
-        assert (ladder.winner, ladder.reason) == (None, REPETITION_RULE)
+        assert (ladder.winner, ladder.reason) == (None, REPETITION_DETAIL_PREFIX)
     else:
         assert (ladder.winner, ladder.reason) == (outcome.winner, outcome.word)
 
@@ -70,7 +70,7 @@ def test_a_match_is_a_draw_when_a_position_occurs_for_the_third_time() -> None:
     one = searcher()
     ladder = play_match(M1, M1.start(), dict.fromkeys(Player, one), NODES)
     one.close()
-    assert (ladder.winner, ladder.reason) == (None, REPETITION_RULE), (
+    assert (ladder.winner, ladder.reason) == (None, REPETITION_DETAIL_PREFIX), (
         "a start that goes in circles is needed here"
     )
     last = M1.successor(ladder.positions[-1], ladder.reports[-1].move)

@@ -9,7 +9,7 @@ from arena.ladder.bot_pool import BotRefused
 from arena.ladder.bot_processes import BotProcesses, make_start_command, open_bot_processes
 from arena.ladder.plan import BotPlan
 from arena.processes.bot_process import RestartPolicy
-from arena.processes.child import MAX_KEPT_LINES
+from arena.processes.child import MAX_KEPT_OUTPUT_LINES
 from arena.server.host import Host
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 
@@ -107,8 +107,8 @@ async def test_the_last_lines_of_a_bots_output_are_kept(host: Host) -> None:
         await until_lost(fleet, "a")
     first, *kept = lines[0].split("\n")
     assert first == "bot a ended unexpectedly (exit code 3); it is started again"
-    assert len(kept) == MAX_KEPT_LINES
-    assert kept[0].startswith(f"    {1000 - MAX_KEPT_LINES + 1} xxx")
+    assert len(kept) == MAX_KEPT_OUTPUT_LINES
+    assert kept[0].startswith(f"    {1000 - MAX_KEPT_OUTPUT_LINES + 1} xxx")
     assert kept[-1].startswith("    yyy")
     assert max(map(len, kept)) < 600
 

@@ -5,7 +5,7 @@ import pytest
 
 from arena.ladder.plan import BadLadder, BotPlan, LadderPlan, list_own_time_controls
 from arena.ladder.plan_file import read_ladder
-from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.timecontrol import TimeControl
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ladder.toml"
@@ -51,7 +51,7 @@ def test_the_example_writes_the_defaults(tmp_path: Path) -> None:
 
 
 def test_rules_of_adjudication(tmp_path: Path) -> None:
-    assert read_plan(tmp_path, TWO).adjudication == DEFAULT_RULES
+    assert read_plan(tmp_path, TWO).adjudication == DEFAULT_ADJUDICATION
     assert read_plan(tmp_path, f'adjudicate = "none"\n{TWO}').adjudication is None
     plan = read_plan(tmp_path, f"[adjudicate]\nwin = 500\nlimit = 200\n{TWO}")
     assert plan.adjudication == Adjudication(win=500, limit=200, repetition=3)

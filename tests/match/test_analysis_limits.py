@@ -14,10 +14,14 @@ from arena.games.catalogue import GAMES
 from arena.games.core import AnyGame, BadData, Player
 from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.analysis_limits import MAX_MATCH_BYTES, MAX_MOVE_BYTES, AnalysisTrimmer
+from arena.match.analysis_limits import (
+    MAX_ANALYSIS_BYTES_PER_MOVE,
+    MAX_ANALYSIS_BYTES_PER_PLAYER,
+    AnalysisTrimmer,
+)
 from arena.match.referee_events import MoveReceived
 from arena.protocol.codec import encode
-from arena.protocol.messages import MAX_SERVER_FRAME, Played, View
+from arena.protocol.messages import MAX_SERVER_FRAME_BYTES, Played, View
 from arena.protocol.record import MAX_RECORD_BYTES, RecordedMove
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players, Thinking
@@ -49,7 +53,7 @@ def test_a_line_is_kept_up_to_its_first_invalid_move(name: str, lines: list[list
     game = make_game_on_map(name)
     limit, cut = AnalysisTrimmer(game), 0
     for line in lines:
-        kept = limit.trim(Player.MAXIE, Thinking(line=line))
+        kept = limit.trim_thinking(Player.MAXIE, Thinking(line=line))
         assert kept is not None
         wanted = []
         for data in line:
@@ -67,14 +71,14 @@ def test_long_thinking_loses_its_line_first_and_each_player_has_a_limit_per_matc
     limit = AnalysisTrimmer(make_game_on_map("tictactoe"))
     long = Thinking(depth=3, value=1.5, nodes=10, line=[4] * 64)
     kept = 0
-    for _ in range(MAX_MATCH_BYTES // 100):
-        thinking = limit.trim(Player.MAXIE, long)
+    for _ in range(MAX_ANALYSIS_BYTES_PER_PLAYER // 100):
+        thinking = limit.trim_thinking(Player.MAXIE, long)
         if thinking is not None:
             assert (thinking.depth, thinking.value, thinking.nodes) == (3, 1.5, 10)
             kept += len(msgspec.json.encode(thinking))
-    assert MAX_MATCH_BYTES / 2 < kept <= MAX_MATCH_BYTES
-    assert limit.trim(Player.MAXIE, long) is None
-    assert limit.trim(Player.MINNIE, long) == long, "each player has a separate limit"
+    assert MAX_ANALYSIS_BYTES_PER_PLAYER / 2 < kept <= MAX_ANALYSIS_BYTES_PER_PLAYER
+    assert limit.trim_thinking(Player.MAXIE, long) is None
+    assert limit.trim_thinking(Player.MINNIE, long) == long, "each player has a separate limit"
 
 
 class AnyMoveGame(TicTacToe):
@@ -89,7 +93,9 @@ class AnyMoveGame(TicTacToe):
 
 def test_a_line_of_a_move_is_bounded_in_bytes() -> None:
     limit = AnalysisTrimmer(cast("AnyGame", AnyMoveGame()))
-    assert limit.trim(Player.MAXIE, Thinking(depth=1, line=["x" * MAX_MOVE_BYTES])) == Thinking(depth=1)
+    assert limit.trim_thinking(
+        Player.MAXIE, Thinking(depth=1, line=["x" * MAX_ANALYSIS_BYTES_PER_MOVE])
+    ) == Thinking(depth=1)
     assert limit.removed_move_count == 1
 
 
@@ -128,13 +134,13 @@ def test_the_largest_view_is_a_frame_and_the_largest_record_is_within_its_bound(
     }
     limit = AnalysisTrimmer(RISKLESS)
     said = Thinking(depth=100_000, value=-123456.789012345, nodes=2**62, line=[[15, 14]] * 64)
-    thoughts = [limit.trim(player, said) for _, player in product(range(50_000), Player)]
+    thoughts = [limit.trim_thinking(player, said) for _, player in product(range(50_000), Player)]
     rows = [Played([999, 998], 12345.678, each) for each in thoughts]
     name = "ß" * 64
     view = View(
         "m" * 64, "e" * 128, "riskless", setup, Players(name, name), TimeControl(1), rows, Clocks(1, 1), None
     )
-    assert len(encode(view)) <= MAX_SERVER_FRAME
+    assert len(encode(view)) <= MAX_SERVER_FRAME_BYTES
     moves = [RecordedMove([999, 998], 12345.678, each, 1234.567) for each in thoughts]
     line = msgspec.json.encode(msgspec.structs.replace(record("m" * 64), setup=setup, moves=moves))
     assert len(line) <= MAX_RECORD_BYTES

@@ -26,7 +26,7 @@ RULES = Adjudication(table=True, repetition=3)
 
 def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     judge = Adjudicator(RULES, ANY)
-    verdict = judge.judge_position(PATH.start(), [])
+    verdict = judge.adjudicate_position(PATH.start(), [])
     assert verdict is not None
     assert verdict.winner is MINNIE
     assert verdict.detail == "table: minnie forces a win in 16 plies"
@@ -37,19 +37,19 @@ def test_a_forced_win_ends_the_match_and_a_draw_does_not() -> None:
     drawn = next(
         each for each in positions if PATH.outcome(each) is None and solution.find_winner(each) is None
     )
-    assert Adjudicator(RULES, ANY).judge_position(drawn, []) is None
+    assert Adjudicator(RULES, ANY).adjudicate_position(drawn, []) is None
 
 
 @pytest.mark.parametrize("rules", [Adjudication(), Adjudication(repetition=3, limit=9, win=500)])
 def test_without_the_rule_a_forced_win_ends_nothing(rules: Adjudication) -> None:
-    assert Adjudicator(rules, ANY).judge_position(PATH.start(), []) is None
+    assert Adjudicator(rules, ANY).adjudicate_position(PATH.start(), []) is None
 
 
 def test_a_win_that_the_ply_limit_cuts_off_is_no_win() -> None:
     late = PATH.start()._replace(ply=PATH.map.ply_limit - 15)
-    assert Adjudicator(RULES, ANY).judge_position(late, []) is None
+    assert Adjudicator(RULES, ANY).adjudicate_position(late, []) is None
     in_time = PATH.start()._replace(ply=PATH.map.ply_limit - 16)
-    assert Adjudicator(RULES, ANY).judge_position(in_time, []) is not None
+    assert Adjudicator(RULES, ANY).adjudicate_position(in_time, []) is not None
 
 
 def ended_by_table() -> Record:

@@ -14,21 +14,21 @@ players = st.sampled_from(list(Player))
 def test_a_move_within_clock_and_margin_is_charged_and_credited(
     base: int, increment: int, margin: int, player: Player, spent: int
 ) -> None:
-    clock = MatchClock.start(TimeControl(base, increment), margin)
+    clock = MatchClock.start_full(TimeControl(base, increment), margin)
     if spent > base + margin:
         with pytest.raises(ValueError, match="time spent on a move must be"):
-            clock.spend(player, spent * NS_PER_MS)
+            clock.deduct_move_time(player, spent * NS_PER_MS)
         return
-    after = clock.spend(player, spent * NS_PER_MS)
+    after = clock.deduct_move_time(player, spent * NS_PER_MS)
     assert after.get_time_left_ns(player) == (max(0, base - spent) + increment) * NS_PER_MS
     assert after.get_time_left_ns(player.opponent) == clock.get_time_left_ns(player.opponent)
 
 
 @given(st.integers(1, 1000), times, players, st.integers(0, 500))
 def test_a_time_for_each_move_never_changes(base: int, margin: int, player: Player, spent: int) -> None:
-    clock = MatchClock.start(TimeControl(base, 0, per_move=True), margin)
+    clock = MatchClock.start_full(TimeControl(base, 0, per_move=True), margin)
     if spent <= base + margin:
-        assert clock.spend(player, spent * NS_PER_MS) == clock
+        assert clock.deduct_move_time(player, spent * NS_PER_MS) == clock
 
 
 CONTROLS = st.builds(TimeControl, st.integers(1, 1000), st.integers(0, 100)) | st.builds(
@@ -40,15 +40,18 @@ CONTROLS = st.builds(TimeControl, st.integers(1, 1000), st.integers(0, 100)) | s
 def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
     maxie: TimeControl, minnie: TimeControl, total: int, spent: list[int]
 ) -> None:
-    both = MatchClock.start(maxie, 100, total, minnie)
+    both = MatchClock.start_full(maxie, 100, total, minnie)
     alone = {
-        Player.MAXIE: MatchClock.start(maxie, 100, total),
-        Player.MINNIE: MatchClock.start(minnie, 100, total),
+        Player.MAXIE: MatchClock.start_full(maxie, 100, total),
+        Player.MINNIE: MatchClock.start_full(minnie, 100, total),
     }
     for ply, ms in enumerate(spent):
         player = list(Player)[ply % 2]
         took = min(ms * NS_PER_MS, both.get_max_move_ns(player))
-        both, alone[player] = both.spend(player, took), alone[player].spend(player, took)
+        both, alone[player] = (
+            both.deduct_move_time(player, took),
+            alone[player].deduct_move_time(player, took),
+        )
         assert {each: both.get_time_left_ns(each) for each in Player} == {
             each: alone[each].get_time_left_ns(each) for each in Player
         }
@@ -60,8 +63,8 @@ def test_with_time_odds_each_clock_goes_as_if_both_players_had_its_control(
 @example(Player.MAXIE, 1000 * NS_PER_MS)
 @example(Player.MINNIE, 1000 * NS_PER_MS)
 def test_shown_clocks_run_only_for_the_mover_round_down_and_stop_at_0(mover: Player, running: int) -> None:
-    clock = MatchClock.start(TimeControl(1000, 0), 100)
-    seen = clock.to_clocks(mover, running)
+    clock = MatchClock.start_full(TimeControl(1000, 0), 100)
+    seen = clock.make_clocks_message(mover, running)
     shown_ms = {Player.MAXIE: seen.maxie_ms, Player.MINNIE: seen.minnie_ms}
     assert shown_ms == {mover: max(0, 1000 * NS_PER_MS - running) // NS_PER_MS, mover.opponent: 1000}
 
@@ -83,7 +86,7 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
     moves: list[tuple[Player, int]],
 ) -> None:
     control = TimeControl(base, 0, per_move=True) if per_move else TimeControl(base, increment)
-    bounded, free = MatchClock.start(control, margin, total), MatchClock.start(control, margin)
+    bounded, free = MatchClock.start_full(control, margin, total), MatchClock.start_full(control, margin)
     spent = dict.fromkeys(Player, 0)
     for number, (player, takes) in enumerate(moves, 1):
         assert bounded.get_time_left_ns(player) == min(
@@ -91,8 +94,11 @@ def test_in_a_bounded_match_no_player_spends_more_than_the_bound_and_a_margin_pe
         )
         if takes * NS_PER_MS > bounded.get_max_move_ns(player):
             with pytest.raises(ValueError, match="time spent on a move must be"):
-                bounded.spend(player, takes * NS_PER_MS)
+                bounded.deduct_move_time(player, takes * NS_PER_MS)
             return
         spent[player] += takes
-        bounded, free = bounded.spend(player, takes * NS_PER_MS), free.spend(player, takes * NS_PER_MS)
+        bounded, free = (
+            bounded.deduct_move_time(player, takes * NS_PER_MS),
+            free.deduct_move_time(player, takes * NS_PER_MS),
+        )
         assert spent[player] <= total + number * margin

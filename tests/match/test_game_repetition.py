@@ -20,7 +20,7 @@ M1 = Riskless(load_map("m1"))
 def test_each_position_is_counted_by_its_armies_and_its_mover(seed: int) -> None:
     positions = random_match(M1, seed).positions
     seen = RepetitionCounter(M1)
-    counts = [seen.add(position) for position in positions]
+    counts = [seen.count_occurrence(position) for position in positions]
     places = [(position.armies, position.player) for position in positions]
     assert counts == [places[: ply + 1].count(place) for ply, place in enumerate(places)]
 
@@ -28,13 +28,13 @@ def test_each_position_is_counted_by_its_armies_and_its_mover(seed: int) -> None
 def test_the_ply_and_nothing_else_may_differ() -> None:
     start = M1.start()
     seen = RepetitionCounter(M1)
-    assert seen.add(start) == 1
-    assert seen.add(Armies(start.armies, start.player, 8)) == 2
-    assert seen.add(Armies(start.armies, start.player.opponent, 1)) == 1
-    assert seen.add(Armies(tuple(-n for n in start.armies), start.player, 0)) == 1
+    assert seen.count_occurrence(start) == 1
+    assert seen.count_occurrence(Armies(start.armies, start.player, 8)) == 2
+    assert seen.count_occurrence(Armies(start.armies, start.player.opponent, 1)) == 1
+    assert seen.count_occurrence(Armies(tuple(-n for n in start.armies), start.player, 0)) == 1
 
 
 def test_a_game_that_only_goes_forward_has_no_recurrences() -> None:
     game = TicTacToe()
     seen = RepetitionCounter(game)
-    assert [seen.add(game.start()) for _ in range(3)] == [1, 1, 1]
+    assert [seen.count_occurrence(game.start()) for _ in range(3)] == [1, 1, 1]

@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.match.clock import NS_PER_MS
-from arena.match.lag import CREDIT_PER_MOVE_NS, MAX_LAG_NS, MAX_PINGS, LagBudget, Pings
+from arena.match.lag import (
+    CREDIT_PER_MOVE_NS,
+    MAX_LAG_BUDGET_NS,
+    MAX_REMEMBERED_PINGS,
+    LagBudget,
+    RecentPings,
+)
 
 times = st.integers(0, 10_000 * NS_PER_MS)
 moves = st.lists(st.tuples(times, times), max_size=50)
@@ -18,10 +24,10 @@ def test_a_credit_is_within_lag_spent_and_budget_and_the_budget_within_its_cap(
 ) -> None:
     budget = LagBudget()
     for lag, spent in each:
-        credited, after = budget.credit(lag, spent)
+        credited, after = budget.credit_lag(lag, spent)
         assert 0 <= credited <= min(lag, spent, budget.left_ns)
         assert credited in (lag, spent, budget.left_ns)
-        assert after.left_ns == min(MAX_LAG_NS, budget.left_ns - credited + CREDIT_PER_MOVE_NS)
+        assert after.left_ns == min(MAX_LAG_BUDGET_NS, budget.left_ns - credited + CREDIT_PER_MOVE_NS)
         budget = after
 
 
@@ -29,25 +35,25 @@ def test_a_credit_is_within_lag_spent_and_budget_and_the_budget_within_its_cap(
 def test_all_credits_of_a_match_stay_within_the_cap_and_its_refills(each: list[tuple[int, int]]) -> None:
     budget, total = LagBudget(), 0
     for lag, spent in each:
-        credited, budget = budget.credit(lag, spent)
+        credited, budget = budget.credit_lag(lag, spent)
         total += credited
-    assert total <= MAX_LAG_NS + CREDIT_PER_MOVE_NS * len(each)
+    assert total <= MAX_LAG_BUDGET_NS + CREDIT_PER_MOVE_NS * len(each)
 
 
 @given(st.integers(0, CREDIT_PER_MOVE_NS), st.integers(1, 100))
 def test_a_connection_no_farther_than_the_refill_is_always_credited_all(lag: int, plies: int) -> None:
     budget = LagBudget()
     for _ in range(plies):
-        credited, budget = budget.credit(lag, 1000 * NS_PER_MS)
+        credited, budget = budget.credit_lag(lag, 1000 * NS_PER_MS)
         assert credited == lag
 
 
 def test_the_least_recent_ping_counts_and_one_slow_ping_credits_nothing() -> None:
-    assert Pings().smallest_ns == 0
-    pings = Pings()
+    assert RecentPings().smallest_ns == 0
+    pings = RecentPings()
     for ping in (20, 30, 5000):
-        pings.add(ping)
+        pings.add_ping(ping)
     assert pings.smallest_ns == 20
-    for _ in range(MAX_PINGS):
-        pings.add(40)
+    for _ in range(MAX_REMEMBERED_PINGS):
+        pings.add_ping(40)
     assert pings.smallest_ns == 40, "what is long ago is forgotten"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from arena.games.core import GameError, Player
 from arena.match.clock import NS_PER_MS
-from arena.match.lag import MAX_LAG_NS
+from arena.match.lag import MAX_LAG_BUDGET_NS
 from arena.match.referee import MAX_REJECTED_MESSAGES, Referee
 from arena.match.referee_events import (
     DeadlinePassed,
@@ -44,7 +44,7 @@ def test_both_get_start_and_the_turn_is_sent_when_both_are_ready() -> None:
     assert referee.handle(PlayerReady(MAXIE), 1) == []
     assert referee.handle(PlayerReady(MAXIE), 2) == []
     effects = referee.handle(PlayerReady(MINNIE), 3)
-    assert effects == [NotifyPlayer(MAXIE, Turn("m" * 32, 0, [], referee._clock.to_clocks(), 100))]
+    assert effects == [NotifyPlayer(MAXIE, Turn("m" * 32, 0, [], referee._clock.make_clocks_message(), 100))]
 
 
 def test_with_time_odds_each_player_gets_its_own_time() -> None:
@@ -148,7 +148,7 @@ def test_a_move_at_the_fall_of_the_flag_is_in_time_and_one_nanosecond_later_is_n
     for late, reason in ((0, None), (1, EndReason.TIMEOUT)):
         referee = started_referee(tc=tc, margin=margin)
         referee.handle(TurnStarted(0, lag_ns=lag), 0)
-        assert referee.next_deadline == (1000 + margin) * NS_PER_MS + min(lag, MAX_LAG_NS)
+        assert referee.next_deadline == (1000 + margin) * NS_PER_MS + min(lag, MAX_LAG_BUDGET_NS)
         referee.handle(MoveReceived(MAXIE, 0, 4), referee.next_deadline + late)
         assert (referee.result.reason if referee.result else None) is reason
 

@@ -23,7 +23,7 @@ from arena.match.referee_events import (
 )
 from arena.match.replay import verify_record
 from arena.match.terms import Terms, from_json, to_json
-from arena.protocol.adjudication import DEFAULT_RULES, Adjudication
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
 from tests.games import setups
@@ -115,7 +115,7 @@ def _judged_alike_after_a_restart(given: Terms, journal: Journal, referee: Refer
     assert (again.result, again.ply) == (referee.result, referee.ply)
 
 
-def circling(rules: Adjudication | None = DEFAULT_RULES, plies: int = 100) -> Referee:
+def circling(rules: Adjudication | None = DEFAULT_ADJUDICATION, plies: int = 100) -> Referee:
     """Return a match in which both players move back and forth: from ply 4 on, each position occurs again after 4 plies."""
     moves = [[0, 1], [3, 2], [1, 0], [2, 3]] * (plies // 4)
     return refereed(agree_terms(SMALL, rules, []), moves)[0]
@@ -171,7 +171,7 @@ def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_hav
     longer = record_of(circling(None))
     verify_record(longer)
     with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was over before this ply"):
-        verify_record(replace(longer, adjudication=DEFAULT_RULES))
+        verify_record(replace(longer, adjudication=DEFAULT_ADJUDICATION))
     resigned = record_of(circling())
     resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))
     with pytest.raises(BadRecord, match="its moves say that nobody wins \\(adjudicated\\)"):
@@ -184,7 +184,7 @@ def test_no_record_gains_or_loses_a_ply(seed: int, extra: int) -> None:
     positions, moves = random_match(SMALL, seed)
     end = first_end(positions, 3, 0)
     assume(end is not None and end + extra < len(moves))
-    true = record_of(refereed(agree_terms(SMALL, DEFAULT_RULES, []), moves)[0])
+    true = record_of(refereed(agree_terms(SMALL, DEFAULT_ADJUDICATION, []), moves)[0])
     verify_record(true)
     for plies in (len(true.moves) - 1, len(true.moves) + extra):
         told_moves = [RecordedMove(move, 1.0) for move in moves[:plies]]

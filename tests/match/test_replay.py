@@ -11,7 +11,13 @@ from msgspec.structs import replace
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
-from arena.match.replay import compute_mean_cpu_ms, has_moved, list_movers, summarize_record, verify_record
+from arena.match.replay import (
+    compute_mean_cpu_ms,
+    has_player_moved,
+    list_movers,
+    summarize_record,
+    verify_record,
+)
 from arena.protocol.codes import EndReason
 from arena.protocol.record import BadRecord, RecordedMove, Result
 from arena.protocol.values import Seat, Thinking
@@ -127,7 +133,7 @@ def test_a_true_record_gives_its_positions(name: str, seed: int, plies: int | No
     moves = [replace(each, opening=ply < opened) for ply, each in enumerate(record.moves)]
     replay = verify_record(replace(record, moves=moves))
     assert list(replay.positions) == positions
-    assert replay.plies == len(record.moves)
+    assert replay.ply_count == len(record.moves)
 
 
 def test_each_ply_is_described_with_its_figures() -> None:
@@ -158,7 +164,7 @@ def test_an_opening_that_nobody_could_play_from_is_refused(moves: tuple[Any, ...
 def test_a_no_show_has_moves_of_the_opening_only() -> None:
     opening = RecordedMove(4, 0.0, opening=True)
     absent = replace(record(winner="minnie", reason=EndReason.NO_SHOW), moves=[opening])
-    assert verify_record(absent).plies == 1
+    assert verify_record(absent).ply_count == 1
     with pytest.raises(BadRecord, match="moves were played"):
         verify_record(replace(absent, moves=[opening, RecordedMove(0, 1.0)]))
 
@@ -186,10 +192,10 @@ def test_a_player_who_made_a_move_of_its_own_has_moved() -> None:
     """Moves of the opening do not count, and a player who never had a turn did not fail to move."""
     opening = replace(record(), moves=[RecordedMove(cell, 0.0, opening=True) for cell in (4, 0)])
     late = Result("minnie", EndReason.TIMEOUT)
-    assert [has_moved(replace(opening, result=late), player) for player in Player] == [False, None]
+    assert [has_player_moved(replace(opening, result=late), player) for player in Player] == [False, None]
     moved = replace(
         opening, moves=[*opening.moves, RecordedMove(8, 1.0)], result=Result("maxie", EndReason.TIMEOUT)
     )
-    assert [has_moved(moved, player) for player in Player] == [True, False]
+    assert [has_player_moved(moved, player) for player in Player] == [True, False]
     nobody = replace(opening, result=Result(None, EndReason.NO_SHOW))
-    assert [has_moved(nobody, player) for player in Player] == [False, False]
+    assert [has_player_moved(nobody, player) for player in Player] == [False, False]

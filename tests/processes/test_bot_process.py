@@ -44,19 +44,19 @@ class FakeProcess:
             self.exit_code = code
             self._end.set()
 
-    async def wait(self) -> int:
+    async def wait_for_exit(self) -> int:
         await self._end.wait()
         assert self.exit_code is not None
         return self.exit_code
 
-    async def read_output(self) -> None: ...
+    async def read_output_until_closed(self) -> None: ...
 
-    async def read_remaining_output(self) -> None: ...
+    async def wait_for_remaining_output(self) -> None: ...
 
     async def kill(self) -> None:
         self._ends(137)
 
-    async def stop(self, _seconds: float) -> None:
+    async def stop_or_kill(self, _seconds: float) -> None:
         self._ends(143)
 
 
@@ -110,7 +110,7 @@ async def test_after_a_move_the_pauses_begin_with_the_first_one() -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(bot.run)
         await CLOCK.sleep(25)
-        bot.record_active_match()
+        bot.record_match_with_moves()
         await CLOCK.sleep(20)
         assert bot.state is BotState.UP
         assert pauses(10) == pytest.approx([0.25, 0.5, 0.25, 0.5])

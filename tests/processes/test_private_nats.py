@@ -78,7 +78,7 @@ async def test_without_nats_server_the_error_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("arena.processes.private_nats.EXTRA_FOLDERS", ())
+    monkeypatch.setattr("arena.processes.private_nats.EXTRA_PROGRAM_FOLDERS", ())
     with pytest.raises(NatsNotStarted, match=r"install the package nats-server, or set bus\.url"):
         async with open_private_nats():
             pytest.fail("there is one")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.protocol.adjudication import DEFAULT_RULES, NO_RULES, Adjudication, BadAdjudication
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION, NO_ADJUDICATION, Adjudication, BadAdjudication
 
 RULES = st.builds(
     Adjudication,
@@ -23,7 +23,9 @@ RULES = st.builds(
 def test_text_form_round_trips(rules: Adjudication) -> None:
     off = "" if rules.repetition is not None else ",repetition=none"
     assert Adjudication.parse(f"{rules}{off}") == rules
-    assert Adjudication.convert({"repetition": NO_RULES, **msgspec.to_builtins(rules)}) == rules
+    assert (
+        Adjudication.from_rule_values({"repetition": NO_ADJUDICATION, **msgspec.to_builtins(rules)}) == rules
+    )
 
 
 @given(RULES)
@@ -35,12 +37,14 @@ def test_parts_that_are_left_out_are_as_they_are_by_default() -> None:
     assert Adjudication.parse(" win = 500 , moves=4") == Adjudication(win=500, moves=4, repetition=3)
     assert Adjudication.parse("limit=200,repetition=4") == Adjudication(limit=200, repetition=4)
     assert str(Adjudication(win=500, moves=4)) == "win=500,moves=4"
-    assert Adjudication.parse(str(DEFAULT_RULES)) == DEFAULT_RULES == Adjudication(repetition=3)
+    assert Adjudication.parse(str(DEFAULT_ADJUDICATION)) == DEFAULT_ADJUDICATION == Adjudication(repetition=3)
 
 
 def test_a_part_or_all_of_it_is_switched_off_by_a_word() -> None:
     assert Adjudication.parse("limit=200,repetition=none") == Adjudication(limit=200)
-    assert Adjudication.convert({"limit": 200, "repetition": NO_RULES}) == Adjudication(limit=200)
+    assert Adjudication.from_rule_values({"limit": 200, "repetition": NO_ADJUDICATION}) == Adjudication(
+        limit=200
+    )
     assert Adjudication.parse(" none ") is None
     assert Adjudication.parse("repetition=none") is None
 
@@ -80,4 +84,4 @@ def test_an_error_names_the_wrong_rule(text: str, why: str) -> None:
 @pytest.mark.parametrize("table", [{"limit": "20"}, {"limit": True}, {"draw": math.nan}, {"repetition": "3"}])
 def test_a_table_has_numbers(table: dict[str, object]) -> None:
     with pytest.raises(BadAdjudication):
-        Adjudication.convert(table)
+        Adjudication.from_rule_values(table)

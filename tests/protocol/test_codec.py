@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from arena.games.riskless_map import MAX_TERRITORIES, MAX_TERRITORY_NAME_LENGTH, RisklessMap
-from arena.protocol.codec import MAX_DEPTH, DecodeError, decode_client_message, decode_server_message, encode
+from arena.protocol.codec import (
+    MAX_NESTING_DEPTH,
+    DecodeError,
+    decode_client_message,
+    decode_server_message,
+    encode,
+)
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
-    MAX_CLIENT_FRAME,
-    MAX_SERVER_FRAME,
+    MAX_CLIENT_FRAME_BYTES,
+    MAX_SERVER_FRAME_BYTES,
     Accepted,
     ClientMessage,
     Hello,
@@ -264,7 +270,7 @@ def hello(**fields: object) -> bytes:
         (move(move=[float("-inf")]), Code.BAD_MESSAGE, "inf"),
         (move(move=msgpack.Timestamp(0)), Code.BAD_MESSAGE, "extension"),
         (move(move=msgpack.ExtType(5, b"x")), Code.BAD_MESSAGE, "extension"),
-        (move(move=nested(MAX_DEPTH)), Code.BAD_MESSAGE, "nest deeper"),
+        (move(move=nested(MAX_NESTING_DEPTH)), Code.BAD_MESSAGE, "nest deeper"),
         (move(thinking=None), Code.BAD_MESSAGE, "$.thinking"),
         (move(thinking={"depth": -1}), Code.BAD_MESSAGE, "$.thinking.depth"),
         (move(move=[1, 2], thinking={"value": float("nan")}), Code.BAD_MESSAGE, "nan"),
@@ -294,7 +300,7 @@ def test_an_invalid_message_is_refused_in_one_line_with_its_place(
             Hello("ada", games=["g" * 64] * 32, program="p" * 100),
         ),
         (move(ply=1_000_000), Move("m", 1_000_000, 0)),
-        (move(move=nested(MAX_DEPTH - 1)), Move("m", 0, nested(MAX_DEPTH - 1))),
+        (move(move=nested(MAX_NESTING_DEPTH - 1)), Move("m", 0, nested(MAX_NESTING_DEPTH - 1))),
         (pack({"type": "ready", "match": "m" * 64}), Ready("m" * 64)),
         (pack({"match": "m", "type": "resign"}), Resign("m")),
     ],
@@ -311,10 +317,10 @@ def test_a_whole_number_is_accepted_as_a_float() -> None:
 
 
 def test_the_size_is_judged_before_the_content() -> None:
-    frame = hello(padding="x" * MAX_CLIENT_FRAME)
+    frame = hello(padding="x" * MAX_CLIENT_FRAME_BYTES)
     assert refusal(frame).code is Code.TOO_LARGE
-    assert decode_client_message(frame, max_bytes=2 * MAX_CLIENT_FRAME) == Hello("ada")
-    assert refusal(b"\xc1" * (MAX_CLIENT_FRAME + 1)).code is Code.TOO_LARGE
+    assert decode_client_message(frame, max_bytes=2 * MAX_CLIENT_FRAME_BYTES) == Hello("ada")
+    assert refusal(b"\xc1" * (MAX_CLIENT_FRAME_BYTES + 1)).code is Code.TOO_LARGE
 
 
 TURN = {"type": "turn", "match": "m", "ply": 0, "clocks": {"maxie_ms": 1, "minnie_ms": 1}, "increment_ms": 0}
@@ -323,10 +329,10 @@ TURN = {"type": "turn", "match": "m", "ply": 0, "clocks": {"maxie_ms": 1, "minni
 @pytest.mark.parametrize(
     ("decode", "message", "filled", "limit"),
     [
-        (decode_client_message, {"type": "move", "match": "m", "ply": 0}, "move", MAX_CLIENT_FRAME),
-        (decode_client_message, {"type": "ping"}, "unknown", MAX_CLIENT_FRAME),
-        (decode_server_message, TURN, "moves", MAX_SERVER_FRAME),
-        (decode_server_message, {"type": "pong"}, "unknown", MAX_SERVER_FRAME),
+        (decode_client_message, {"type": "move", "match": "m", "ply": 0}, "move", MAX_CLIENT_FRAME_BYTES),
+        (decode_client_message, {"type": "ping"}, "unknown", MAX_CLIENT_FRAME_BYTES),
+        (decode_server_message, TURN, "moves", MAX_SERVER_FRAME_BYTES),
+        (decode_server_message, {"type": "pong"}, "unknown", MAX_SERVER_FRAME_BYTES),
     ],
     ids=["client, fast path", "client", "server, fast path", "server"],
 )
@@ -367,7 +373,7 @@ def test_the_largest_map_fits_into_the_largest_frame() -> None:
         1000,
     )
     frame = encode(start)
-    assert len(frame) < MAX_SERVER_FRAME
+    assert len(frame) < MAX_SERVER_FRAME_BYTES
     decoded = decode_server_message(frame)
     assert isinstance(decoded, Start)
     assert RisklessMap.from_data(decoded.setup) == complete

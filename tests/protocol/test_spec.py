@@ -15,8 +15,8 @@ from arena.games.catalogue import GAMES, make_game
 from arena.protocol.codec import decode_client_message, decode_server_message, encode
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import (
-    MAX_CLIENT_FRAME,
-    MAX_SERVER_FRAME,
+    MAX_CLIENT_FRAME_BYTES,
+    MAX_SERVER_FRAME_BYTES,
     SUBPROTOCOL,
     ClientMessage,
     Message,
@@ -97,8 +97,8 @@ def test_the_specification_says_which_fields_may_be_left_out(name: str) -> None:
 
 def test_the_specification_names_the_subprotocol_and_the_sizes() -> None:
     assert f"`{SUBPROTOCOL}`" in TEXT
-    assert f"{MAX_CLIENT_FRAME:,} bytes" in TEXT
-    assert f"{MAX_SERVER_FRAME:,} bytes" in TEXT
+    assert f"{MAX_CLIENT_FRAME_BYTES:,} bytes" in TEXT
+    assert f"{MAX_SERVER_FRAME_BYTES:,} bytes" in TEXT
 
 
 def test_every_code_and_reason_that_the_text_uses_exists() -> None:

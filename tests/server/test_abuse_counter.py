@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.server.abuse_counter import (
-    MAX_ADDRESSES,
+    ABUSE_COUNTING_SECONDS,
+    MAX_REMEMBERED_ADDRESSES,
     MAX_WRONG_TOKENS,
-    PAUSE_SECONDS,
-    WINDOW_SECONDS,
+    REFUSAL_SECONDS,
     AbuseCounter,
-    choose_pause_seconds,
-    make_address_key,
+    choose_refusal_seconds,
+    make_address_or_network_key,
 )
 
 
@@ -33,7 +33,7 @@ def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None
 
 def test_rare_wrong_tokens_block_no_address() -> None:
     counter = AbuseCounter(pause_seconds=300)
-    pause = math.ceil(WINDOW_SECONDS / (MAX_WRONG_TOKENS - 1))
+    pause = math.ceil(ABUSE_COUNTING_SECONDS / (MAX_WRONG_TOKENS - 1))
     for at in range(0, 100 * pause, pause):
         counter.record_abuse("10.0.0.1", at)
         assert counter.get_refusal_seconds_left("10.0.0.1", at) == 0
@@ -53,7 +53,7 @@ def test_rare_wrong_tokens_block_no_address() -> None:
     ],
 )
 def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
-    assert (make_address_key(one) == make_address_key(other)) is same
+    assert (make_address_or_network_key(one) == make_address_or_network_key(other)) is same
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20)), max_size=200))
@@ -67,23 +67,23 @@ def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[
             counter.record_abuse(address, now)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
-        # One window may end and the next begin within WINDOW_SECONDS, so twice the limit less one is possible.
+        # One window may end and the next begin within ABUSE_COUNTING_SECONDS, so twice the limit less one is possible.
         for at in times:
-            assert sum(at <= each < at + WINDOW_SECONDS for each in times) <= 2 * MAX_WRONG_TOKENS - 1
+            assert sum(at <= each < at + ABUSE_COUNTING_SECONDS for each in times) <= 2 * MAX_WRONG_TOKENS - 1
 
 
 def test_the_number_of_remembered_addresses_is_limited() -> None:
     counter = AbuseCounter(pause_seconds=300)
-    for number in range(MAX_ADDRESSES + 100):
+    for number in range(MAX_REMEMBERED_ADDRESSES + 100):
         counter.record_abuse(f"2001:db8:{number:x}::1", number)
-    assert len(vars(counter)["_abuse_by_address"]) == MAX_ADDRESSES
+    assert len(vars(counter)["_abuse_by_address"]) == MAX_REMEMBERED_ADDRESSES
 
 
 @given(st.floats(0.001, 3600))
 def test_a_refusal_ends_before_the_grace_period(grace: float) -> None:
-    assert 0 < choose_pause_seconds(grace) < grace
-    assert choose_pause_seconds(grace) <= PAUSE_SECONDS
+    assert 0 < choose_refusal_seconds(grace) < grace
+    assert choose_refusal_seconds(grace) <= REFUSAL_SECONDS
 
 
 def test_without_a_grace_period_a_refusal_lasts_the_default_time() -> None:
-    assert choose_pause_seconds(0) == PAUSE_SECONDS
+    assert choose_refusal_seconds(0) == REFUSAL_SECONDS

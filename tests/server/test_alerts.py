@@ -219,7 +219,7 @@ async def test_alert_on_a_match_voided_by_a_server_fault() -> None:
 
 def test_alert_on_suspended_bots() -> None:
     arena, metrics = Arena(pool=replace(POOL, ready_ms=200)), Metrics()
-    metrics.suspended.set_function(lambda: arena.core.count_suspended(arena.now))
+    metrics.suspended.set_function(lambda: arena.core.count_suspended_bots(arena.now))
     watch = Watch(metrics)
     arena.connect("anna")
     arena.connect("bert")

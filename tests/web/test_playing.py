@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, ViewportSize, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE
+from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE
 from testkit.browser import (
     MEASURE_SHIFT_SCRIPT,
     PATIENCE_SECONDS,
@@ -287,7 +287,7 @@ def test_whoever_waits_for_a_place_is_told_how_many_are_before(fresh: BrowserAre
     url = fresh.url.replace("http", "ws", 1)
     with ExitStack() as stack:
         playing = []
-        for number in range(MATCHES_PER_HOUSE_ENGINE):
+        for number in range(MAX_MATCHES_PER_HOUSE_ENGINE):
             # Two from each address, which are all that the guests of one address may have.
             guest = stack.enter_context(Guest.at(url, f"guest-{number}", f"127.0.1.{number // 2}"))
             guest.challenge("house-greedy")

@@ -39,7 +39,7 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
     area = PlotArea(LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM, (1, depth), (low, high))
     curve_ends: list[tuple[float, float, str, str]] = []
     elements = [
-        render_text_element(LEFT, 26, title, attributes=' font-size="15"'),
+        render_text_element(LEFT, 26, title, svg_attributes=' font-size="15"'),
         *_draw_axes(area, depth, range(low, high + 1)),
     ]
     for name, points in powers.items():
@@ -49,13 +49,20 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
                 area.render_curve(log_points, REFERENCE_CURVE_COLOUR, 1.4, ' stroke-dasharray="5 4"')
             )
             curve_ends.append(
-                (area.to_x(log_points[-1][0]), area.to_y(log_points[-1][1]), name, REFERENCE_CURVE_COLOUR)
+                (
+                    area.get_svg_x(log_points[-1][0]),
+                    area.get_svg_y(log_points[-1][1]),
+                    name,
+                    REFERENCE_CURVE_COLOUR,
+                )
             )
     for (name, points), colour in zip(lines.items(), CURVE_COLOURS, strict=False):
         log_points = _to_log_points(points)
         elements.append(area.render_curve(log_points, colour, 2))
-        elements += [render_dot(area.to_x(x), area.to_y(y), 2.8, colour) for x, y in log_points]
-        curve_ends.append((area.to_x(log_points[-1][0]), area.to_y(log_points[-1][1]), name, colour))
+        elements += [render_dot(area.get_svg_x(x), area.get_svg_y(y), 2.8, colour) for x, y in log_points]
+        curve_ends.append(
+            (area.get_svg_x(log_points[-1][0]), area.get_svg_y(log_points[-1][1]), name, colour)
+        )
     return render_svg_document(WIDTH, HEIGHT, [*elements, *_draw_curve_labels(curve_ends)])
 
 
@@ -69,7 +76,7 @@ def _draw_axes(area: PlotArea, depth: int, powers: range) -> Iterator[str]:
     yield from area.render_x_labels(range(1, depth + 1), 20)
     yield render_text_element((LEFT + area.right) / 2, HEIGHT - 14, "depth p, in plies", anchor="middle")
     rotation = f' transform="translate(18 {(TOP + HEIGHT - BOTTOM) / 2:.0f}) rotate(-90)"'
-    yield render_text_element(0, 0, "leaves", anchor="middle", attributes=rotation)
+    yield render_text_element(0, 0, "leaves", anchor="middle", svg_attributes=rotation)
 
 
 def _draw_curve_labels(curve_ends: list[tuple[float, float, str, str]]) -> Iterator[str]:

@@ -53,7 +53,7 @@ def render_tree(tree: TracedNode, title: str, best_path: tuple[int, ...] = ()) -
     height = MARGIN_TOP + depth * STEP_Y + MARGIN_BOTTOM
     shift = (width - (columns - 1) * STEP_X) / 2
     points = {path: (shift + x * STEP_X, MARGIN_TOP + y * STEP_Y) for path, (x, y) in places.items()}
-    heading = render_text_element(width / 2, 22, title, anchor="middle", attributes=' font-size="15"')
+    heading = render_text_element(width / 2, 22, title, anchor="middle", svg_attributes=' font-size="15"')
     elements = [heading, *_draw_edges(tree, points, best_path), *_draw_nodes(tree, points)]
     return render_svg_document(
         width, height, [*elements, *_draw_legend(width, height, tree, has_best_line=bool(best_path))]

@@ -97,28 +97,32 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCoun
     return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
 
 
-async def count_finished_matches(engine: Engine, event: str) -> int | None:
+async def count_finished_matches(engine: Engine, event_name: str) -> int | None:
     """Return the number of finished matches in an event's table; None if the table has no match yet."""
-    query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
+    query = sa.select(event_totals.c.matches).where(event_totals.c.event == event_name)
     return (await fetch(engine, query)).scalar_one_or_none()
 
 
-async def has_matches_in_progress(engine: Engine, event: str) -> bool:
+async def has_matches_in_progress(engine: Engine, event_name: str) -> bool:
     """Return True if a match of the event is in progress."""
-    query = sa.select(matches.c.number).where(matches.c.event == event, matches.c.finished.is_(None)).limit(1)
+    query = (
+        sa.select(matches.c.number)
+        .where(matches.c.event == event_name, matches.c.finished.is_(None))
+        .limit(1)
+    )
     return (await fetch(engine, query)).first() is not None
 
 
-async def load_event_scores(engine: Engine, event: str, *, all_bots: bool) -> EventScores | None:
+async def load_event_scores(engine: Engine, event_name: str, *, all_bots: bool) -> EventScores | None:
     """Return the results from which an event's table is made; None if the table has no match yet.
 
     all_bots: True for the results of all bots. If False, and the event has more than MAX_BOTS_IN_FULL_TABLE bots, only
         the results between the BOTS_IN_PARTIAL_TABLE bots with the most matches are returned.
     """
-    total_query = sa.select(event_totals.c.matches).where(event_totals.c.event == event)
-    bots_query = sa.select(event_bots.c.bot).where(event_bots.c.event == event)
+    total_query = sa.select(event_totals.c.matches).where(event_totals.c.event == event_name)
+    bots_query = sa.select(event_bots.c.bot).where(event_bots.c.event == event_name)
     bots_query = bots_query.order_by(event_bots.c.matches.desc(), event_bots.c.bot)
-    results_query = sa.select(event_scores).where(event_scores.c.event == event)
+    results_query = sa.select(event_scores).where(event_scores.c.event == event_name)
     async with open_query_connection(engine) as connection:
         match_count = (await connection.execute(total_query)).scalar_one_or_none()
         if match_count is None:

@@ -129,9 +129,9 @@ async def load_rating_rows(
     return sort_rating_rows(RatingRow(*tuple(row)) for row in rows)
 
 
-async def load_rating_rows_of_bot(engine: Engine, bot: str) -> list[RatingRow]:
+async def load_rating_rows_of_bot(engine: Engine, bot_name: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
-    rows = await database.fetch(engine, _SELECT_ROWS_OF_BOT, {"bot_name": bot})
+    rows = await database.fetch(engine, _SELECT_ROWS_OF_BOT, {"bot_name": bot_name})
     return sort_rating_rows(RatingRow(*row) for row in rows)
 
 
@@ -140,7 +140,7 @@ def sort_rating_rows(rows: Iterable[RatingRow]) -> list[RatingRow]:
     return sorted(rows, key=lambda row: (row.game, -row.rating, row.bot))
 
 
-async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
+async def count_forfeits(engine: Engine, bot_names: Iterable[str]) -> dict[str, int]:
     """Return the number of rated matches that each bot has forfeited, in all games and seasons together.
 
     Bots without a rating are left out.
@@ -148,7 +148,7 @@ async def count_forfeits(engine: Engine, bots: Iterable[str]) -> dict[str, int]:
     forfeits: dict[str, int] = {}
     query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_IS_WHOLE_GAME)
     query = query.group_by(standings_table.c.bot)
-    for chunk in database.split_into_chunks(bots):
+    for chunk in database.split_into_chunks(bot_names):
         rows = await database.fetch(engine, query.where(standings_table.c.bot.in_(chunk)))
         forfeits |= {bot: int(count) for bot, count in rows}
     return forfeits
@@ -178,13 +178,13 @@ async def list_categories(
 
 
 async def load_cross_scores(
-    engine: Engine, category: RatingCategory, bots: Iterable[str]
+    engine: Engine, category: RatingCategory, bot_names: Iterable[str]
 ) -> list[CrossScore]:
     """Return the score of each of these bots against each of the others, in rated matches of a category.
 
     Pairs without a rated match are left out.
     """
-    names, table = sorted(set(bots)), crosses_table.c
+    names, table = sorted(set(bot_names)), crosses_table.c
     query = sa.select(table.bot, table.opponent, table.wins, table.draws, table.losses)
     query = query.where(*_make_column_conditions(crosses_table, *RatingCategory._fields))
     query = query.where(table.bot.in_(names), table.opponent.in_(names))

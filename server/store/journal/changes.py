@@ -90,8 +90,8 @@ class JournalChanges:
         return list(filter(get_rows, statements))
 
 
-def collect_changes(effects: Iterable[DurableEffect], server: str) -> JournalChanges:
-    """Return the database rows to write for effects (decisions of the core) of the server named `server`."""
+def collect_changes(effects: Iterable[DurableEffect], server_name: str) -> JournalChanges:
+    """Return the database rows to write for effects (decisions of the core) of the server named `server_name`."""
     changes = JournalChanges()
     for effect in effects:
         if type(effect) is AppendEvent:
@@ -100,21 +100,25 @@ def collect_changes(effects: Iterable[DurableEffect], server: str) -> JournalCha
             continue
         changes.has_only_journal_events = False
         if type(effect) is OpenMatch:
-            changes.opened_matches.append(_make_opened_match_row(effect, server))
+            changes.opened_matches.append(_make_opened_match_row(effect, server_name))
         elif type(effect) is CloseMatch:
-            changes.closed_matches.append(_make_closed_match_row(effect, server))
+            changes.closed_matches.append(_make_closed_match_row(effect, server_name))
         elif type(effect) is SaveSession:
-            changes.sessions[effect.name] = {"server": server, "name": effect.name, "hash": effect.hash.hex()}
+            changes.sessions[effect.name] = {
+                "server": server_name,
+                "name": effect.name,
+                "hash": effect.hash.hex(),
+            }
         elif type(effect) is DeleteSession:
-            changes.sessions[effect.name] = {"server": server, "name": effect.name, "hash": None}
+            changes.sessions[effect.name] = {"server": server_name, "name": effect.name, "hash": None}
         elif type(effect) is SaveEvent:
-            changes.event_states.append(make_event_row(effect.state) | {"server": server})
+            changes.event_states.append(make_event_row(effect.state) | {"server": server_name})
         elif type(effect) is CommandAnswered:
             changes.answers.append(asdict(effect))
     return changes
 
 
-def _make_opened_match_row(effect: OpenMatch, server: str) -> dict[str, Any]:
+def _make_opened_match_row(effect: OpenMatch, server_name: str) -> dict[str, Any]:
     terms = effect.terms
     return {
         "match": terms.match,
@@ -125,11 +129,11 @@ def _make_opened_match_row(effect: OpenMatch, server: str) -> dict[str, Any]:
         "terms": to_json(terms),
         "started": effect.started,
         "rated": terms.rated,
-        "server": server,
+        "server": server_name,
     }
 
 
-def _make_closed_match_row(effect: CloseMatch, server: str) -> dict[str, Any]:
+def _make_closed_match_row(effect: CloseMatch, server_name: str) -> dict[str, Any]:
     record = effect.record
     return make_summary_columns(record) | {
         "match": record.match,
@@ -137,7 +141,7 @@ def _make_closed_match_row(effect: CloseMatch, server: str) -> dict[str, Any]:
         "packed": pack_record(to_line(record)),
         "whole": False,
         "played": compute_match_digest(record) if effect.rated else None,
-        "server": server,
+        "server": server_name,
     }
 
 

@@ -21,7 +21,7 @@ from typing import TypeVar
 import anyio
 import sqlalchemy as sa
 
-from arena.clock import MONOTONIC, TimeSource
+from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.server.core.effects import DurableEffect
 from arena.server.core.inputs import RestoreMatches
 from arena.server.store import database, errors, lease
@@ -111,14 +111,14 @@ class Journal:
         """Return True while a commit is in progress."""
         return "commit" in self._pending_since
 
-    async def load(self, event: str | None) -> RestoreMatches:
+    async def load(self, event_name: str | None) -> RestoreMatches:
         """Return the stored state from which this server restarts.
 
-        event: event name under which matches of the server's open pool are stored; None to load neither events nor
+        event_name: event name under which matches of the server's open pool are stored; None to load neither events nor
             matches
 
         The state consists of the sessions of the server's bots, the matches whose results the bots may have missed,
-        and, unless `event` is None, the server's unfinished events (tournaments) and matches. The call settles a commit
+        and, unless `event_name` is None, the server's unfinished events (tournaments) and matches. The call settles a commit
         of unknown outcome: either its effects are in the returned state, or they are never stored.
 
         Raises StoreUnavailable if a retry may succeed, LeaseLost if another process has acquired the server's name, and
@@ -130,7 +130,7 @@ class Journal:
                     self._is_replacing_lease = True
                     await self._finish_replacing_lease()
                 self._in_doubt = False
-            return await load_restart_state(self.engine, self.lease.name, event)
+            return await load_restart_state(self.engine, self.lease.name, event_name)
         except Exception as error:
             raise self._record_failure(error) from error
 
@@ -230,7 +230,7 @@ async def open_journal(
     *,
     wait: bool = False,
     lease_seconds: float = LEASE_SECONDS,
-    clock: TimeSource = MONOTONIC,
+    clock: TimeSource = MONOTONIC_CLOCK,
     observe_seconds: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
     """Acquire the lease on a server's name, and yield the journal that writes under it. Release the lease at the end.

@@ -56,10 +56,10 @@ _STARTED_MATCHES_OF_PLAYER = _STARTED_MATCHES.where(
 )
 
 
-async def load_events_of_match(engine: Engine, match: str) -> list[TimedEvent]:
+async def load_events_of_match(engine: Engine, match_id: str) -> list[TimedEvent]:
     """Return the events of a match, in order; an empty list for an unknown or an imported match."""
     async with database.open_query_connection(engine) as connection:
-        return (await read_events_by_match(connection, [match])).get(match, [])
+        return (await read_events_by_match(connection, [match_id])).get(match_id, [])
 
 
 def unpack_events(packed: bytes) -> list[TimedEvent]:

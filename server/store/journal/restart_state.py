@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.games.core import GameError
 from arena.match.terms import from_json
-from arena.server.core.bot import RECENT_RESULT_NS
+from arena.server.core.bot import MAX_RESENT_RESULT_AGE_NS
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.store import database, errors
 from arena.server.store.database import Engine
@@ -19,29 +19,29 @@ from arena.server.store.journal.reader import read_events_by_match
 from arena.server.store.schema import matches, sessions
 
 
-async def load_restart_state(engine: Engine, server: str, event: str | None) -> RestoreMatches:
+async def load_restart_state(engine: Engine, server_name: str, event_name: str | None) -> RestoreMatches:
     """Return the state from which a server restarts.
 
     The state consists of the sessions of the server's bots, the recent matches whose results the bots may have missed,
-    and, unless `event` is None, the server's unfinished events (tournaments) and matches.
+    and, unless `event_name` is None, the server's unfinished events (tournaments) and matches.
 
-    server: name of the server; empty for the server without a name
-    event: event name under which matches of the server's open pool are stored; None to load neither events nor matches
+    server_name: name of the server; empty for the server without a name
+    event_name: event name under which matches of the server's open pool are stored; None to load neither events nor matches
 
     Raises StoreError if a match is of an unknown game.
     """
-    query = sa.select(matches).where(matches.c.server == server, matches.c.finished.is_(None))
+    query = sa.select(matches).where(matches.c.server == server_name, matches.c.finished.is_(None))
     query = query.order_by(matches.c.started, matches.c.number)
     async with database.open_query_connection(engine) as connection:
-        events = [] if event is None else await read_events(connection, server)
+        events = [] if event_name is None else await read_events(connection, server_name)
         query = query.where(
-            matches.c.event.in_([event, *(stored_event.state.plan.event for stored_event in events)])
+            matches.c.event.in_([event_name, *(stored_event.state.plan.event for stored_event in events)])
         )
-        rows = [] if event is None else (await connection.execute(query)).all()
+        rows = [] if event_name is None else (await connection.execute(query)).all()
         events_by_match = await read_events_by_match(connection, [row.match for row in rows])
-        session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server))
+        session_rows = await connection.execute(sa.select(sessions).where(sessions.c.server == server_name))
         secret_hashes = {row.name: bytes.fromhex(row.hash) for row in session_rows}
-        recent_matches = await _read_recent_match_ids(connection, server, secret_hashes)
+        recent_matches = await _read_recent_match_ids(connection, server_name, secret_hashes)
     unfinished_matches = []
     for row in rows:
         try:
@@ -55,20 +55,20 @@ async def load_restart_state(engine: Engine, server: str, event: str | None) -> 
 
 
 async def _read_recent_match_ids(
-    connection: AsyncConnection, server: str, names: Container[str]
+    connection: AsyncConnection, server_name: str, names: Container[str]
 ) -> dict[str, list[str]]:
     """Return the ids of the latest matches that each bot of `names` played on a server, by bot.
 
-    These are the matches that ended at most RECENT_RESULT_NS before the end of the server's last match.
+    These are the matches that ended at most MAX_RESENT_RESULT_AGE_NS before the end of the server's last match.
     """
-    is_on_server = matches.c.server == server
+    is_on_server = matches.c.server == server_name
     last_end = (
         await connection.execute(sa.select(sa.func.max(matches.c.finished)).where(is_on_server))
     ).scalar()
     if last_end is None:
         return {}
     oldest_time = database.format_timestamp(
-        datetime.fromisoformat(last_end) - timedelta(microseconds=RECENT_RESULT_NS / 1000)
+        datetime.fromisoformat(last_end) - timedelta(microseconds=MAX_RESENT_RESULT_AGE_NS / 1000)
     )
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)
     matches_by_bot: dict[str, list[str]] = {}

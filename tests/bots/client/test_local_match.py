@@ -7,12 +7,12 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Thinking
 from arena.bots.client.local_match import LocalMatch
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.games.core import IllegalMove, Player
 from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.match.replay import verify_record
-from arena.protocol.adjudication import DEFAULT_RULES
+from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 from arena.protocol.codes import EndReason
 from arena.protocol.engines import EngineInfo, Engines
 from arena.protocol.record import from_line, to_line
@@ -117,7 +117,7 @@ def test_undo_gives_the_time_back() -> None:
 
 def test_nobody_loses_on_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        MONOTONIC, "now_ns", count(step=60 * 10**9).__next__
+        MONOTONIC_CLOCK, "now_ns", count(step=60 * 10**9).__next__
     )  # each reading is a minute later
     match, bot = local(tc="10+1")
     for cell in (0, 1):
@@ -186,13 +186,13 @@ def wander(match: LocalMatch) -> None:
 
 
 def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken_back() -> None:
-    match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE), adjudication=DEFAULT_RULES)
+    match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE), adjudication=DEFAULT_ADJUDICATION)
     wander(match)
     assert match.result is not None
     assert match.result.is_by_repetition
     record = from_line(to_line(match.to_record()))
-    assert record.adjudication == DEFAULT_RULES
-    assert verify_record(record).plies == len(match.moves) < 40
+    assert record.adjudication == DEFAULT_ADJUDICATION
+    assert verify_record(record).ply_count == len(match.moves) < 40
     assert match.undo()
     assert match.moves == [tuple(each.move) for each in record.moves[: len(match.moves)]]
     wander(match)

@@ -65,7 +65,7 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     assert kept.engines == Engines(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
     assert code == 0
     (kept,) = read_records(record)
-    assert verify_record(kept).plies == 2
+    assert verify_record(kept).ply_count == 2
     assert (kept.result.winner, kept.result.reason) == ("minnie", EndReason.RESIGNATION)
     assert (kept.players.maxie, kept.players.minnie) == ("you", "greedy")
 

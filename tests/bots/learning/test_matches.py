@@ -71,7 +71,7 @@ def test_a_match_follows_the_rules_and_its_record_can_be_verified() -> None:
     record = play_match(Noted, Noted, "tictactoe")
     assert [each.move for each in record.moves] == [0, 1, 2, 3, 4, 5, 6]
     assert (record.result.winner, record.result.reason) == ("maxie", EndReason.LINE)
-    assert verify_record(record).plies == 7
+    assert verify_record(record).ply_count == 7
     assert [bot.calls for bot in made] == [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 7]]
 
 
@@ -99,7 +99,7 @@ def test_a_player_that_moves_again_is_asked_again() -> None:
     env = make(str(EXAMPLES / "dots.py"))
     record = play_match("random", "greedy", env)
     assert len(record.moves) == 12
-    assert verify_record(record).plies == 12
+    assert verify_record(record).ply_count == 12
 
 
 def test_engines_play_from_the_opening_of_a_seed() -> None:

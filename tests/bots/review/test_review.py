@@ -83,7 +83,7 @@ def test_the_loss_of_a_move_equals_that_by_plain_minimax(
     game = make_game_on_map(name, map_)
     match = by_chance(game, seed, 12)
     judged = list(review_moves(match, FixedDepthAnalyst(game, algorithm)))
-    assert [each.ply for each in judged] == list(range(match.plies))
+    assert [each.ply for each in judged] == list(range(match.ply_count))
     for each in judged:
         position, after = match.positions[each.ply : each.ply + 2]
         sign = game.player(position).sign

@@ -8,7 +8,12 @@ import pytest
 
 from arena.protocol.messages import Move
 from arena.server.cluster.edge_link import MAX_RESEND_AGE_NS, MAX_RESENT_MESSAGES
-from arena.server.cluster.frames import HEARTBEAT_NS, MAX_SILENCE_NS, make_core_subject, make_edge_subject
+from arena.server.cluster.frames import (
+    HEARTBEAT_INTERVAL_NS,
+    MAX_SILENCE_BEFORE_LOSS_NS,
+    make_core_subject,
+    make_edge_subject,
+)
 from arena.server.core.inputs import EdgeResynced, MessageReceived, TurnSent
 from arena.server.ports import RequestResync
 from testkit.simulation.bus import SimulatedExchange
@@ -111,7 +116,7 @@ def test_a_silent_edge_counts_as_lost_until_it_is_heard_again(exchange: Simulate
     other = RecordingEdge(exchange, 6)
     exchange.world.run_for(SECOND)
     exchange.cut.add("edge 5")
-    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     assert core.detached_edges == [5]
     assert client not in core.clients
     assert other.is_synced()
@@ -129,7 +134,7 @@ def test_a_core_without_the_bus_stops_leading_and_detaches_no_edge(
 ) -> None:
     edge, core, client = synced_pair(exchange)
     exchange.cut.add("core 1")
-    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     assert core.link.loss_reason == "the bus is unavailable"
     assert not core.detached_edges
     new = RecordingCore(exchange, fencing_token=2)
@@ -141,7 +146,7 @@ def test_a_core_without_the_bus_stops_leading_and_detaches_no_edge(
 def test_messages_held_for_a_core_are_limited_in_number_and_age(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     core.process.kill()
-    exchange.world.run_for(MAX_SILENCE_NS + 2 * HEARTBEAT_NS)
+    exchange.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     edge.send_status(client, 1)
     exchange.world.run_for(MAX_RESEND_AGE_NS)
     for number in range(MAX_RESENT_MESSAGES + 10):
@@ -160,7 +165,7 @@ def test_a_list_of_messages_larger_than_a_frame_is_split(exchange: SimulatedExch
     carried = exchange.carried
     core.process.kill()
     new = RecordingCore(exchange, fencing_token=2)
-    exchange.world.run_for(HEARTBEAT_NS + 10 * MS)
+    exchange.world.run_for(HEARTBEAT_INTERVAL_NS + 10 * MS)
     (here,) = new.of(EdgeResynced)
     assert len(here.clients) == 12_001
     assert new.clients == core.clients
@@ -186,8 +191,8 @@ def test_a_rebuilt_core_gets_the_clients_and_recent_messages_of_each_edge_again(
 def test_invalid_frames_are_dropped(exchange: SimulatedExchange) -> None:
     edge, core, client = synced_pair(exchange)
     for noise in (b"", b"\x00", b"\x96\x01\x01\x01\x00\xc2\xc4\x01\xff", bytes(range(256))):
-        edge.link.receive(noise)
-        core.link.receive(noise)
+        edge.link.receive_frame(noise)
+        core.link.receive_frame(noise)
     exchange.world.run_for(SECOND)
     assert edge.is_synced()
     assert client in core.clients

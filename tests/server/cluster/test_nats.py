@@ -18,7 +18,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from arena.server.cluster import nats
-from arena.server.cluster.bus import MAX_PAYLOAD, BusError
+from arena.server.cluster.bus import MAX_PAYLOAD_BYTES, BusError
 from arena.server.cluster.nats import MAX_QUEUED_BYTES, NatsBus, open_nats
 from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer, run_nats
@@ -142,7 +142,7 @@ def test_a_connection_that_is_reset_while_messages_are_sent_is_replaced(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Servers run on uvloop, which raises other exceptions for a lost connection than asyncio's own event loop."""
-    monkeypatch.setattr(nats, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(nats, "RECONNECT_PAUSE_SECONDS", 0.01)
     anyio.run(reset_during_flood, backend_options={"use_uvloop": True})
     gc.collect()  # asyncio logs the exception of a task that nobody awaits once the task is removed
     assert [each.getMessage() for each in caplog.records if each.levelname == "ERROR"] == []
@@ -292,7 +292,7 @@ async def test_nats_admits_the_right_credentials_and_rejects_wrong_ones(
 async def test_a_nats_with_a_small_message_limit_is_refused() -> None:
     async with nats_server(max_payload=1000) as server:
         assert (await refusal(server.url)).endswith(
-            f": it accepts only messages of up to 1000 bytes; set its max_payload to {MAX_PAYLOAD}"
+            f": it accepts only messages of up to 1000 bytes; set its max_payload to {MAX_PAYLOAD_BYTES}"
         )
 
 

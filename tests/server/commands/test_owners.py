@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Hello, Standing, Start, Status
 from arena.server import host as hosts
-from arena.server.core.settings import OPEN_EVENT
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import renaming
@@ -166,7 +166,7 @@ async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_eve
     async def entries() -> str:
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
-    async with open_host(make_private_host_settings(database=database), resumed_event=OPEN_EVENT):
+    async with open_host(make_private_host_settings(database=database), resumed_event=OPEN_PLAY_EVENT_NAME):
         words = ("--at", "Fri 20:00", "--every", "week", "--invite", "anna,bert")
         await command("event", "new", "weekly", *words)
         for name in ("anna", "bert"):

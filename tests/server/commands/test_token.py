@@ -33,7 +33,9 @@ def test_a_bot_connects_with_a_created_token(database: str) -> None:
             )
             known = await load_accounts(engine, "", ["my bot"])
             hello = Hello("my bot", token=token, role="spectator")
-            return authenticator.authenticate(AdmissionRequest(1, hello, "192.0.2.1"), known["my bot"]).role
+            return authenticator.authenticate_client(
+                AdmissionRequest(1, hello, "192.0.2.1"), known["my bot"]
+            ).role
 
     assert anyio.run(check, out.strip()) == "spectator"
     code, rotated, _ = arena("token", "rotate", "my bot", "--db", database)

@@ -23,7 +23,7 @@ from arena.protocol.messages import (
     View,
     Welcome,
 )
-from arena.protocol.moves import MovesSoFar
+from arena.protocol.moves import MovesSnapshot
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
@@ -39,7 +39,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    EDGE_SHIFT,
+    CLIENT_BITS_BELOW_EDGE_NUMBER,
     ClientAdmitted,
     ClientDisconnected,
     Input,
@@ -67,7 +67,7 @@ Message = TypeVar("Message", bound=ServerMessage)
 
 def _encode_value(value: object) -> object:
     """Return a value of an effect in a form that msgspec can encode."""
-    return list(value) if isinstance(value, MovesSoFar) else encode_game(value)  # type: ignore[arg-type]
+    return list(value) if isinstance(value, MovesSnapshot) else encode_game(value)  # type: ignore[arg-type]
 
 
 def encode_effects(effects: list[Effect]) -> bytes:
@@ -154,7 +154,10 @@ class Arena:
                     self.peers[client].closed = effect
                 case PublishToTopic(_, message, edges):
                     for peer in self.peers.values():
-                        if peer.client >> EDGE_SHIFT in edges and effect.topic in followed_topics(peer):
+                        if (
+                            peer.client >> CLIENT_BITS_BELOW_EDGE_NUMBER in edges
+                            and effect.topic in followed_topics(peer)
+                        ):
                             peer.received.append(message)
         if self.reports_turns:
             for effect in effects:
@@ -175,7 +178,7 @@ class Arena:
         """Connect a client by its hello or its name. `changes`: other fields of `ClientAdmitted`."""
         hello = Hello(hello, pool=self.settings.pool is not None) if isinstance(hello, str) else hello
         self.client_count += 1
-        client = edge << EDGE_SHIFT | self.client_count
+        client = edge << CLIENT_BITS_BELOW_EDGE_NUMBER | self.client_count
         peer = self.peers[client] = Peer(self, client, hello)
         admission = ClientAdmitted(
             client, hello, "192.0.2.1", owner or hello.name, f"secret {self.client_count}", hello.role
@@ -215,7 +218,7 @@ class Arena:
 
     def view(self, match: str) -> View:
         """Return the view that a spectator of a match would get now."""
-        return self.core._matches.rooms[match].public_view.make_view(self.now)
+        return self.core._matches.rooms[match].public_view.make_view_message(self.now)
 
     def unfinished(self) -> list[UnfinishedMatch]:
         """Return the matches without a record, as the store has them."""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.calendar import (
     BadStartTime,
-    find_last_time_until,
+    find_last_occurrence_until,
     find_next_start_time,
-    make_event_name,
+    make_series_event_name,
     plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, Recurrence
@@ -43,7 +43,7 @@ def test_the_next_start_time_is_the_first_at_which_local_clocks_show_it(
 @example(unix("2026-10-25T19:00"), "Europe/Berlin", "")  # this day has 25 hours
 def test_the_last_time_is_directly_before_the_next_time(before: int, zone: str, day: str) -> None:
     at = f"{day}20:00"
-    found = find_last_time_until(at, zone, before)
+    found = find_last_occurrence_until(at, zone, before)
     assert found <= before < find_next_start_time(at, zone, found)
     local = datetime.fromtimestamp(found, ZoneInfo(zone))
     assert (local.hour, local.minute) == (20, 0)
@@ -52,7 +52,7 @@ def test_the_last_time_is_directly_before_the_next_time(before: int, zone: str, 
 def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> EventPlan:
     """Return the plan of an event that repeats. `begins` and `closes` are Unix times in seconds."""
     return EventPlan(
-        event=make_event_name(series, again, begins),
+        event=make_series_event_name(series, again, begins),
         uid="7",
         series=series,
         start_time=begins,
@@ -66,7 +66,7 @@ def plan_repeated(series: str, again: Recurrence, begins: int, closes: int) -> E
 def test_a_weekly_event_keeps_its_local_hour_when_daylight_saving_ends() -> None:
     again = Recurrence("Fri 20:00", "19:55", "Europe/Berlin", 7)
     begins = unix("2026-10-23T18:00")
-    closes = find_last_time_until(again.closing_time, again.zone, begins)
+    closes = find_last_occurrence_until(again.closing_time, again.zone, begins)
     plan = plan_repeated("weekly", again, begins, closes)
     names, times, shut, uids = [], [], [], set()
     for _ in range(3):

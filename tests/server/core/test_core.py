@@ -54,7 +54,7 @@ from arena.server.core.inputs import (
     get_edge_number,
 )
 from arena.server.core.limits import HostLimits
-from arena.server.core.rate_limit import MAX_KEYS, RateLimit
+from arena.server.core.rate_limit import MAX_RATE_LIMITED_KEYS, RateLimit
 from arena.server.core.settings import HouseEngine
 from tests.properties import examples
 from tests.server.core.arena import (
@@ -299,9 +299,9 @@ def test_limits_are_obeyed_and_replaying_the_journal_gives_every_record(
             assert len(bot.matches) <= 2, "more matches than the host allows"
             assert bot.quota is None or bot.quota >= 0
         matchmaker = vars(arena.core)["_matchmaker"]
-        matchmaker.update_waiting()
-        waiting = {bot.name for bot in lobby.bots.values() if matchmaker._should_wait(bot)}
-        assert set(matchmaker.waiting_names) == waiting, (
+        matchmaker.update_waiting_bots()
+        waiting = {bot.name for bot in lobby.bots.values() if matchmaker._should_wait_for_pairing(bot)}
+        assert set(matchmaker.waiting_bot_names) == waiting, (
             "the incremental list equals a full check of all bots"
         )
     finish(script)
@@ -389,14 +389,14 @@ def test_deadlines_behave_like_a_plain_dictionary(steps: list[tuple[str, int, in
     for action, number, at in steps:
         name = str(number)
         if action == "schedule":
-            deadlines.schedule(("bot", name), at)
+            deadlines.schedule_check(("bot", name), at)
             known[name] = min(at, known.get(name, at))
         elif action == "cancel":
-            deadlines.cancel(("bot", name))
+            deadlines.cancel_check(("bot", name))
             known.pop(name, None)
         else:
             due = sorted((when, each) for each, when in known.items() if when <= at)
-            assert deadlines.pop_due(at) == [("bot", each) for _, each in due]
+            assert deadlines.pop_due_keys(at) == [("bot", each) for _, each in due]
             known = {each: when for each, when in known.items() if when > at}
         assert deadlines.next_check_time == min(known.values(), default=None)
         assert len(deadlines) == len(known)
@@ -405,8 +405,8 @@ def test_deadlines_behave_like_a_plain_dictionary(steps: list[tuple[str, int, in
 def test_cancelled_deadlines_take_no_memory() -> None:
     deadlines = Deadlines()
     for number in range(10_000):
-        deadlines.schedule(("match", str(number)), number)
-        deadlines.cancel(("match", str(number)))
+        deadlines.schedule_check(("match", str(number)), number)
+        deadlines.cancel_check(("match", str(number)))
     assert len(vars(deadlines)["_heap"]) < 200
 
 
@@ -417,29 +417,29 @@ def test_a_rate_limit_allows_its_burst_then_its_rate_and_returns_the_time_to_wai
     limit, now, spent = RateLimit(400), 0.0, Counter[str]()
     for key, cost, gap in events:
         now += gap
-        if wait := limit.try_spend(key, cost, now):
+        if wait := limit.try_charge(key, cost, now):
             now += wait
-            assert limit.try_spend(key, cost, now) == 0
+            assert limit.try_charge(key, cost, now) == 0
         assert spent[key] + min(cost, 400) <= now + 400
         spent[key] += cost
 
 
 def test_a_rate_limit_forgets_the_least_recently_used_keys() -> None:
     limit = RateLimit(400)
-    assert limit.try_spend("first", 400, 0) == 0
-    for number in range(MAX_KEYS):
-        assert limit.try_spend(f"key {number}", 1, 0) == 0
-        assert number or limit.try_spend("first", 400, 0) == 400
-    assert limit.try_spend("first", 400, 0) == 0
+    assert limit.try_charge("first", 400, 0) == 0
+    for number in range(MAX_RATE_LIMITED_KEYS):
+        assert limit.try_charge(f"key {number}", 1, 0) == 0
+        assert number or limit.try_charge("first", 400, 0) == 400
+    assert limit.try_charge("first", 400, 0) == 0
 
 
 def test_random_ids_of_one_seed_repeat_and_differ_from_each_other() -> None:
     draws, again = RandomIds(b"seed"), RandomIds(b"seed")
-    ids = [draws.next_hex() for _ in range(1000)]
-    assert ids == [again.next_hex() for _ in range(1000)]
+    ids = [draws.make_next_hex_id() for _ in range(1000)]
+    assert ids == [again.make_next_hex_id() for _ in range(1000)]
     assert len(set(ids)) == 1000
     assert {len(each) for each in ids} == {32}
-    assert RandomIds(b"other").next_hex() not in ids
+    assert RandomIds(b"other").make_next_hex_id() not in ids
 
 
 @pytest.mark.parametrize("watched", [False, True])

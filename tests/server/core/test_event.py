@@ -65,7 +65,7 @@ def finish_match(event: Event, done: Done, lost: set[str]) -> None:
 def restore_event(event: Event, done: Done) -> Event:
     """Return the event as a restarted server restores it."""
     again = Event(StoredEvent(event.state, dict(done)))
-    again.adopt_matches(
+    again.adopt_matches_in_progress(
         {match: Players(each.maxie, each.minnie) for match, each in event.matches_in_progress.items()}
     )
     assert [again.find_rank(bot) for bot in event.state.bots] == [
@@ -86,12 +86,12 @@ def play(event: Event, dice: Random, *, kills: float, lost: set[str], leave: dic
         busy = {bot for each in event.matches_in_progress.values() for bot in (each.maxie, each.minnie)}
         free = [each for each in event.list_due_matches() if busy.isdisjoint((each.maxie, each.minnie))]
         if free and (not event.matches_in_progress or dice.random() < 0.5):
-            event.start_match(free[0])
+            event.record_match_start(free[0])
             continue
         finish_match(event, done, lost)
         for bot in (leave.pop(len(done), ""),):
             if bot:
-                event.leave(bot)
+                event.withdraw_entered_bot(bot)
     return done
 
 
@@ -99,8 +99,8 @@ def begin_event(format: str, bots: int, **changes: object) -> Event:
     event = Event(StoredEvent(EventState(plan(format, **changes)), {}))
     names = [f"b{number}" for number in range(bots)]
     for name in names:
-        event.enter(name, 1500)
-    event.begin(names)
+        event.enter_bot(name, 1500)
+    event.begin_with_bots(names)
     return event
 
 
@@ -129,11 +129,11 @@ def test_a_late_entry_to_a_swiss_event_is_paired_from_the_next_round_on(
         event, dice, done = begin_event("swiss", bots, rounds=5), Random(seed), Done()
         while not event.is_finished:
             if len(done) == when and "late" not in event.state.bots:
-                event.enter("late", 1500)
+                event.enter_bot("late", 1500)
             if dice.random() < kills:
                 event = restore_event(event, done)
             for each in event.list_due_matches():
-                event.start_match(each)
+                event.record_match_start(each)
             finish_match(event, done, set())
         return done
 
@@ -163,7 +163,7 @@ def test_the_first_bot_of_a_gauntlet_never_leads_if_it_loses_all_matches() -> No
     for finished in range(1, 8):
         for _ in range(2):
             pairing = next(each for each in event.list_due_matches() if "b1" in (each.maxie, each.minnie))
-            match = event.start_match(pairing)
+            match = event.record_match_start(pairing)
             event.record_result(match, Result("maxie" if pairing.maxie == "b1" else "minnie", EndReason.LINE))
         assert [event.find_rank(bot) for bot in ("b1", "b0", "b2")] == [(1, 2 * finished), (2, 0), (3, 0)]
 
@@ -171,7 +171,7 @@ def test_the_first_bot_of_a_gauntlet_never_leads_if_it_loses_all_matches() -> No
 def test_the_current_round_of_a_knockout_is_the_last_with_all_pairs_known() -> None:
     event = begin_event("knockout", 4)
     while due := [each for each in event.list_due_matches() if "b0" in (each.maxie, each.minnie)]:
-        event.start_match(due[0])
+        event.record_match_start(due[0])
         (match,) = event.matches_in_progress
         event.record_result(match, Result("maxie" if due[0].maxie == "b0" else "minnie", EndReason.LINE))
     assert (event.current_round, event.pairs_of_round) == (1, (("b0", "b3"), ("b1", "b2")))
@@ -181,20 +181,20 @@ def test_only_the_host_can_enter_a_bot_again_that_the_host_withdrew() -> None:
     for running in (False, True):
         event = Event(StoredEvent(EventState(plan("swiss")), {}))
         for name in ("anna", "bert", "carl"):
-            event.enter(name, 1500)
+            event.enter_bot(name, 1500)
         if running:
-            event.begin(["anna", "bert", "carl"])
-        event.leave("carl", by_host_or_owner=True)
+            event.begin_with_bots(["anna", "bert", "carl"])
+        event.withdraw_entered_bot("carl", by_host_or_owner=True)
         with pytest.raises(
             EventRefused,
             match="'carl' was withdrawn from cup: only the host or the bot's owner can enter it again",
         ):
-            event.enter("carl", 1500)
+            event.enter_bot("carl", 1500)
         assert not event.state.has_entered("carl")
-        event.enter("carl", 1500, by_host_or_owner=True)
+        event.enter_bot("carl", 1500, by_host_or_owner=True)
         assert event.state.has_entered("carl")
-        event.leave("carl")
-        event.enter("carl", 1500)
+        event.withdraw_entered_bot("carl")
+        event.enter_bot("carl", 1500)
         assert (event.state.has_entered("carl"), event.state.excluded) == (True, ())
 
 
@@ -204,7 +204,7 @@ def test_a_bot_that_plays_one_match_of_an_encounter_is_not_withdrawn() -> None:
         event = begin_event(format, 2, rounds=4, games=(START, START))
         while not event.is_finished:
             for each in event.list_due_matches():
-                match = event.start_match(each)
+                match = event.record_match_start(each)
                 late = {"b1"} if each.pair.start == 0 else set()
                 event.record_result(match, outcome(match, each, late))
         assert event.state.withdrawn == ()
@@ -214,7 +214,7 @@ def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
     def refusal(bot: str, rating: float, **changes: object) -> str:
         event = Event(StoredEvent(EventState(plan("swiss", **changes)), {}))
         with pytest.raises(EventRefused) as refused:
-            event.enter(bot, rating)
+            event.enter_bot(bot, rating)
         return str(refused.value)
 
     assert (
@@ -231,19 +231,19 @@ def test_an_event_refuses_entries_and_actions_with_the_reason() -> None:
     )
     event = begin_event("knockout", 2)
     with pytest.raises(EventRefused, match="a knockout accepts no late entries"):
-        event.enter("late", 1500)
+        event.enter_bot("late", 1500)
     event.change_phase("pause")
     with pytest.raises(EventRefused, match="cannot pause cup: it is paused"):
         event.change_phase("pause")
     with pytest.raises(
         EventRefused, match="'late' cannot leave cup: it has not entered, or the event is over"
     ):
-        event.leave("late")
+        event.withdraw_entered_bot("late")
     event.change_phase("cancel")
     with pytest.raises(EventRefused, match="'b0' cannot leave cup"):
-        event.leave("b0")
+        event.withdraw_entered_bot("b0")
     with pytest.raises(EventRefused, match="cup accepts no more entries: it is cancelled"):
-        event.enter("late", 1500)
+        event.enter_bot("late", 1500)
 
 
 def test_an_event_of_the_format_arena_pairs_free_bots_also_after_restarts() -> None:
@@ -253,7 +253,7 @@ def test_an_event_of_the_format_arena_pairs_free_bots_also_after_restarts() -> N
         busy = {bot for each in event.matches_in_progress.values() for bot in (each.maxie, each.minnie)}
         free = [bot for bot in event.state.bots if bot not in busy]
         for pairing in event.choose_matches(free, get_rating=lambda _: 1500.0, may_meet=lambda _a, _b: True):
-            assert event.start_match(pairing) not in done
+            assert event.record_match_start(pairing) not in done
             met[frozenset((pairing.maxie, pairing.minnie))] += 1
         match = min(event.matches_in_progress)
         each = event.matches_in_progress[match]

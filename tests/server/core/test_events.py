@@ -37,7 +37,7 @@ from arena.server.core.effects import (
     SaveEvent,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence, StoredEvent
-from arena.server.core.events import NO_SHOW_NS
+from arena.server.core.events import MAX_WAIT_FOR_ABSENT_BOT_NS
 from arena.server.core.inputs import (
     AnnounceEvent,
     ControlEvent,
@@ -47,11 +47,11 @@ from arena.server.core.inputs import (
     RenameEntry,
     RestoreMatches,
 )
-from arena.server.core.settings import OPEN_EVENT, HouseEngine, PoolGame
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, HouseEngine, PoolGame
 from tests.server.core.arena import FAST, MS, POOL, Arena, Peer, play_until_quiet
 from tests.server.matches import game_of
 
-PATIENCE_MS = NO_SHOW_NS // MS
+PATIENCE_MS = MAX_WAIT_FOR_ABSENT_BOT_NS // MS
 ONE_OWNER = (Players("anna", "bert"), Players("bert", "anna"))
 START = PoolGame(game_of(), FAST)
 WEEKLY = Recurrence("Fri 20:00", "", "UTC", 7)
@@ -404,7 +404,7 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
     arena.wait(60_100 - arena.now // MS)
     assert get_stored_state(arena).phase == "running"
     before = arena.of(OpenMatch)
-    assert [each.terms.event for each in before[-2:]] == [OPEN_EVENT, OPEN_EVENT]
+    assert [each.terms.event for each in before[-2:]] == [OPEN_PLAY_EVENT_NAME, OPEN_PLAY_EVENT_NAME]
     play_until_quiet(arena, only=list_match_bots(arena)[-1])
     arena.wait(500)
     assert arena.of(OpenMatch) == before, "both bots wait for their opponents in the event"

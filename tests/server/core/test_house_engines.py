@@ -35,13 +35,13 @@ from arena.server.core.effects import StartHouseEngine
 from arena.server.core.guests import (
     GUEST_REQUEST_BURST,
     GUEST_START_BURST,
-    SLOTS_PER_ADDRESS,
+    MAX_GUEST_MATCHES_PER_ADDRESS,
     find_guest_refusal_reason,
 )
-from arena.server.core.house_engines import MAX_BOT_TOTAL_MS
-from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseQueue, Requester
+from arena.server.core.house_engines import MAX_THINKING_MS_AGAINST_HOUSE
+from arena.server.core.house_queue import MAX_QUEUED_CHALLENGES, HouseQueue, SlotRequester
 from arena.server.core.inputs import BotCrashed, HouseEngineFailed, StartDraining
-from arena.server.core.settings import MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame
+from arena.server.core.settings import MAX_MATCHES_PER_HOUSE_ENGINE, HouseEngine, Pool, PoolGame
 from tests.server.core.arena import TICTACTOE, Arena, Peer
 
 HOUSE = "house-greedy"
@@ -54,7 +54,7 @@ def arena_with_house(**settings: Any) -> Arena:
 
 
 def connect_engine(arena: Arena) -> Peer:
-    return arena.connect(Hello(HOUSE, matches=MATCHES_PER_HOUSE_ENGINE, pool=False), local=True)
+    return arena.connect(Hello(HOUSE, matches=MAX_MATCHES_PER_HOUSE_ENGINE, pool=False), local=True)
 
 
 def connect_guest(arena: Arena, number: int, address: str) -> Peer:
@@ -66,7 +66,7 @@ def connect_guest(arena: Arena, number: int, address: str) -> Peer:
 ENGINE_SLOTS = {"a": 4, "b": 4}
 TOTAL_SLOTS = sum(ENGINE_SLOTS.values())
 requesters = st.builds(
-    Requester, st.sampled_from([f"192.0.2.{number}" for number in range(5)]), st.booleans()
+    SlotRequester, st.sampled_from([f"192.0.2.{number}" for number in range(5)]), st.booleans()
 )
 
 
@@ -74,8 +74,8 @@ def always_may_begin(_challenge: str) -> bool:
     return True
 
 
-def make_guest_requester(number: int) -> Requester:
-    return Requester(f"192.0.2.{number}", is_guest=True)
+def make_guest_requester(number: int) -> SlotRequester:
+    return SlotRequester(f"192.0.2.{number}", is_guest=True)
 
 
 @given(
@@ -88,25 +88,25 @@ def make_guest_requester(number: int) -> Requester:
     )
 )
 def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
-    steps: list[tuple[str, Requester | int, str | None]],
+    steps: list[tuple[str, SlotRequester | int, str | None]],
 ) -> None:
     queue = HouseQueue()
-    requests: dict[str, tuple[str, Requester]] = {}
+    requests: dict[str, tuple[str, SlotRequester]] = {}
     waiting: set[str] = set()
     running: set[str] = set()
     for number, (what, who, bot) in enumerate(steps):
-        if isinstance(who, Requester) and bot is not None:
+        if isinstance(who, SlotRequester) and bot is not None:
             requests[f"c{number}"] = bot, who
             waiting.add(f"c{number}")
-            assert queue.enqueue(f"c{number}", bot, who) is None
+            assert queue.enqueue_challenge(f"c{number}", bot, who) is None
         elif isinstance(who, int) and running:
             gone = sorted(running)[who % len(running)]
             running.remove(gone)
             if what == "requeued":
-                queue.requeue(gone, requests[gone][0])
+                queue.requeue_challenge(gone, requests[gone][0])
                 waiting.add(gone)
             else:
-                queue.remove(gone)
+                queue.forget_challenge_or_match(gone)
         busy = Counter(requests[each][0] for each in running)
         free = {each: ENGINE_SLOTS[each] - busy[each] for each in ENGINE_SLOTS}
         for challenge, offered_to in queue.pop_next_offers(TOTAL_SLOTS, free, always_may_begin):
@@ -120,13 +120,14 @@ def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
         by_group = Counter(each.is_guest for _, each in requests_with_slot)
         assert all(count <= ENGINE_SLOTS[each] for each, count in by_bot.items())
         for each, count in by_requester.items():
-            assert count <= (SLOTS_PER_ADDRESS if each.is_guest else TOTAL_SLOTS // 2)
+            assert count <= (MAX_GUEST_MATCHES_PER_ADDRESS if each.is_guest else TOTAL_SLOTS // 2)
         assert max(by_group.values(), default=0) <= TOTAL_SLOTS * 3 // 4
         for challenge in waiting:
             to, each = requests[challenge]
             full = (
                 by_bot[to] == ENGINE_SLOTS[to]
-                or by_requester[each] == (SLOTS_PER_ADDRESS if each.is_guest else TOTAL_SLOTS // 2)
+                or by_requester[each]
+                == (MAX_GUEST_MATCHES_PER_ADDRESS if each.is_guest else TOTAL_SLOTS // 2)
                 or by_group[each.is_guest] == TOTAL_SLOTS * 3 // 4
             )
             assert full, f"{challenge} could have had a slot"
@@ -137,7 +138,7 @@ def test_no_requester_exceeds_its_share_and_no_slot_stays_empty_without_reason(
             assert places == list(range(1, len(places) + 1))
 
 
-@given(st.lists(st.integers(SLOTS_PER_ADDRESS, 30), min_size=2, max_size=6), st.integers(1, 4))
+@given(st.lists(st.integers(MAX_GUEST_MATCHES_PER_ADDRESS, 30), min_size=2, max_size=6), st.integers(1, 4))
 def test_owners_that_always_wait_are_served_equally_often(sizes: list[int], free: int) -> None:
     """Each owner has more waiting challenges than it may have slots."""
     queue = HouseQueue()
@@ -146,7 +147,7 @@ def test_owners_that_always_wait_are_served_equally_often(sizes: list[int], free
 
     def ask(address: int) -> None:
         numbers[address] += 1
-        queue.enqueue(f"{address} {numbers[address]}", "a", make_guest_requester(address))
+        queue.enqueue_challenge(f"{address} {numbers[address]}", "a", make_guest_requester(address))
 
     for address, size in enumerate(sizes):
         for _ in range(size):
@@ -155,16 +156,16 @@ def test_owners_that_always_wait_are_served_equally_often(sizes: list[int], free
         for challenge, _ in queue.pop_next_offers(2 * TOTAL_SLOTS, {"a": free}, always_may_begin):
             address = int(challenge.split()[0])
             served[address] += 1
-            queue.remove(challenge)
+            queue.forget_challenge_or_match(challenge)
             ask(address)
-    assert max(served.values()) - min(served[each] for each in numbers) <= SLOTS_PER_ADDRESS
+    assert max(served.values()) - min(served[each] for each in numbers) <= MAX_GUEST_MATCHES_PER_ADDRESS
 
 
 def test_a_newcomer_is_served_after_one_turn_of_an_owner_with_many_challenges() -> None:
     queue = HouseQueue()
     for number in range(50):
-        queue.enqueue(f"many {number}", "a", make_guest_requester(1))
-    queue.enqueue("one", "a", make_guest_requester(2))
+        queue.enqueue_challenge(f"many {number}", "a", make_guest_requester(1))
+    queue.enqueue_challenge("one", "a", make_guest_requester(2))
     assert queue.list_queue_places()["one"] == 2
     assert [challenge for challenge, _ in queue.pop_next_offers(TOTAL_SLOTS, {"a": 2}, always_may_begin)] == [
         "many 0",
@@ -175,8 +176,8 @@ def test_a_newcomer_is_served_after_one_turn_of_an_owner_with_many_challenges() 
 def test_a_full_queue_refuses_a_challenge_of_the_owner_with_most_challenges() -> None:
     queue = HouseQueue()
     for number in range(MAX_QUEUED_CHALLENGES):
-        assert queue.enqueue(f"many {number}", "a", make_guest_requester(1)) is None
-    assert queue.enqueue("one", "a", make_guest_requester(2)) == f"many {MAX_QUEUED_CHALLENGES - 1}"
+        assert queue.enqueue_challenge(f"many {number}", "a", make_guest_requester(1)) is None
+    assert queue.enqueue_challenge("one", "a", make_guest_requester(2)) == f"many {MAX_QUEUED_CHALLENGES - 1}"
 
 
 # in an arena
@@ -202,7 +203,7 @@ def test_a_waiting_challenger_is_sent_its_place_and_each_change() -> None:
     arena = arena_with_house()
     engine = connect_engine(arena)
     playing = []
-    for number in range(SLOTS_PER_ADDRESS):
+    for number in range(MAX_GUEST_MATCHES_PER_ADDRESS):
         peer = connect_guest(arena, number, "x")
         peer.send(VALID_GUEST_CHALLENGE)
         engine.send(Accept(engine.receive(Challenged).challenge))
@@ -228,12 +229,12 @@ def test_the_bots_of_one_owner_get_at_most_half_of_the_slots() -> None:
     engine = connect_engine(arena)
     peers = [
         arena.connect(f"bot {number}", owner=owner)
-        for number, owner in enumerate(["x"] * MATCHES_PER_HOUSE_ENGINE + ["y"])
+        for number, owner in enumerate(["x"] * MAX_MATCHES_PER_HOUSE_ENGINE + ["y"])
     ]
     for peer in peers:
         peer.send(VALID_CHALLENGE)
     names = [each.challenger for each in engine.all(Challenged)]
-    assert names == ["bot 0", "bot 1", f"bot {MATCHES_PER_HOUSE_ENGINE}"]
+    assert names == ["bot 0", "bot 1", f"bot {MAX_MATCHES_PER_HOUSE_ENGINE}"]
     assert [peers[number].receive(Queued).place for number in (2, 3)] == [1, 2]
 
 
@@ -255,7 +256,7 @@ def test_a_busy_challenger_is_passed_over_until_its_match_ends() -> None:
 def test_the_slot_of_a_withdrawn_challenge_goes_to_the_next(way: str) -> None:
     arena = arena_with_house()
     engine = connect_engine(arena)
-    peers = [connect_guest(arena, number, "x") for number in range(SLOTS_PER_ADDRESS + 1)]
+    peers = [connect_guest(arena, number, "x") for number in range(MAX_GUEST_MATCHES_PER_ADDRESS + 1)]
     for peer in peers:
         peer.send(VALID_GUEST_CHALLENGE)
     ids = [peer.receive(Challenged).challenge for peer in peers]
@@ -316,7 +317,7 @@ def test_a_match_against_a_house_engine_has_a_limit_on_total_thinking_time(is_gu
     match = peer.receive(Start).match
     for each in (peer, engine):
         each.send(Ready(match))
-    total = guests.MAX_GUEST_TOTAL_MS if is_guest else MAX_BOT_TOTAL_MS
+    total = guests.MAX_GUEST_TOTAL_MS if is_guest else MAX_THINKING_MS_AGAINST_HOUSE
     assert peer.receive(Turn).clocks.maxie_ms == min(total, longest.base_ms)
     assert arena.unfinished()[0].terms.total_ms == total
 

@@ -34,7 +34,12 @@ from arena.protocol.timecontrol import TimeControl
 from arena.rating.glicko import Rating
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
-from arena.server.core.matchmaker import DEFAULT_RATING, MAX_COMPARED_BOTS, RATING_STEP, choose_pairs
+from arena.server.core.matchmaker import (
+    MAX_COMPARED_BOTS,
+    RATING_DIFFERENCE_PER_EARLIER_MATCH,
+    RATING_OF_UNRATED_BOT,
+    choose_pairs,
+)
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import PoolGame
 from arena.server.core.turn_order import TurnOrder
@@ -59,7 +64,7 @@ def choose(
     """Call `choose_pairs`, by default for one pair, with all bots of one owner, equally rated and free to meet."""
     defaults: dict[str, Any] = {
         "get_owner": lambda _name: "",
-        "get_rating": lambda _name: DEFAULT_RATING,
+        "get_rating": lambda _name: RATING_OF_UNRATED_BOT,
         "may_meet": lambda _a, _b: True,
         "max_pairs": 1,
     }
@@ -80,7 +85,7 @@ def test_the_chosen_pair_has_met_least_often_among_the_waiting_bots(rounds: list
         assert met[frozenset(pair)] == min(met[frozenset(each)] for each in combinations(waiting, 2))
         met[frozenset(pair)] += 1
         maxies[pair] += 1
-        known.record_start(*pair)
+        known.record_match_start(*pair)
         assert abs(maxies[pair] - maxies[pair[::-1]]) <= 1
 
 
@@ -97,11 +102,11 @@ def test_several_pairs_chosen_at_once_are_those_chosen_one_by_one(
     known = history()
     for a, b in met:
         if a != b:
-            known.record_start(f"bot {a}", f"bot {b}")
+            known.record_match_start(f"bot {a}", f"bot {b}")
     choice = choose(names, known, TurnOrder(), get_rating=ratings.__getitem__, max_pairs=most)
     for pair in choice:
         assert choose(names, known, TurnOrder(), get_rating=ratings.__getitem__) == [pair]
-        known.record_start(*pair)
+        known.record_match_start(*pair)
         names = [name for name in names if name not in pair]
     assert len(choice) == min(most, len(ratings) // 2)
 
@@ -126,7 +131,7 @@ def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int
         choice = choose(waiting, known, turns, get_owner=owners.__getitem__, max_pairs=slots)
         served = [owners[name] for pair in choice for name in pair]
         for pair in choice:
-            known.record_start(*pair)
+            known.record_match_start(*pair)
             turns.record_turn(*(owners[name] for name in pair))
         for owner in set(owners.values()):
             waited[owner] = 0 if owner in served else waited[owner] + 1
@@ -134,11 +139,11 @@ def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int
 
 
 def test_bots_of_similar_rating_meet_first_but_not_forever() -> None:
-    ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_STEP, "c": 1510.0}
+    ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_DIFFERENCE_PER_EARLIER_MATCH, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
         (pair,) = choose(["a", "b", "c"], known, TurnOrder(), get_rating=ratings.__getitem__)
-        known.record_start(*pair)
+        known.record_match_start(*pair)
         chosen.append("".join(sorted(pair)))
     assert chosen[:3] == ["ac", "ac", "ac"]
     assert set(chosen[3:]) == {"bc", "ab"}
@@ -467,12 +472,12 @@ def test_waiting_bots_are_in_order_of_arrival_and_busy_bots_do_not_wait() -> Non
     connect_bots(arena, "carl", "dora")
     arena.handle(ApplySettings(replace(arena.settings, pool=replace(POOL, pause_ms=10**9))))
     matchmaker = vars(arena.core)["_matchmaker"]
-    matchmaker.update_waiting()
-    assert matchmaker.waiting_names == ["anna", "bert", "carl", "dora"]
+    matchmaker.update_waiting_bots()
+    assert matchmaker.waiting_bot_names == ["anna", "bert", "carl", "dora"]
     for _ in range(2):
         arena.request_match(anna, bert)
-    matchmaker.update_waiting()
-    assert matchmaker.waiting_names == ["carl", "dora"]
+    matchmaker.update_waiting_bots()
+    assert matchmaker.waiting_bot_names == ["carl", "dora"]
 
 
 def test_pool_matches_have_the_adjudication_rules_of_the_settings() -> None:

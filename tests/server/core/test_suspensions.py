@@ -6,8 +6,8 @@ import pytest
 
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.server.core.suspensions import (
-    EARLY_LOSS_PLIES,
-    MAX_FAILURES,
+    EARLY_RESIGNATION_PLY,
+    MAX_FAILURES_BEFORE_SUSPENSION,
     MAX_SUSPENSION_SECONDS,
     MIN_SUSPENSION_SECONDS,
     BotSuspensions,
@@ -22,17 +22,19 @@ def record_failures(
     """Record failures of the bot anna, and return the reason for its suspension; empty if it is not suspended."""
     why = ""
     for _ in range(times):
-        why = suspensions.record_result("anna", reason, is_loss=True, ply_count=EARLY_LOSS_PLIES, now=now)
+        why = suspensions.record_match_result(
+            "anna", reason, is_loss=True, ply_count=EARLY_RESIGNATION_PLY, now_ns=now
+        )
     return why
 
 
 def test_failures_in_a_row_suspend_a_bot_for_a_time_with_a_reason() -> None:
     suspensions = BotSuspensions()
-    assert record_failures(suspensions, MAX_FAILURES - 1) == ""
-    assert suspensions.find_suspension_end("anna") == 0
+    assert record_failures(suspensions, MAX_FAILURES_BEFORE_SUSPENSION - 1) == ""
+    assert suspensions.find_suspension_end_ns("anna") == 0
     assert "timeout" in record_failures(suspensions, 1)
     end = MIN_SUSPENSION_SECONDS * SECOND
-    assert suspensions.find_suspension_end("anna") == end
+    assert suspensions.find_suspension_end_ns("anna") == end
     assert suspensions.find_suspension_reason("anna", end - 1) != ""
     assert (
         suspensions.find_suspension_reason("anna", end) == suspensions.find_suspension_reason("bert", 0) == ""
@@ -50,44 +52,49 @@ def test_failures_in_a_row_suspend_a_bot_for_a_time_with_a_reason() -> None:
 )
 def test_a_match_without_forfeit_resets_the_failure_count(*, lost: bool, reason: EndReason) -> None:
     suspensions = BotSuspensions()
-    record_failures(suspensions, MAX_FAILURES - 1)
-    assert suspensions.record_result("anna", reason, is_loss=lost, ply_count=EARLY_LOSS_PLIES, now=0) == ""
-    assert record_failures(suspensions, MAX_FAILURES - 1) == ""
+    record_failures(suspensions, MAX_FAILURES_BEFORE_SUSPENSION - 1)
+    assert (
+        suspensions.record_match_result(
+            "anna", reason, is_loss=lost, ply_count=EARLY_RESIGNATION_PLY, now_ns=0
+        )
+        == ""
+    )
+    assert record_failures(suspensions, MAX_FAILURES_BEFORE_SUSPENSION - 1) == ""
 
 
 @pytest.mark.parametrize("reason", sorted(FORFEIT_REASONS))
 def test_every_forfeit_counts(reason: EndReason) -> None:
-    assert reason.value in record_failures(BotSuspensions(), MAX_FAILURES, reason=reason)
+    assert reason.value in record_failures(BotSuspensions(), MAX_FAILURES_BEFORE_SUSPENSION, reason=reason)
 
 
 def test_an_early_resignation_counts_as_a_failure() -> None:
     """Otherwise, a bot that crashes at its first moves would lose a rated match every few milliseconds."""
     suspensions = BotSuspensions()
-    for _ in range(MAX_FAILURES):
-        why = suspensions.record_result(
-            "anna", EndReason.RESIGNATION, is_loss=True, ply_count=EARLY_LOSS_PLIES - 1, now=0
+    for _ in range(MAX_FAILURES_BEFORE_SUSPENSION):
+        why = suspensions.record_match_result(
+            "anna", EndReason.RESIGNATION, is_loss=True, ply_count=EARLY_RESIGNATION_PLY - 1, now_ns=0
         )
-        suspensions.record_result(
-            "bert", EndReason.RESIGNATION, is_loss=False, ply_count=EARLY_LOSS_PLIES - 1, now=0
+        suspensions.record_match_result(
+            "bert", EndReason.RESIGNATION, is_loss=False, ply_count=EARLY_RESIGNATION_PLY - 1, now_ns=0
         )
     assert "the last by resignation" in why
-    assert suspensions.find_suspension_end("bert") == 0
+    assert suspensions.find_suspension_end_ns("bert") == 0
 
 
 def test_each_suspension_lasts_twice_as_long_up_to_a_limit() -> None:
     suspensions, now, lasted = BotSuspensions(), 0, []
-    record_failures(suspensions, MAX_FAILURES - 1)
+    record_failures(suspensions, MAX_FAILURES_BEFORE_SUSPENSION - 1)
     for _ in range(10):
         record_failures(suspensions, 1, now)
-        lasted.append((suspensions.find_suspension_end("anna") - now) // SECOND)
-        now = suspensions.find_suspension_end("anna")
+        lasted.append((suspensions.find_suspension_end_ns("anna") - now) // SECOND)
+        now = suspensions.find_suspension_end_ns("anna")
     assert lasted[:3] == [MIN_SUSPENSION_SECONDS, 2 * MIN_SUSPENSION_SECONDS, 4 * MIN_SUSPENSION_SECONDS]
     assert lasted[-1] == MAX_SUSPENSION_SECONDS == max(lasted)
 
 
 def test_a_lifted_suspension_keeps_the_failure_count() -> None:
     suspensions = BotSuspensions()
-    record_failures(suspensions, MAX_FAILURES)
+    record_failures(suspensions, MAX_FAILURES_BEFORE_SUSPENSION)
     suspensions.lift_suspension("anna")
     assert suspensions.find_suspension_reason("anna", 0) == ""
     assert record_failures(suspensions, 1) != "", "one more failure is enough"

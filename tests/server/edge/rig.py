@@ -435,7 +435,7 @@ async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIte
         core,
         limits or HostLimits(),
         metrics=metrics,
-        program=PROGRAM,
+        server_program=PROGRAM,
         lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
         clock=CLOCK,
         **options,

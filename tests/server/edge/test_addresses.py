@@ -7,7 +7,7 @@ import ssl
 import pytest
 
 from arena.server.edge.addresses import (
-    get_peer_address,
+    get_peer_ip_address,
     make_loopback_url,
     make_websocket_url,
 )
@@ -49,4 +49,4 @@ def test_the_scheme_of_a_url_shows_whether_tls_is_used() -> None:
     ],
 )
 def test_the_address_of_a_peer_is_normalised(peer: object, address: str) -> None:
-    assert get_peer_address(peer) == address
+    assert get_peer_ip_address(peer) == address

@@ -6,36 +6,36 @@ import pytest
 
 from arena.clock import TimeSource
 from arena.server.core.limits import HostLimits
-from arena.server.edge.admission import Admission
+from arena.server.edge.admission import ConnectionAdmission
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
 
-def admission(*proxies: str, **limits: int) -> Admission:
-    return Admission(HostLimits(**limits), proxies, TimeSource(lambda: 0))
+def admission(*proxies: str, **limits: int) -> ConnectionAdmission:
+    return ConnectionAdmission(HostLimits(**limits), proxies, TimeSource(lambda: 0))
 
 
 def test_connections_are_limited_in_total_and_per_address() -> None:
     guard = admission(connections=3, connections_per_address=2)
-    assert [guard.admit("10.0.0.1") for _ in range(3)] == [True, True, False]
-    assert guard.admit("10.0.0.2")
-    assert not guard.admit("10.0.0.3"), "the limit in total is three"
-    guard.release("10.0.0.1")
-    assert guard.admit("10.0.0.3")
+    assert [guard.try_admit("10.0.0.1") for _ in range(3)] == [True, True, False]
+    assert guard.try_admit("10.0.0.2")
+    assert not guard.try_admit("10.0.0.3"), "the limit in total is three"
+    guard.stop_counting_connection("10.0.0.1")
+    assert guard.try_admit("10.0.0.3")
     for address in ("10.0.0.1", "10.0.0.2", "10.0.0.3"):
-        guard.release(address)
+        guard.stop_counting_connection(address)
     assert not guard.open_counts, "addresses without connections are forgotten"
 
 
 def test_the_limit_per_address_applies_only_when_many_connections_are_open() -> None:
     guard = admission(connections=400, connections_per_address=4)
-    hall = sum(guard.admit("10.0.0.1") for _ in range(300))
+    hall = sum(guard.try_admit("10.0.0.1") for _ in range(300))
     assert hall == 100
-    assert [guard.admit("10.0.0.2") for _ in range(5)] == [True, True, True, True, False]
-    guard.release("10.0.0.1")
+    assert [guard.try_admit("10.0.0.2") for _ in range(5)] == [True, True, True, True, False]
+    guard.stop_counting_connection("10.0.0.1")
     for _ in range(4):
-        guard.release("10.0.0.2")
-    assert guard.admit("10.0.0.1")
+        guard.stop_counting_connection("10.0.0.2")
+    assert guard.try_admit("10.0.0.1")
 
 
 def test_connections_stay_open_only_while_few_are_open() -> None:
@@ -47,35 +47,35 @@ def test_connections_stay_open_only_while_few_are_open() -> None:
         ("10.9.0.1", True),
         ("10.9.0.1", False),
     ):
-        assert guard.admit(address)
-        assert guard.may_stay_open(address) == room
-    guard.release("10.9.0.1")
-    assert guard.may_stay_open("10.9.0.1"), "only the total limit applies to a proxy"
+        assert guard.try_admit(address)
+        assert guard.may_connection_stay_open(address) == room
+    guard.stop_counting_connection("10.9.0.1")
+    assert guard.may_connection_stay_open("10.9.0.1"), "only the total limit applies to a proxy"
     guard.close()
-    assert not guard.may_stay_open("10.9.0.1")
+    assert not guard.may_connection_stay_open("10.9.0.1")
 
 
 def test_all_addresses_of_an_ipv6_network_count_as_one_address() -> None:
     guard = admission(connections=4, connections_per_address=1)
-    assert guard.admit("2001:db8::1")
-    assert not guard.admit("2001:db8::2")
-    assert guard.admit("2001:db8:0:1::1")
-    guard.release("2001:db8::2")
-    assert guard.admit("2001:db8::3")
+    assert guard.try_admit("2001:db8::1")
+    assert not guard.try_admit("2001:db8::2")
+    assert guard.try_admit("2001:db8:0:1::1")
+    guard.stop_counting_connection("2001:db8::2")
+    assert guard.try_admit("2001:db8::3")
 
 
 def test_all_connections_of_an_address_share_a_token_bucket() -> None:
     guard = admission(moves_per_second=1)
     for address in ("10.0.0.1", "10.0.0.1", "10.0.0.2"):
-        assert guard.admit(address)
-    assert guard.find_bucket("10.0.0.1") is guard.find_bucket("10.0.0.1")
-    assert guard.find_bucket("10.0.0.1") is not guard.find_bucket("10.0.0.2")
-    before = guard.find_bucket("10.0.0.1")
-    guard.release("10.0.0.1")
-    assert guard.find_bucket("10.0.0.1") is before
-    guard.release("10.0.0.1")
-    assert guard.admit("10.0.0.1")
-    assert guard.find_bucket("10.0.0.1") is not before
+        assert guard.try_admit(address)
+    assert guard.find_token_bucket("10.0.0.1") is guard.find_token_bucket("10.0.0.1")
+    assert guard.find_token_bucket("10.0.0.1") is not guard.find_token_bucket("10.0.0.2")
+    before = guard.find_token_bucket("10.0.0.1")
+    guard.stop_counting_connection("10.0.0.1")
+    assert guard.find_token_bucket("10.0.0.1") is before
+    guard.stop_counting_connection("10.0.0.1")
+    assert guard.try_admit("10.0.0.1")
+    assert guard.find_token_bucket("10.0.0.1") is not before
 
 
 def test_only_the_total_limit_applies_to_a_proxy() -> None:
@@ -83,31 +83,31 @@ def test_only_the_total_limit_applies_to_a_proxy() -> None:
     assert guard.is_trusted_proxy("10.1.2.3")
     assert not guard.is_trusted_proxy("11.0.0.1")
     assert not guard.is_trusted_proxy("local")
-    assert [guard.admit("10.0.0.1") for _ in range(4)] == [True, True, True, False]
+    assert [guard.try_admit("10.0.0.1") for _ in range(4)] == [True, True, True, False]
 
 
 def test_a_closed_admission_control_admits_no_connection() -> None:
     guard = admission()
     guard.close()
-    assert not guard.admit("10.0.0.1")
+    assert not guard.try_admit("10.0.0.1")
 
 
 def test_an_address_with_misbehaving_connections_is_refused_for_a_while_unless_it_is_a_proxy() -> None:
     now = 0
-    guard = Admission(HostLimits(cut_offs=2), ["10.9.0.0/16"], TimeSource(lambda: now))
+    guard = ConnectionAdmission(HostLimits(cut_offs=2), ["10.9.0.0/16"], TimeSource(lambda: now))
     for address in ("10.0.0.1", "10.9.0.1"):
         for _ in range(2):
-            guard.record_abuse(address)
-    assert not guard.admit("10.0.0.1")
-    assert guard.admit("10.9.0.1")
-    assert guard.admit("10.0.0.2")
+            guard.record_misbehaving_connection(address)
+    assert not guard.try_admit("10.0.0.1")
+    assert guard.try_admit("10.9.0.1")
+    assert guard.try_admit("10.0.0.2")
     now = 61_000_000_000
-    assert guard.admit("10.0.0.1")
+    assert guard.try_admit("10.0.0.1")
 
 
 async def test_an_address_is_refused_for_at_most_half_the_grace_period(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with open_host(make_private_host_settings(grace_seconds=30, limits=HostLimits(cut_offs=1))) as host:
-        host.edge.admission.record_abuse("10.0.0.1")
+        host.edge.admission.record_misbehaving_connection("10.0.0.1")
     assert "refused for 15 s: too many of its connections misbehaved" in caplog.text

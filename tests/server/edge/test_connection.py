@@ -17,14 +17,14 @@ from arena.server.core.effects import CloseClient
 from arena.server.core.inputs import ClientDisconnected, MessageReceived
 from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import (
+    BYTES_PARSED_PER_SLICE,
     CLOSE_TIMEOUT_SECONDS,
-    MAX_AFTER_CLOSE_BYTES,
-    MAX_UNSENT_BYTES,
-    SLICE_BYTES,
+    MAX_BYTES_READ_AFTER_CLOSE,
+    MAX_UNSENT_BYTES_OF_SLOW_PEER,
 )
-from arena.server.edge.edge import READ_BYTES
-from arena.server.edge.pings import PING_SECONDS, PONG_SECONDS
-from arena.server.edge.session import CONTROL_BURST, FRAGMENT_BURST, MAX_QUEUED_MESSAGES
+from arena.server.edge.edge import MAX_READ_CHUNK_BYTES
+from arena.server.edge.pings import PING_INTERVAL_SECONDS, PONG_TIMEOUT_SECONDS
+from arena.server.edge.session import CONTROL_FRAME_BURST, MAX_MESSAGES_IN_FAIR_QUEUE, MESSAGE_FRAGMENT_BURST
 from arena.server.ports import AdmissionRequest
 from tests.properties import examples
 from tests.server.edge.rig import (
@@ -60,7 +60,7 @@ async def test_a_message_larger_than_one_chunk_is_received_completely() -> None:
         peer.send(Hello("anna", maps=maps))
         await peer.receive(Welcome)
         assert arena.core.get_last(AdmissionRequest).hello.maps == maps
-        assert max(peer.transport.reads) == READ_BYTES
+        assert max(peer.transport.reads) == MAX_READ_CHUNK_BYTES
 
 
 @virtual
@@ -107,7 +107,7 @@ async def test_a_slice_parses_only_a_few_messages() -> None:
         count = arena.edge.metrics.messages
         while not count[Watch]:
             await asyncio.sleep(0)
-        assert count[Watch] == SLICE_BYTES // len(encode_client_frame(Watch("m"))) < 30
+        assert count[Watch] == BYTES_PARSED_PER_SLICE // len(encode_client_frame(Watch("m"))) < 30
         await asyncio.sleep(1)
         assert count[Watch] == 30
 
@@ -154,7 +154,10 @@ async def test_reading_is_paused_while_too_many_messages_wait() -> None:
         before, size = sum(anna.transport.reads), len(encode_client_frame(Watch("m")))
         anna.send(*[Watch("m") for _ in range(2000)])
         await asyncio.sleep(0.1)
-        assert sum(anna.transport.reads) - before <= (MAX_QUEUED_MESSAGES + 20) * size + 2 * READ_BYTES
+        assert (
+            sum(anna.transport.reads) - before
+            <= (MAX_MESSAGES_IN_FAIR_QUEUE + 20) * size + 2 * MAX_READ_CHUNK_BYTES
+        )
         assert anna.transport.paused
         await asyncio.sleep(100)
         assert len(arena.core.list_received(MessageReceived)) == 2000
@@ -163,12 +166,12 @@ async def test_reading_is_paused_while_too_many_messages_wait() -> None:
 @virtual
 async def test_a_flood_of_pings_resets_the_connection_as_a_fault() -> None:
     async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
-        anna.transport.feed_data((CONTROL_BURST + 1) * control(Opcode.PING))
+        anna.transport.feed_data((CONTROL_FRAME_BURST + 1) * control(Opcode.PING))
         await anna.transport.lost.wait()
         assert arena.core.list_received(ClientDisconnected) == [
             ClientDisconnected(client, "too many control frames")
         ]
-        assert not arena.edge.admission.admit(ADDRESS)
+        assert not arena.edge.admission.try_admit(ADDRESS)
 
 
 @virtual
@@ -184,7 +187,7 @@ async def test_pings_within_the_limit_are_answered() -> None:
 @virtual
 async def test_too_many_fragments_reset_the_connection() -> None:
     async with open_rig_with_client() as (arena, anna, client):
-        anna.transport.feed_data(fragment(first=True) + 2 * FRAGMENT_BURST * fragment())
+        anna.transport.feed_data(fragment(first=True) + 2 * MESSAGE_FRAGMENT_BURST * fragment())
         await anna.transport.lost.wait()
         assert arena.core.list_received(ClientDisconnected) == [
             ClientDisconnected(client, "too many fragments")
@@ -244,7 +247,7 @@ async def test_a_violation_of_rfc_6455_closes_the_connection_as_a_fault(bad: byt
         assert gone.client == client
         assert gone.fault
         assert len(arena.core.list_received(MessageReceived)) <= 1
-        assert not arena.edge.admission.admit(ADDRESS)
+        assert not arena.edge.admission.try_admit(ADDRESS)
 
 
 # the end
@@ -263,7 +266,7 @@ async def test_a_close_frame_is_answered_and_disconnects_without_fault(
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         anna.transport.feed_eof()
         assert (await anna.wait_closed())[0] == code
-        assert arena.edge.admission.admit(ADDRESS)
+        assert arena.edge.admission.try_admit(ADDRESS)
         assert len(arena.core.list_received(ClientDisconnected)) == 1
 
 
@@ -284,7 +287,7 @@ async def test_little_is_read_after_the_close_frame() -> None:
         anna.is_reading = False
         anna.send(b"\xc1", *[Ping() for _ in range(10_000)])
         await asyncio.sleep(CLOSE_TIMEOUT_SECONDS / 2)
-        assert sum(anna.transport.reads) < 2 * MAX_AFTER_CLOSE_BYTES
+        assert sum(anna.transport.reads) < 2 * MAX_BYTES_READ_AFTER_CLOSE
         assert not arena.core.list_received(MessageReceived)
 
 
@@ -307,10 +310,10 @@ async def test_a_connection_ends_its_stream_first_if_the_transport_can(eof: bool
 async def test_a_peer_that_answers_no_pings_is_disconnected_without_fault() -> None:
     async with open_rig_with_client(HostLimits(cut_offs=1)) as (arena, anna, client):
         anna.is_reading = False
-        await asyncio.sleep(PING_SECONDS + PONG_SECONDS + PING_SECONDS + 1)
+        await asyncio.sleep(PING_INTERVAL_SECONDS + PONG_TIMEOUT_SECONDS + PING_INTERVAL_SECONDS + 1)
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client)]
         anna.transport.reset()
-        assert arena.edge.admission.admit(ADDRESS), "a broken connection is no misbehaviour"
+        assert arena.edge.admission.try_admit(ADDRESS), "a broken connection is no misbehaviour"
 
 
 # writing
@@ -327,7 +330,11 @@ async def test_a_client_that_never_reads_is_disconnected_alone() -> None:
             arena.send(client, make_turn(1000, f"{sent}"))
             sent += 1
             assert sent < 10_000
-        assert MAX_UNSENT_BYTES < len(deaf.transport.outbound) < MAX_UNSENT_BYTES + 4096
+        assert (
+            MAX_UNSENT_BYTES_OF_SLOW_PEER
+            < len(deaf.transport.outbound)
+            < MAX_UNSENT_BYTES_OF_SLOW_PEER + 4096
+        )
         arena.send(client, Pong())
         arena.send(other, Pong())
         await anna.receive(Pong)
@@ -339,9 +346,9 @@ async def test_a_client_that_never_reads_is_disconnected_alone() -> None:
 async def test_a_message_larger_than_the_write_limit_reaches_a_client_that_reads() -> None:
     async with open_rig_with_client() as (arena, anna, client):
         anna.is_reading = False
-        arena.send(client, make_turn(3 * MAX_UNSENT_BYTES))
+        arena.send(client, make_turn(3 * MAX_UNSENT_BYTES_OF_SLOW_PEER))
         anna.resume_reading()
-        assert (await anna.receive(Turn)).ply == 3 * MAX_UNSENT_BYTES
+        assert (await anna.receive(Turn)).ply == 3 * MAX_UNSENT_BYTES_OF_SLOW_PEER
 
 
 # admission

@@ -25,7 +25,7 @@ from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import ClientDisconnected, EdgeResynced, MessageReceived
 from arena.server.edge.connection import CLOSE_TIMEOUT_SECONDS
-from arena.server.edge.page_client import ANSWER_SECONDS, IDLE_SECONDS
+from arena.server.edge.page_client import CORE_ANSWER_TIMEOUT_SECONDS, IDLE_SECONDS_BEFORE_DISCONNECT
 from arena.server.ports import AdmissionRequest, RequestResync
 from tests.server.edge.rig import (
     CLOCKS,
@@ -83,7 +83,7 @@ async def test_subscriptions_are_repeated_after_a_resync() -> None:
         eve.send(Unwatch("left"))
         await asyncio.sleep(1)
         arena.core.received.clear()
-        arena.edge.resync()
+        arena.edge.send_resync()
         assert isinstance(arena.core.received[0], EdgeResynced)
         again = [received.message for received in arena.core.list_received(MessageReceived)]
         assert again == [Watch("m"), Browse()]
@@ -97,14 +97,14 @@ def _named(match: str) -> View:
 async def test_an_unanswered_hello_is_repeated_after_a_resync() -> None:
     async with open_rig() as arena:
         peer, _ = await arena.request_admission(Hello("anna"))
-        arena.edge.resync()
+        arena.edge.send_resync()
         first, second = arena.core.list_received(AdmissionRequest)
         assert first == second
         assert arena.core.get_last(EdgeResynced).clients == []
         arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
         await peer.receive(Welcome)
         arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
-        arena.edge.resync()
+        arena.edge.send_resync()
         assert len(arena.core.get_last(EdgeResynced).clients) == 1
 
 
@@ -182,7 +182,7 @@ async def test_an_idle_page_client_disconnects_until_the_next_request() -> None:
     async with open_rig() as arena:
         AnsweringCore(arena)
         await arena.edge.page_client.request_view("m")
-        await asyncio.sleep(IDLE_SECONDS + 1)
+        await asyncio.sleep(IDLE_SECONDS_BEFORE_DISCONNECT + 1)
         assert [gone.client for gone in arena.core.list_received(ClientDisconnected)] == [
             arena.core.get_last(AdmissionRequest).client
         ]
@@ -198,7 +198,7 @@ async def test_the_page_client_times_out_without_a_core_and_repeats_its_requests
         answering.is_away = True
         start_time = asyncio.get_running_loop().time()
         assert await arena.edge.page_client.request_view("m") is None
-        assert asyncio.get_running_loop().time() - start_time == pytest.approx(ANSWER_SECONDS)
+        assert asyncio.get_running_loop().time() - start_time == pytest.approx(CORE_ANSWER_TIMEOUT_SECONDS)
         await asyncio.sleep(1)
         assert await arena.edge.page_client.request_latest_listing() == EMPTY_LISTING
         failed = asyncio.get_running_loop().time()
@@ -207,7 +207,7 @@ async def test_the_page_client_times_out_without_a_core_and_repeats_its_requests
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         answering.is_away = False
-        arena.edge.resync()
+        arena.edge.send_resync()
         [client] = arena.core.get_last(EdgeResynced).clients
         assert client.role == "spectator"
         assert await asked == VIEW
@@ -235,7 +235,7 @@ async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients
 ) -> None:
     async with open_rig_with_client() as (arena, anna, _):
         for _ in range(2):
-            arena.edge.set_cut_off(cut_off=True)
+            arena.edge.set_cut_off_from_core(is_cut_off=True)
         warnings = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
         number = arena.edge.number
         assert warnings == [f"edge {number} receives nothing from any core: disconnecting its clients"]
@@ -243,7 +243,7 @@ async def test_an_edge_without_contact_to_a_core_disconnects_and_refuses_clients
         assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
         response = await Peer(arena.edge).open_websocket()
         assert response.status_code == 503
-        arena.edge.set_cut_off(cut_off=False)
+        arena.edge.set_cut_off_from_core(is_cut_off=False)
         await arena.admit_client("anna")
 
 

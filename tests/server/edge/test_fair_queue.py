@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from arena.clock import TimeSource
-from arena.server.edge.fair_queue import MAX_DELAY_NS, MAX_TIME_SHARE, FairQueue
+from arena.server.edge.fair_queue import MAX_SLICE_DELAY_NS, MAX_SLICE_TIME_SHARE, FairQueue
 from testkit.virtual_time import CLOCK
 from tests.virtual import virtual
 
@@ -22,7 +22,7 @@ class Work:
         self._slices = slices
         self._cost = cost
 
-    def run_slice(self) -> float:
+    def run_work_slice(self) -> float:
         self._slices.append((self.name, asyncio.get_running_loop().time()))
         if self.name == "fails":
             raise ValueError(self.name)
@@ -37,7 +37,7 @@ async def test_addresses_take_turns_with_a_pause_after_each_slice() -> None:
     start_time = asyncio.get_running_loop().time()
     await asyncio.sleep(1)
     assert [name for name, _ in slices] == ["a1", "b1", "c1", "a2", "a3"]
-    rest = 0.001 / MAX_TIME_SHARE
+    rest = 0.001 / MAX_SLICE_TIME_SHARE
     for number, (_, at) in enumerate(slices):
         assert abs(at - start_time - number * rest) < 1e-6
     queue.enqueue("a", Work("later", slices))
@@ -58,8 +58,8 @@ async def test_slices_are_delayed_while_moves_are_stored_up_to_a_limit() -> None
     for name in ("not for long", "each time"):
         queue.enqueue("a", Work(name, slices))
     await asyncio.sleep(0.1)
-    longest = MAX_DELAY_NS / 1e9
-    expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / MAX_TIME_SHARE + longest]
+    longest = MAX_SLICE_DELAY_NS / 1e9
+    expected = [0.002, 0.5 + longest, 0.5 + longest + 0.001 / MAX_SLICE_TIME_SHARE + longest]
     assert [at - start_time for _, at in slices] == pytest.approx(expected)
 
 
@@ -89,7 +89,7 @@ async def test_pauses_have_the_right_mean_length_with_early_timers() -> None:
         list[tuple[str, float]](),
     )
     for number in range(101):
-        queue.enqueue("a", Work(str(number), slices, cost=0.9 * 2_000 * MAX_TIME_SHARE))
+        queue.enqueue("a", Work(str(number), slices, cost=0.9 * 2_000 * MAX_SLICE_TIME_SHARE))
     await asyncio.sleep(1)
     lasted = slices[-1][1] - slices[0][1]
     assert abs(lasted - 100 * 0.9 * 0.002) < 0.002

@@ -22,7 +22,7 @@ def test_a_client_must_offer_the_subprotocol_of_the_server(others: list[str], of
         [("sec-websocket-protocol", each) for each in offered],
         [("Sec-WebSocket-Protocol", ", ".join(offered))] if offered else [],
     ):
-        refusal = handshake.refuse_without_subprotocol(Request("/", Headers(fields)))
+        refusal = handshake.find_subprotocol_refusal(Request("/", Headers(fields)))
         assert (refusal is None) == offers
         if refusal is not None:
             response, body = parse_response(refusal)
@@ -33,7 +33,7 @@ def test_a_client_must_offer_the_subprotocol_of_the_server(others: list[str], of
 
 def test_a_long_offer_of_subprotocols_is_quoted_in_part() -> None:
     request = Request("/", Headers([("Sec-WebSocket-Protocol", 10_000 * "x")]))
-    refusal = handshake.refuse_without_subprotocol(request)
+    refusal = handshake.find_subprotocol_refusal(request)
     assert refusal is not None
     assert len(refusal.body) < 200
 
@@ -50,7 +50,7 @@ def test_a_long_offer_of_subprotocols_is_quoted_in_part() -> None:
     ],
 )
 def test_a_page_of_the_same_host_may_open_a_websocket(origin: str, host: str) -> None:
-    assert handshake.refuse_other_origin(Request("/", Headers([("Host", host), ("Origin", origin)]))) is None
+    assert handshake.find_origin_refusal(Request("/", Headers([("Host", host), ("Origin", origin)]))) is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_page_of_the_same_host_may_open_a_websocket(origin: str, host: str) ->
     ],
 )
 def test_a_page_of_another_site_may_not_open_a_websocket(origin: str) -> None:
-    answer = handshake.refuse_other_origin(
+    answer = handshake.find_origin_refusal(
         Request("/", Headers([("Host", "arena.example"), ("Origin", origin)]))
     )
     assert answer is not None
@@ -84,7 +84,7 @@ def test_all_origin_and_host_headers_are_compared() -> None:
         [("Host", "a.example"), ("Host", "b.example"), here],
         [here],
     ):
-        assert handshake.refuse_other_origin(Request("/", Headers(headers))) is not None
-    assert handshake.refuse_other_origin(Request("/", Headers([("Host", "a.example")]))) is None, (
+        assert handshake.find_origin_refusal(Request("/", Headers(headers))) is not None
+    assert handshake.find_origin_refusal(Request("/", Headers([("Host", "a.example")]))) is None, (
         "only browsers send Origin"
     )

@@ -31,7 +31,7 @@ def test_every_route_has_a_shorter_time_limit_than_the_connection() -> None:
     longest = max(route.max_seconds for route in ROUTES.values())
     assert (
         longest + page_process.MAX_START_WAIT_SECONDS + page_process.OVERDUE_SECONDS
-        < connection.MAX_RESPONSE_SECONDS
+        < connection.RESPONSE_TIMEOUT_SECONDS
     )
 
 

@@ -18,7 +18,7 @@ from arena.protocol.codec import decode_server_message
 from arena.protocol.messages import SUBPROTOCOL, Hello, Welcome
 from arena.server.core.limits import HostLimits
 from arena.server.edge import plain_requests
-from arena.server.edge.edge import READ_BYTES
+from arena.server.edge.edge import MAX_READ_CHUNK_BYTES
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, make_text_response
 from testkit.bare import make_handshake_request
@@ -211,7 +211,7 @@ async def test_a_flood_sent_together_with_the_handshake_is_detected() -> None:
             make_handshake_request("here") + 1000 * Frame(Opcode.PING, b"").serialize(mask=True)
         )
         await peer.transport.lost.wait()
-        assert peer.bytes.count(b"\x8a\x00") <= 2 * READ_BYTES / 6
+        assert peer.bytes.count(b"\x8a\x00") <= 2 * MAX_READ_CHUNK_BYTES / 6
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ async def test_at_most_one_chunk_is_read_while_a_response_is_made() -> None:
         await asyncio.sleep(0.1)
         peer.transport.feed_data(1000 * b"GET / ")
         await asyncio.sleep(1)
-        assert len(peer.transport.inbound) >= 6000 - READ_BYTES
+        assert len(peer.transport.inbound) >= 6000 - MAX_READ_CHUNK_BYTES
         assert pages.never is not None
         pages.never.set()
         assert (await answer(peer))[0] == 200
@@ -287,7 +287,7 @@ async def test_an_idle_connection_is_closed_without_fault() -> None:
             assert await read_to_end(peer) == b""
         silent = Peer(arena.edge)
         await read_to_end(silent)
-        assert arena.edge.admission.admit(ADDRESS)
+        assert arena.edge.admission.try_admit(ADDRESS)
 
 
 @pytest.mark.parametrize("first", [b"", get("/a")])
@@ -303,7 +303,7 @@ async def test_a_request_sent_byte_by_byte_must_arrive_in_time(first: bytes) -> 
             peer.transport.feed_data(b"a")
             await asyncio.sleep(0.02)
         assert asyncio.get_running_loop().time() - start_time < 0.35
-        assert not arena.edge.admission.admit(ADDRESS), "the connection counts as misbehaving"
+        assert not arena.edge.admission.try_admit(ADDRESS), "the connection counts as misbehaving"
 
 
 @virtual
@@ -342,7 +342,7 @@ async def test_the_response_for_a_missing_page_says_how_bots_connect() -> None:
 
     for none in (lambda _request, _address: None, lambda _request, _address: makes_none):
         answer = await await_response(
-            plain_requests.answer_page(none, Request("/nowhere", Headers()), "192.0.2.1")
+            plain_requests.make_page_response(none, Request("/nowhere", Headers()), "192.0.2.1")
         )
         assert answer is not None
         response, body = parse_response(answer)
@@ -362,7 +362,9 @@ async def test_an_exception_of_a_page_handler_is_logged_but_not_sent(
 
     with caplog.at_level(logging.ERROR, "arena.connection"):
         pages = (lambda _request, _address: makes) if later else fails
-        answer = await await_response(plain_requests.answer_page(pages, Request("/", Headers()), "192.0.2.1"))
+        answer = await await_response(
+            plain_requests.make_page_response(pages, Request("/", Headers()), "192.0.2.1")
+        )
     assert answer is not None
     response, body = parse_response(answer)
     assert response.status == 500

@@ -33,10 +33,16 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, SendToClient
-from arena.server.core.inputs import EDGE_SHIFT, ClientDisconnected, EdgeResynced, MessageReceived, TurnSent
+from arena.server.core.inputs import (
+    CLIENT_BITS_BELOW_EDGE_NUMBER,
+    ClientDisconnected,
+    EdgeResynced,
+    MessageReceived,
+    TurnSent,
+)
 from arena.server.core.limits import HostLimits
 from arena.server.edge.message_costs import MESSAGE_COSTS, OUT_OF_PLACE_COSTS
-from arena.server.edge.session import ADMISSION_SECONDS
+from arena.server.edge.session import ADMISSION_TIMEOUT_SECONDS
 from arena.server.ports import AdmissionRequest
 from tests.server.edge.rig import (
     ADDRESS,
@@ -84,7 +90,7 @@ async def test_a_hello_requests_admission_from_the_core() -> None:
         assert (welcome.name, welcome.session) == ("anna", SECRET)
         [request] = arena.core.list_received(AdmissionRequest)
         assert (request.hello.name, request.hello.token, request.address) == ("anna", "token", ADDRESS)
-        assert request.client >> EDGE_SHIFT == arena.edge.number
+        assert request.client >> CLIENT_BITS_BELOW_EDGE_NUMBER == arena.edge.number
 
 
 @virtual
@@ -148,7 +154,7 @@ async def test_a_client_refused_by_the_core_gets_the_reason() -> None:
 async def test_a_client_is_disconnected_if_the_core_does_not_answer_its_hello() -> None:
     async with open_rig() as arena:
         peer, _ = await arena.request_admission(Hello("anna"))
-        await asyncio.sleep(ADMISSION_SECONDS + 1)
+        await asyncio.sleep(ADMISSION_TIMEOUT_SECONDS + 1)
         error, code = await peer.wait_refused()
         assert (error.code, code) == (Code.SHUTTING_DOWN, 1001)
         assert len(arena.core.list_received(ClientDisconnected)) == 1
@@ -394,7 +400,7 @@ async def test_too_many_messages_are_a_fault_and_hardly_any_is_handled() -> None
         )
         assert len(messages(arena)) < 3
         assert arena.core.list_received(ClientDisconnected) == [ClientDisconnected(client, error.detail)]
-        assert not arena.edge.admission.admit(ADDRESS), "the connection counts as misbehaving"
+        assert not arena.edge.admission.try_admit(ADDRESS), "the connection counts as misbehaving"
 
 
 @virtual
@@ -402,8 +408,8 @@ async def test_messages_about_own_matches_are_free_and_all_others_have_their_cos
     async with open_rig_with_client() as (arena, anna, client):
         requests: list[float] = []
 
-        def ask(address: str, cost: float, now: float) -> float:
-            requests.append(cost)
+        def ask(address: str, cost_us: float, now_seconds: float) -> float:
+            requests.append(cost_us)
             return 0.0
 
         arena.edge.work_budget.try_spend = ask  # type: ignore[method-assign]
@@ -528,13 +534,13 @@ async def test_a_resync_reports_the_remaining_quota_of_a_bot() -> None:
         arena.send(client, make_welcome(hello), replace(START, match="m0"))
         await settle()
         arena.send(client, replace(START, match="m1"), replace(START, match="m1"))
-        arena.edge.resync()
+        arena.edge.send_resync()
         assert [each.hello.quota for each in arena.core.get_last(EdgeResynced).clients] == [2]
         arena.send(client, Standing("finishing", "takes no more matches", 0))
-        arena.edge.resync()
+        arena.edge.send_resync()
         assert [each.hello.quota for each in arena.core.get_last(EdgeResynced).clients] == [0]
         arena.send(client, Standing("waiting", "in the pool", None))
-        arena.edge.resync()
+        arena.edge.send_resync()
         assert [each.hello.quota for each in arena.core.get_last(EdgeResynced).clients] == [UNSET]
 
 

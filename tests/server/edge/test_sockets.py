@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.protocol.codec import decode_server_message, encode
 from arena.protocol.codes import Code
 from arena.protocol.messages import (
@@ -69,12 +69,12 @@ async def open_edge(
 ) -> AsyncIterator[Any]:
     core = PlayingCore()
     metrics = Metrics()
-    lag = LoopLag(MONOTONIC, metrics.loop_seconds.observe)
-    edge = Edge(1, core, limits or HostLimits(), metrics=metrics, program="test", lag=lag)
+    lag = LoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
+    edge = Edge(1, core, limits or HostLimits(), metrics=metrics, server_program="test", lag=lag)
     edge.pages = echo_page_path
     core.edge = edge
     async with edge:
-        port = (await edge.listen(HOST, 0, tls))[1]
+        port = (await edge.start_listening(HOST, 0, tls))[1]
         yield core, edge, port
 
 

@@ -28,11 +28,11 @@ from arena.server.core.effects import LISTING_TOPIC, PublishToTopic, SendToClien
 from arena.server.core.inputs import MessageReceived
 from arena.server.core.limits import HostLimits
 from arena.server.edge.topics import (
-    DELIVERY_DELAY_SECONDS,
     FOLLOWERS_PER_BATCH,
-    MAX_BACKLOG_BYTES,
-    RECHECK_SECONDS,
-    encode_frame,
+    GATHERING_DELAY_SECONDS,
+    MAX_UNSENT_BYTES_PER_FOLLOWER,
+    SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS,
+    encode_server_frame,
 )
 from tests.properties import examples
 from tests.server.edge.rig import CLOCKS, OTHER_ADDRESS, Peer, Rig, open_rig
@@ -167,7 +167,7 @@ async def test_messages_are_sent_to_a_few_followers_at_a_time() -> None:
         while sum(at) < len(crowd):
             await asyncio.sleep(0.0005)
             at.append(sum(bool(eve.frames) for eve in crowd) - sum(at))
-            assert asyncio.get_running_loop().time() - start_time < 2.1 * DELIVERY_DELAY_SECONDS
+            assert asyncio.get_running_loop().time() - start_time < 2.1 * GATHERING_DELAY_SECONDS
         assert max(at) == FOLLOWERS_PER_BATCH
 
 
@@ -180,11 +180,11 @@ async def test_a_slow_spectator_skips_to_the_latest_position() -> None:
         for _ in range(100):
             match.move()
             await asyncio.sleep(0.2)
-            assert slow.transport.get_write_buffer_size() < MAX_BACKLOG_BYTES + 2000
+            assert slow.transport.get_write_buffer_size() < MAX_UNSENT_BYTES_PER_FOLLOWER + 2000
         assert moves_seen(quick.take_messages()) == match.moves
         asked = match.asked
         slow.resume_reading()
-        await asyncio.sleep(2 * RECHECK_SECONDS)
+        await asyncio.sleep(2 * SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS)
         assert match.asked == asked + 1, "the edge requests the whole match once"
         assert moves_seen(slow.take_messages()) == match.moves
         match.move()
@@ -203,9 +203,9 @@ async def test_a_spectator_over_its_work_budget_skips_to_the_latest_position() -
         for _ in range(30):
             match.move()
             await asyncio.sleep(0.06)
-        await asyncio.sleep(DELIVERY_DELAY_SECONDS)
+        await asyncio.sleep(GATHERING_DELAY_SECONDS)
         assert moves_seen(little.take_messages()) == match.moves
-        await asyncio.sleep(2 * RECHECK_SECONDS)
+        await asyncio.sleep(2 * SKIPPED_FOLLOWER_CHECK_INTERVAL_SECONDS)
         for much in many:
             assert moves_seen(much.take_messages()) == match.moves
         assert match.asked > len(many) + 1
@@ -277,7 +277,9 @@ async def test_a_slow_client_skips_to_the_latest_listing() -> None:
             await asyncio.sleep(0.3)
         numbers = [each.matches[0].match for each in eve.take_messages() if isinstance(each, Listing)]
         assert numbers == [f"{number}" for number in range(30)]
-        assert slow.transport.get_write_buffer_size() < MAX_BACKLOG_BYTES + len(encode_frame(listing(0)))
+        assert slow.transport.get_write_buffer_size() < MAX_UNSENT_BYTES_PER_FOLLOWER + len(
+            encode_server_frame(listing(0))
+        )
         slow.resume_reading()
         arena.publish(LISTING_TOPIC, listing(30))
         await asyncio.sleep(0.3)

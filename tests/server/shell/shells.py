@@ -21,7 +21,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    EDGE_SHIFT,
+    CLIENT_BITS_BELOW_EDGE_NUMBER,
     ClientAdmitted,
     EdgeResynced,
     MessageReceived,
@@ -126,7 +126,7 @@ class AdmitAll:
     def forget_edge(self, edge: int) -> None:
         pass
 
-    def complete_resync(self, resync: EdgeResynced) -> EdgeResynced:
+    def fill_in_resync(self, resync: EdgeResynced) -> EdgeResynced:
         return resync
 
     async def run(self, shell: Shell) -> None:
@@ -154,7 +154,7 @@ class ListEdge:
                 self.clients[each.client].receive(each)
 
     def connect(self, name: str, session: str = "") -> FakeClient:
-        number = EDGE << EDGE_SHIFT | len(self.clients) + 1
+        number = EDGE << CLIENT_BITS_BELOW_EDGE_NUMBER | len(self.clients) + 1
         client = self.clients[number] = FakeClient(self, number, Hello(name, pool=False, session=session))
         self.shell.submit(AdmissionRequest(number, client.hello, "192.0.2.1"))
         return client
@@ -227,14 +227,14 @@ async def running(
         lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
         make_seed=lambda: b"seed",
         outage_patience_s=20.0,
-        event=event,
+        event_name=event,
     )
     edge = ListEdge(shell)
     shell.attach(EDGE, edge)
     async with anyio.create_task_group() as tasks:
         await tasks.start(shell.run)
         yield edge
-        shell.stop()
+        shell.stop_after_queued_inputs()
 
 
 async def until(condition: Any, seconds: float = 60.0) -> None:

@@ -23,7 +23,11 @@ from arena.server.core.inputs import ClientAdmitted, EdgeResynced, RatingChanged
 from arena.server.core.lobby import RequestRefused
 from arena.server.ports import AdmissionRequest
 from arena.server.shell import authenticator
-from arena.server.shell.authenticator import MAX_ADMISSION_PARTS, QUERY_PAUSE_SECONDS, Authenticator
+from arena.server.shell.authenticator import (
+    MAX_ADMISSION_GROUPS_PER_QUERY,
+    PAUSE_BETWEEN_QUERIES_SECONDS,
+    Authenticator,
+)
 from arena.server.store import tokens
 from arena.server.store.accounts import StoredAccount
 from tests.virtual import virtual
@@ -52,7 +56,7 @@ def refusal(
     auth: Authenticator, pending: AdmissionRequest, known: StoredAccount | None = None
 ) -> RequestRefused:
     with pytest.raises(RequestRefused) as refused:
-        auth.authenticate(pending, known or StoredAccount())
+        auth.authenticate_client(pending, known or StoredAccount())
     return refused.value
 
 
@@ -63,7 +67,7 @@ def account(token: str = "", **more: Any) -> StoredAccount:
 def test_a_token_admits_only_its_own_name() -> None:
     auth = make_authenticator()
     anna, bert = auth.issue_token("anna"), auth.issue_token("bert")
-    assert auth.authenticate(request("anna", anna), StoredAccount()).role == "bot"
+    assert auth.authenticate_client(request("anna", anna), StoredAccount()).role == "bot"
     for name, token in (("anna", bert), ("anna", ""), ("carl", anna), ("carl", "")):
         assert refusal(auth, request(name, token)).code is Code.BAD_TOKEN
 
@@ -71,14 +75,14 @@ def test_a_token_admits_only_its_own_name() -> None:
 def test_a_new_token_replaces_the_old_one_and_only_hashes_are_kept() -> None:
     auth = make_authenticator()
     old, new = auth.issue_token("anna"), auth.issue_token("anna")
-    auth.authenticate(request("anna", new), StoredAccount())
+    auth.authenticate_client(request("anna", new), StoredAccount())
     assert refusal(auth, request("anna", old)).code is Code.BAD_TOKEN
     assert new not in repr(vars(auth))
 
 
 def test_on_an_open_server_a_name_with_a_token_still_needs_it() -> None:
     auth = make_authenticator(anyone=True)
-    auth.authenticate(request("carl"), StoredAccount())
+    auth.authenticate_client(request("carl"), StoredAccount())
     assert "leave the token empty" in refusal(auth, request("carl", "something")).detail
     assert "wrong token for" in refusal(auth, request("anna"), account("secret")).detail
     assert "was revoked" in refusal(auth, request("anna"), account("secret", is_revoked=True)).detail
@@ -92,7 +96,7 @@ def test_a_name_that_cannot_be_printed_is_refused(role: Role) -> None:
 @pytest.mark.parametrize("role", ["bot", "spectator", "admin"])
 def test_a_stored_token_grants_its_role_until_it_is_revoked(role: Role) -> None:
     known = account("secret", role=role)
-    assert make_authenticator().authenticate(request("anna", "secret", role=role), known).role == role
+    assert make_authenticator().authenticate_client(request("anna", "secret", role=role), known).role == role
     assert (
         "was revoked"
         in refusal(
@@ -103,12 +107,14 @@ def test_a_stored_token_grants_its_role_until_it_is_revoked(role: Role) -> None:
 
 def test_a_spectator_needs_no_token_and_an_admin_does() -> None:
     assert (
-        make_authenticator().authenticate(request("anna", role="spectator"), StoredAccount()).role
+        make_authenticator().authenticate_client(request("anna", role="spectator"), StoredAccount()).role
         == "spectator"
     )
     assert refusal(make_authenticator(), request("anna", role="admin")).code is Code.BAD_TOKEN
     assert (
-        make_authenticator(anyone=True).authenticate(request("anna", role="admin"), StoredAccount()).role
+        make_authenticator(anyone=True)
+        .authenticate_client(request("anna", role="admin"), StoredAccount())
+        .role
         == "bot"
     ), "the core then refuses the role admin"
 
@@ -121,7 +127,7 @@ def test_after_many_wrong_tokens_an_address_is_refused_even_with_the_right_token
     refused = refusal(auth, request("anna", token))
     assert refused.code is Code.RATE_LIMITED
     assert ADDRESS in refused.detail
-    auth.authenticate(request("anna", token, address="192.0.2.2"), StoredAccount())
+    auth.authenticate_client(request("anna", token, address="192.0.2.2"), StoredAccount())
 
 
 def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
@@ -130,7 +136,7 @@ def test_a_bot_with_its_session_returns_even_from_a_refused_address() -> None:
     for guess in map(str, range(MAX_WRONG_TOKENS)):
         refusal(auth, request("bert", guess))
     known = StoredAccount(session=hash_secret("secret"))
-    assert auth.authenticate(request("anna", token, "secret"), known).stored_session == known.session
+    assert auth.authenticate_client(request("anna", token, "secret"), known).stored_session == known.session
     for session in ("another", ""):
         assert refusal(auth, request("anna", token, session), known).code is Code.RATE_LIMITED
     wrong = refusal(auth, request("anna", "wrong", "secret"), known)
@@ -142,11 +148,11 @@ def test_an_empty_token_does_not_count_as_a_wrong_token() -> None:
     token = auth.issue_token("anna")
     for _ in range(2 * MAX_WRONG_TOKENS):
         assert refusal(auth, request("anna")).code is Code.BAD_TOKEN
-    auth.authenticate(request("anna", token), StoredAccount())
+    auth.authenticate_client(request("anna", token), StoredAccount())
 
 
 def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
-    assert make_authenticator(guests=True).authenticate(request("guest-1"), StoredAccount()).guest
+    assert make_authenticator(guests=True).authenticate_client(request("guest-1"), StoredAccount()).guest
     assert refusal(make_authenticator(), request("guest-1")).code is Code.BAD_TOKEN
     assert refusal(make_authenticator(guests=True), request("anna")).code is Code.BAD_TOKEN
     assert (
@@ -154,7 +160,7 @@ def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
     )
     assert (
         not make_authenticator(guests=True)
-        .authenticate(request("guest-1", "secret"), account("secret"))
+        .authenticate_client(request("guest-1", "secret"), account("secret"))
         .guest
     )
 
@@ -172,7 +178,7 @@ def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
 def test_names_of_guests(name: str, is_guest: bool) -> None:
     assert (
         make_authenticator(guests=True, anyone=False)
-        .complete_resync(EdgeResynced(1, [make_resync_entry(name)]))
+        .fill_in_resync(EdgeResynced(1, [make_resync_entry(name)]))
         .clients[0]
         .guest
         is is_guest
@@ -192,11 +198,11 @@ def test_a_client_without_a_token_is_owned_by_its_address_and_loopback_is_local(
         "127.0.0.1": ("127.0.0.1", True),
     }
     for address, (owner, local) in addresses.items():
-        entered = auth.authenticate(request("anna", address=address), StoredAccount())
+        entered = auth.authenticate_client(request("anna", address=address), StoredAccount())
         assert (entered.owner, entered.local) == (owner, local)
-        (vouched,) = auth.complete_resync(EdgeResynced(1, [make_resync_entry("anna", address)])).clients
+        (vouched,) = auth.fill_in_resync(EdgeResynced(1, [make_resync_entry("anna", address)])).clients
         assert (vouched.owner, vouched.local) == (owner, local)
-    assert auth.complete_resync(EdgeResynced(1, [make_resync_entry("house")])).clients[0].local
+    assert auth.fill_in_resync(EdgeResynced(1, [make_resync_entry("house")])).clients[0].local
 
 
 class RecordingShell:
@@ -234,7 +240,7 @@ def open_accounts(monkeypatch: pytest.MonkeyPatch, **known: StoredAccount) -> tu
 @asynccontextmanager
 async def running(auth: Authenticator, shell: RecordingShell) -> AsyncIterator[None]:
     async with open_background_tasks() as tasks:
-        tasks.start_soon(auth.run, shell)  # type: ignore[arg-type]
+        tasks.start_soon(auth.admit_queued_clients, shell)  # type: ignore[arg-type]
         yield
 
 
@@ -245,13 +251,13 @@ async def test_waiting_clients_share_a_query_and_disconnected_ones_are_not_admit
     accounts, shell = open_accounts(monkeypatch)
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
-        auth.enqueue(AdmissionRequest(1, Hello("first"), ADDRESS), None)
+        auth.enqueue_or_admit(AdmissionRequest(1, Hello("first"), ADDRESS), None)
         await anyio.wait_all_tasks_blocked()
         for number in range(2, 100):
-            auth.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+            auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
         auth.forget_request(50)
         accounts.gate.set()
-        await anyio.sleep(2.1 * QUERY_PAUSE_SECONDS)
+        await anyio.sleep(2.1 * PAUSE_BETWEEN_QUERIES_SECONDS)
     assert [len(names) for names in accounts.queries] == [1, 97]
     assert [each.client for each in shell.inputs] == [each for each in range(1, 100) if each != 50]
 
@@ -262,14 +268,16 @@ async def test_a_crowd_is_admitted_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     auth = make_authenticator(anyone=True)
     admitted = []
     async with running(auth, shell):
-        for number in range(4 * MAX_ADMISSION_PARTS - 1):
-            auth.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+        for number in range(4 * MAX_ADMISSION_GROUPS_PER_QUERY - 1):
+            auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
         accounts.gate.set()
         await anyio.wait_all_tasks_blocked()
-        for _ in range(MAX_ADMISSION_PARTS):
+        for _ in range(MAX_ADMISSION_GROUPS_PER_QUERY):
             admitted.append(len(shell.inputs))
-            await anyio.sleep(QUERY_PAUSE_SECONDS / MAX_ADMISSION_PARTS)
-    assert admitted == [4 * part for part in range(1, MAX_ADMISSION_PARTS)] + [4 * MAX_ADMISSION_PARTS - 1]
+            await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS / MAX_ADMISSION_GROUPS_PER_QUERY)
+    assert admitted == [4 * part for part in range(1, MAX_ADMISSION_GROUPS_PER_QUERY)] + [
+        4 * MAX_ADMISSION_GROUPS_PER_QUERY - 1
+    ]
 
 
 @virtual
@@ -282,11 +290,11 @@ async def test_logins_share_a_query_and_spectators_need_none(
     async with running(auth, shell):
         for number in range(1, 101):
             role: Role = "spectator" if number % 2 else "bot"
-            auth.enqueue(AdmissionRequest(number, Hello(f"name {number}", role=role), ADDRESS), None)
+            auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"name {number}", role=role), ADDRESS), None)
             await anyio.sleep(0.001)
-        await anyio.sleep(QUERY_PAUSE_SECONDS)
+        await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
     assert sorted(each.client for each in shell.inputs) == list(range(1, 101))
-    assert len(accounts.queries) <= 0.1 / QUERY_PAUSE_SECONDS + 2
+    assert len(accounts.queries) <= 0.1 / PAUSE_BETWEEN_QUERIES_SECONDS + 2
     assert all(int(name.split()[1]) % 2 == 0 for names in accounts.queries for name in names)
 
 
@@ -298,10 +306,10 @@ async def test_a_hello_that_is_repeated_during_its_lookup_is_answered_once(
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
         for _ in range(2):
-            auth.enqueue(AdmissionRequest(7, Hello("anna"), ADDRESS), None)
+            auth.enqueue_or_admit(AdmissionRequest(7, Hello("anna"), ADDRESS), None)
             await anyio.wait_all_tasks_blocked()
         accounts.gate.set()
-        await anyio.sleep(1.1 * QUERY_PAUSE_SECONDS)
+        await anyio.sleep(1.1 * PAUSE_BETWEEN_QUERIES_SECONDS)
     assert [each.client for each in shell.inputs] == [7]
 
 
@@ -310,13 +318,13 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bot = LobbyBot("anna")
-    bot.open_session("secret")
+    bot.begin_session("secret")
     bot.set_owner("ada")
     accounts, shell = open_accounts(monkeypatch, anna=account("token", session=bot.session, owner="ada"))
     auth = make_authenticator()
 
     def hello(client: int, token: str, session: str) -> ClientAdmitted | None:
-        return auth.enqueue(AdmissionRequest(client, Hello("anna", token, session), ADDRESS), bot)
+        return auth.enqueue_or_admit(AdmissionRequest(client, Hello("anna", token, session), ADDRESS), bot)
 
     async with running(auth, shell):
         await anyio.wait_all_tasks_blocked()
@@ -326,11 +334,14 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
         assert hello(2, "token", "another") is None
         assert hello(3, "token", "") is None
         assert hello(4, "wrong", "secret") is not None
-        assert auth.enqueue(AdmissionRequest(5, Hello("anna", "token", "secret"), ADDRESS), None) is None
+        assert (
+            auth.enqueue_or_admit(AdmissionRequest(5, Hello("anna", "token", "secret"), ADDRESS), None)
+            is None
+        )
         await anyio.wait_all_tasks_blocked()
         assert (shell.inputs, shell.sent) == ([], []), "the store has not answered"
         accounts.gate.set()
-        await anyio.sleep(2.2 * QUERY_PAUSE_SECONDS)
+        await anyio.sleep(2.2 * PAUSE_BETWEEN_QUERIES_SECONDS)
     assert [each.client for each in shell.inputs] == [2, 3, 5], "client 1 was admitted at once"
     [refused] = shell.sent
     assert (refused.client, refused.code) == (4, Code.BAD_TOKEN), "the secret of a session is no token"
@@ -338,9 +349,11 @@ async def test_a_bot_that_returns_with_its_session_does_not_wait_for_the_store(
 
 def test_a_restored_bot_waits_for_the_store_which_knows_its_owner() -> None:
     restored = LobbyBot("anna")
-    restored.open_session("secret")
+    restored.begin_session("secret")
     assert (
-        make_authenticator().enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), restored)
+        make_authenticator().enqueue_or_admit(
+            AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), restored
+        )
         is None
     )
 
@@ -350,13 +363,15 @@ async def test_a_bot_that_has_returned_stays_connected_if_the_store_cannot_be_re
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bot = LobbyBot("anna")
-    bot.open_session("secret")
+    bot.begin_session("secret")
     bot.set_owner("ada")
     accounts, shell = open_accounts(monkeypatch)
     accounts.gate.set()
     accounts.error = OSError("the database is away")
     auth = make_authenticator()
-    assert auth.enqueue(AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), bot) is not None
+    assert (
+        auth.enqueue_or_admit(AdmissionRequest(1, Hello("anna", "token", "secret"), ADDRESS), bot) is not None
+    )
     async with running(auth, shell):
         await anyio.wait_all_tasks_blocked()
     assert (shell.inputs, shell.sent) == ([], [])
@@ -370,9 +385,9 @@ async def test_many_connections_at_once_get_no_more_wrong_tokens_than_one(
     accounts.gate.set()
     auth = make_authenticator()
     for number in range(40):
-        auth.enqueue(AdmissionRequest(number, Hello("anna", f"guess {number}"), ADDRESS), None)
+        auth.enqueue_or_admit(AdmissionRequest(number, Hello("anna", f"guess {number}"), ADDRESS), None)
     async with running(auth, shell):
-        await anyio.sleep(QUERY_PAUSE_SECONDS)
+        await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
     codes = [each.code for each in shell.sent]
     assert codes == [Code.BAD_TOKEN] * MAX_WRONG_TOKENS + [Code.RATE_LIMITED] * (40 - MAX_WRONG_TOKENS)
 
@@ -386,9 +401,9 @@ async def test_during_an_outage_of_the_store_clients_are_refused_and_one_line_is
     accounts.error = OSError("the database is away")
     auth = make_authenticator(anyone=True)
     for number in range(40):
-        auth.enqueue(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
+        auth.enqueue_or_admit(AdmissionRequest(number, Hello(f"bot {number}"), ADDRESS), None)
     async with running(auth, shell):
-        await anyio.sleep(QUERY_PAUSE_SECONDS)
+        await anyio.sleep(PAUSE_BETWEEN_QUERIES_SECONDS)
     assert shell.inputs == []
     assert {(type(each), each.code) for each in shell.sent} == {(CloseClient, Code.SERVER_FULL)}
     assert len(shell.sent) == 40
@@ -405,6 +420,6 @@ async def test_a_new_core_gets_the_ratings_of_the_bots_that_an_edge_lists(
     accounts.gate.set()
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
-        auth.complete_resync(EdgeResynced(1, [make_resync_entry("anna")]))
+        auth.fill_in_resync(EdgeResynced(1, [make_resync_entry("anna")]))
         await anyio.wait_all_tasks_blocked()
     assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]

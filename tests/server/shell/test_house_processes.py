@@ -21,10 +21,10 @@ from arena.processes.bot_process import RestartPolicy
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import Browse, Challenge, ChallengeOver, Listing, Move, Ready, Start, Turn
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.settings import OPEN_EVENT, HouseEngine
+from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.settings import ArenaSettings, make_private_host_settings
-from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_engines
+from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_house_engines
 from testkit.parts import mark_requires
 from tests.certificates import make_certificate
 from tests.games.own import forget_games, nim
@@ -32,7 +32,7 @@ from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial
 
-RANDOM = parse_engines("random")
+RANDOM = parse_house_engines("random")
 CHALLENGE = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
 QUICK = RestartPolicy(backoff_seconds=0.05, stop_seconds=1, max_restarts=2)
 
@@ -51,7 +51,7 @@ async def host_with_house(
     plan = HousePlan(
         bots, admits_guests=True, checks_engines=check, report_failure=notice, restart_policy=QUICK
     )
-    async with open_host(settings, house=plan, **options) as host, host.open_house():
+    async with open_host(settings, house=plan, **options) as host, host.open_house_engines():
         yield host
 
 
@@ -82,14 +82,14 @@ def list_house_engines(host: Host) -> list[str]:
     ],
 )
 def test_a_list_of_engines_is_parsed(text: str, engines: list[tuple[str, str]]) -> None:
-    assert parse_engines(text) == [HouseEngine(*each) for each in engines]
-    assert parse_engines(*text.split(",")) == [HouseEngine(*each) for each in engines]
+    assert parse_house_engines(text) == [HouseEngine(*each) for each in engines]
+    assert parse_house_engines(*text.split(",")) == [HouseEngine(*each) for each in engines]
 
 
 @pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
 def test_an_invalid_list_is_refused(text: str) -> None:
     with pytest.raises(HouseEngineError, match="write one such as `greedy"):
-        parse_engines(text)
+        parse_house_engines(text)
 
 
 async def test_a_house_engine_is_started_for_a_guest_and_ends_with_the_server(
@@ -147,7 +147,7 @@ async def test_an_engine_continues_its_matches_after_a_restart_of_the_server(tmp
         session = (await guest.hello("guest-1")).session
         turn = await begin_house_match(guest)
     async with (
-        host_with_house(RANDOM, resumed_event=OPEN_EVENT, settings=settings) as host,
+        host_with_house(RANDOM, resumed_event=OPEN_PLAY_EVENT_NAME, settings=settings) as host,
         dial(host.url) as guest,
     ):
         assert host.shell.resumed_match_count == 1
@@ -170,7 +170,10 @@ def move_after(turn: Turn) -> Move:
 
 async def test_an_unknown_engine_is_reported_and_removed_from_the_listing() -> None:
     notices: list[str] = []
-    async with host_with_house(parse_engines("random,nonsense"), notices) as host, dial(host.url) as guest:
+    async with (
+        host_with_house(parse_house_engines("random,nonsense"), notices) as host,
+        dial(host.url) as guest,
+    ):
         await guest.hello("guest-1")
         await guest.say(Challenge("house-nonsense", game="tictactoe", rated=False))
         over = await guest.hear(ChallengeOver)
@@ -186,13 +189,13 @@ async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
     # On a busy machine, the engine's process may need long to report the error.
     policy = replace(QUICK, start_seconds=500, settle_seconds=0)
     plan = HousePlan(
-        parse_engines("random,nonsense"),
+        parse_house_engines("random,nonsense"),
         checks_engines=True,
         report_failure=notices.append,
         restart_policy=policy,
     )
     with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
-        async with open_host(house=plan) as host, host.open_house():
+        async with open_host(house=plan) as host, host.open_house_engines():
             pytest.fail("the server was opened")
     assert notices == []
 
@@ -205,7 +208,7 @@ async def test_with_checks_engines_a_hanging_engine_is_awaited_only_once() -> No
         report_failure=notices.append,
         restart_policy=replace(QUICK, start_seconds=0, backoff_seconds=500),
     )
-    async with open_host(house=plan) as host, host.open_house():
+    async with open_host(house=plan) as host, host.open_house_engines():
         assert list_house_engines(host) == ["house-random"], "the engine is restarted"
     [notice] = notices
     assert "hung: it did not connect within 0 s" in notice
@@ -250,7 +253,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
         restart_policy=RestartPolicy(max_restarts=0),
         games=[f"{file}:Nim"],
     )
-    async with open_host(house=plan) as host, host.open_house():
+    async with open_host(house=plan) as host, host.open_house_engines():
         with anyio.fail_after(500):
             while list_house_engines(host):
                 await host.wait_for_change()

@@ -12,7 +12,11 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code, EndReason
 from arena.protocol.messages import End, Error, Ready
 from arena.protocol.values import Clocks
-from arena.server.shell.missed_results import LOOKUP_TIMEOUT_SECONDS, MAX_QUEUED_REQUESTS, MissedResultSender
+from arena.server.shell.missed_results import (
+    LOOKUP_TIMEOUT_SECONDS,
+    MAX_QUEUED_RESULT_REQUESTS,
+    MissedResultSender,
+)
 from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
 from tests.server.shell.shells import FakeClient, ListEdge, ListStore, running, until
@@ -24,7 +28,7 @@ async def shell_after_match(store: ListStore) -> AsyncIterator[tuple[ListEdge, F
     """Yield a shell after the match `m` of anna and bert, and both bots, which have received its end."""
     async with running(store) as edge, anyio.create_task_group() as tasks:
         missed = MissedResultSender(lambda match: store.record(match), edge.shell, CLOCK)  # noqa: PLW0108  tests replace `store.record`
-        tasks.start_soon(missed.run)
+        tasks.start_soon(missed.send_requested_results)
         anna, bert = edge.connect("anna"), edge.connect("bert")
         await edge.shell.play_match(replace(spec("anna", "bert"), match="m"))
         await until(lambda: anna.all(End) and bert.all(End))
@@ -82,7 +86,7 @@ async def test_a_lookup_that_fails_or_takes_too_long_is_repeated(
 async def test_repetitions_of_a_waiting_request_are_dropped() -> None:
     store = ListStore()
     async with shell_after_match(store) as (_, anna, _):
-        for _ in range(2 * MAX_QUEUED_REQUESTS):
+        for _ in range(2 * MAX_QUEUED_RESULT_REQUESTS):
             anna.send(Ready("m"))
         anna.send(Ready("another"))
         await until(lambda: anna.all(Error))
@@ -102,8 +106,8 @@ async def test_requests_beyond_the_limit_are_dropped(
             await anyio.sleep(0.001)
 
         store.record = record  # type: ignore[method-assign]
-        for number in range(MAX_QUEUED_REQUESTS + 100):
+        for number in range(MAX_QUEUED_RESULT_REQUESTS + 100):
             anna.send(Ready(f"m{number}"))
-        await until(lambda: len(anna.all(Error)) >= MAX_QUEUED_REQUESTS)
-        assert len(requests) <= MAX_QUEUED_REQUESTS + 1
+        await until(lambda: len(anna.all(Error)) >= MAX_QUEUED_RESULT_REQUESTS)
+        assert len(requests) <= MAX_QUEUED_RESULT_REQUESTS + 1
     assert "too many requests for missed results" in caplog.text

@@ -43,24 +43,24 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
     async with open_store(database) as engine, open_journal(engine, "arena") as journal:
         await store_match(engine, day(1), events(MAXIE_WINS))
         ratings = RatingUpdater(journal.engine, shell)
-        await ratings.update()
+        await ratings.update_ratings()
         (anna, bert) = shell.pop_inputs()
         assert (anna.name, bert.name) == ("anna", "bert")
         await store_match(engine, day(2), events(MAXIE_WINS))
         await write(engine, partial(close_season, name="spring"))
-        await ratings.update()
+        await ratings.update_ratings()
         assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
         record = await store_match(engine, day(3), events(MAXIE_WINS))
         ratings.record_finished_match(CloseMatch(record, rated=True))
-        await ratings.update()
+        await ratings.update_ratings()
         assert shell.pop_inputs() == [
             RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))
             for row in await load_rating_rows(engine, "tictactoe")
         ]
-        await ratings.update()
+        await ratings.update_ratings()
         assert shell.pop_inputs() == []
         # a new updater reports no season that was closed before it started
-        await RatingUpdater(journal.engine, shell).update()
+        await RatingUpdater(journal.engine, shell).update_ratings()
         assert shell.pop_inputs() == []
 
 
@@ -77,7 +77,7 @@ async def test_matches_are_counted_once_the_store_is_available_again(database: s
 
         ratings = RatingUpdater(set_writer(engine, write_later), shell)
         with pytest.raises(ConnectionError):
-            await ratings.update()
+            await ratings.update_ratings()
         assert shell.pop_inputs() == []
-        await ratings.update()
+        await ratings.update_ratings()
         assert len(shell.pop_inputs()) == 2

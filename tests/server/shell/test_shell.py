@@ -247,10 +247,10 @@ async def test_a_requested_match_that_was_not_stored_is_requested_again(failing_
 async def test_a_draining_shell_waits_for_the_matches_in_progress() -> None:
     store = ListStore()
     async with waiting_for_a_move(store) as (edge, a, b, play_task):
-        assert await edge.shell.drain(1.0) == 1
+        assert await edge.shell.drain_matches(1.0) == 1
         a.plays = b.plays = True
         a.answer(a.all(Turn)[-1])
-        assert await edge.shell.drain(10.0) == 0
+        assert await edge.shell.drain_matches(10.0) == 0
         assert (await play_task).result.reason is EndReason.LINE
 
 

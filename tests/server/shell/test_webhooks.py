@@ -21,7 +21,7 @@ from arena.server.settings import make_private_host_settings
 from arena.server.shell import webhooks
 from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import (
-    MAX_ATTEMPTS,
+    MAX_DELIVERY_ATTEMPTS,
     MAX_QUEUED_MESSAGES,
     WebhookSender,
     parse_webhook_url,
@@ -97,7 +97,7 @@ async def sending(receiver: Receiver) -> AsyncIterator[Callable[[EventNews], Non
         URL, SECRET, cast("Shell", shell), lambda: 1_800_000_000 + CLOCK.now(), CLOCK, receiver.post
     )
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(hook.run)
+        tasks.start_soon(hook.send_queued_messages)
         yield shell.handle_news
         tasks.cancel_scope.cancel()
 
@@ -141,12 +141,12 @@ async def test_a_message_is_retried_with_longer_pauses_and_the_same_id() -> None
 async def test_an_undeliverable_message_is_dropped_and_the_next_one_is_sent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    receiver = Receiver(*[None] * MAX_ATTEMPTS, 404, 301)
+    receiver = Receiver(*[None] * MAX_DELIVERY_ATTEMPTS, 404, 301)
     async with sending(receiver) as handle_news:
         for event in ("lost", "refused", "moved", "received"):
             handle_news(news(event))
         await CLOCK.sleep(1_000)
-    assert receiver.events == ["lost"] * MAX_ATTEMPTS + ["refused", "moved", "received"]
+    assert receiver.events == ["lost"] * MAX_DELIVERY_ATTEMPTS + ["refused", "moved", "received"]
     lines = [each.getMessage() for each in caplog.records]
     assert ["no answer within 10 s" in lines[0], "status 404" in lines[1], "status 301" in lines[2]] == [
         True
@@ -252,5 +252,5 @@ async def test_a_host_posts_the_event_news_of_its_core() -> None:
     ],
 )
 def test_an_invalid_webhook_url_is_refused(url: str) -> None:
-    with pytest.raises(webhooks.BadWebhook):
+    with pytest.raises(webhooks.BadWebhookSetting):
         parse_webhook_url(url)

@@ -16,7 +16,7 @@ from anyio.lowlevel import checkpoint
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.processes.identity import PROGRAM
+from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.server.store import migrations, schema, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
@@ -70,7 +70,7 @@ async def test_an_empty_database_gets_all_tables_and_indices(engine: AsyncEngine
             assert found.tables[name].columns.keys() == table.columns.keys()
             assert {each.name for each in found.tables[name].indexes} == {each.name for each in table.indexes}
         [row] = (await connection.execute(sa.select(schema.about))).all()
-        assert tuple(row) == (migrations.SCHEMA_VERSION, PROGRAM)
+        assert tuple(row) == (migrations.SCHEMA_VERSION, PROGRAM_NAME_AND_VERSION)
 
 
 async def test_a_store_of_an_older_version_is_migrated_step_by_step(
@@ -160,9 +160,7 @@ async def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(
             await connection.execute(schema.about.update().values(schema_version=version, program="arena 99"))
         with pytest.raises(StoreError) as refused:
             await prepare_store(engine)
-        known = (
-            f"{PROGRAM} needs schema {migrations.SCHEMA_VERSION}: use a version that knows schema {version}"
-        )
+        known = f"{PROGRAM_NAME_AND_VERSION} needs schema {migrations.SCHEMA_VERSION}: use a version that knows schema {version}"
         assert f": it has schema {version}, written by arena 99, but {known}" in str(refused.value)
         assert "\n" not in str(refused.value)
         assert await read_version(engine) == version

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.match.referee_events import MatchOpened
 from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import to_line
@@ -80,13 +80,15 @@ class ServerWorld:
         writer: JournalWriter = await self.stack.enter_async_context(
             open_sqlite_writer(self.engine)
             if self.engine.dialect.name == "sqlite"
-            else open_postgresql_writer(self.engine, 10, MONOTONIC)
+            else open_postgresql_writer(self.engine, 10, MONOTONIC_CLOCK)
         )
         try:
             held = await writer.write(partial(lease.try_acquire, name=name, process=process))
         except LeaseHeld:
             return
-        run = ServerProcess(Journal(self.engine, writer, held, MONOTONIC, lambda _seconds: None), writer)
+        run = ServerProcess(
+            Journal(self.engine, writer, held, MONOTONIC_CLOCK, lambda _seconds: None), writer
+        )
         await self._load(run)
         self.runs.append(run)
 

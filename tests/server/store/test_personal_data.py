@@ -272,7 +272,7 @@ async def test_the_stored_data_of_an_owner_are_complete_and_contain_no_secret(en
     }
     assert found == same | {"invitations": ["byron"]}
     assert "hash" not in str(kept)
-    own = [from_line(line) async for line in export_lines(engine, bots=names)]
+    own = [from_line(line) async for line in export_lines(engine, bot_names=names)]
     assert len(own) == 6
     assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)
 

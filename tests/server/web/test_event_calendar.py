@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.protocol.timecontrol import TimeControl
-from arena.server.core.calendar import make_event_name as name_of
+from arena.server.core.calendar import make_series_event_name as name_of
 from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame

@@ -68,7 +68,7 @@ async def test_an_event_in_progress_lists_its_due_matches(host: Host) -> None:
         (second.maxie, second.minnie, 1),
     ]
     for number, leg in enumerate(first.pair.matches()):
-        match = event.start_match(leg)
+        match = event.record_match_start(leg)
         await store_match(
             host.engine,
             day(1 + number),

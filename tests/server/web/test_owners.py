@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from arena.protocol.codes import Code
 from arena.protocol.messages import EnterEvent, Error, Hello, Welcome
-from arena.server.core.calendar import format_utc
+from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.inputs import AnnounceEvent, HostCommand
 from arena.server.host import Host
 from arena.server.shell import host_requests
@@ -145,7 +145,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     await tokens.create_token(host.engine, "lion", "bot", "ada")
     await tokens.create_token(host.engine, "bear", "bot", "ada")
     await tokens.create_token(host.engine, "wolf", "bot", "bob")
-    cup = {"event": "cup", "state": "open", "begins": format_utc(FAR_FUTURE), "bots": []}
+    cup = {"event": "cup", "state": "open", "begins": format_unix_time_as_utc(FAR_FUTURE), "bots": []}
     assert (await post_json(host, "me", tiger))["events"] == [cup]
     for name in ("tiger", "lion"):
         response = await post_json(host, f"me/enter?event=cup&name={name}", tiger)
@@ -183,7 +183,7 @@ async def test_an_entry_reaches_its_event_immediately(host: Host, monkeypatch: p
 
     monkeypatch.setattr(host_requests, "load_pending_requests", pending_requests)
     tiger = basic("tiger", await tokens.create_token(host.engine, "tiger", "bot", "ada"))
-    cup = {"event": "cup", "state": "open", "begins": format_utc(FAR_FUTURE)}
+    cup = {"event": "cup", "state": "open", "begins": format_unix_time_as_utc(FAR_FUTURE)}
     for action, bots in (("enter", ["tiger"]), ("withdraw", []), ("enter", ["tiger"])):
         response = await post_json(host, f"me/{action}?event=cup&name=tiger", tiger)
         assert response["events"] == [cup | {"bots": bots}]

@@ -102,7 +102,11 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
         winner = chance.choice(list(SEATS.values()))
         reason = EndReason.RESIGNATION if chance.random() < 0.5 else EndReason.NO_SHOW
         kept = record(
-            event.start_match(due[0]), maxie=due[0].maxie, minnie=due[0].minnie, winner=winner, reason=reason
+            event.record_match_start(due[0]),
+            maxie=due[0].maxie,
+            minnie=due[0].minnie,
+            winner=winner,
+            reason=reason,
         )
         lines.append(encode_line(replace(kept, event="cup")))
         event.record_result(kept.match, kept.result)

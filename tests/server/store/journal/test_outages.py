@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.clock import MONOTONIC
+from arena.clock import MONOTONIC_CLOCK
 from arena.match.referee_events import MatchOpened
 from arena.server.core.effects import DurableEffect
 from arena.server.store import schema
@@ -170,7 +170,7 @@ async def test_a_connection_abandoned_at_any_point_of_a_transaction_counts_as_an
     async with (
         open_store(postgresql_database) as engine,
         open_playing_journal(engine) as journal,
-        open_postgresql_writer(engine, 100, MONOTONIC) as writer,
+        open_postgresql_writer(engine, 100, MONOTONIC_CLOCK) as writer,
     ):
 
         def revoke_tokens(connection: sa.Connection) -> None:
