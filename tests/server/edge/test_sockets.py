@@ -276,7 +276,7 @@ def test_the_sender_of_a_huge_message_gets_the_reason(run: Any) -> None:
 
 async def test_an_edge_listens_on_several_ports_until_it_closes() -> None:
     async with open_edge() as (_, edge, first):
-        ports = [first, (await edge.listen(HOST, 0))[1]]
+        ports = [first, (await edge.start_listening(HOST, 0))[1]]
         clients = [await dial(port) for port in ports]
         silent, writer = await asyncio.open_connection(HOST, first)
     for client in clients:
@@ -297,10 +297,10 @@ async def test_an_edge_listens_on_several_ports_until_it_closes() -> None:
 async def test_an_unusable_address_is_reported_in_one_line() -> None:
     async with open_edge() as (_, edge, port):
         with pytest.raises(CannotListen, match=f"{HOST}:{port}: the port is in use") as error_info:
-            await edge.listen(HOST, port)
+            await edge.start_listening(HOST, port)
         assert "\n" not in str(error_info.value)
         with pytest.raises(CannotListen, match=r"cannot listen on 192\.0\.2\.1:0: \w+") as error_info:
-            await edge.listen("192.0.2.1", 0)
+            await edge.start_listening("192.0.2.1", 0)
         assert "\n" not in str(error_info.value)
         async with dial(port) as client:
             await play(client, 1)

@@ -106,7 +106,7 @@ class AdmitAll:
     def __init__(self) -> None:
         self.shell: Shell
 
-    def enqueue(self, request: AdmissionRequest, _bot: LobbyBot | None) -> None:
+    def enqueue_or_admit(self, request: AdmissionRequest, _bot: LobbyBot | None) -> None:
         known = self.sessions.get(request.hello.name, b"") if hasattr(self, "sessions") else b""
         secret = f"secret of {request.client}"
         admission = ClientAdmitted(
@@ -129,7 +129,7 @@ class AdmitAll:
     def fill_in_resync(self, resync: EdgeResynced) -> EdgeResynced:
         return resync
 
-    async def run(self, shell: Shell) -> None:
+    async def admit_queued_clients(self, shell: Shell) -> None:
         await anyio.sleep_forever()
 
 

@@ -211,7 +211,7 @@ class RecordingShell:
     def __init__(self) -> None:
         self.inputs: list[Any] = []
         self.sent: list[Any] = []
-        self.submit, self.send = self.inputs.append, self.sent.append
+        self.submit, self.send_without_core = self.inputs.append, self.sent.append
 
 
 class Accounts:
