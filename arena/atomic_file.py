@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from io import FileIO
 from pathlib import Path
 from typing import TextIO
@@ -18,37 +19,69 @@ def replace_on_success(path: Path) -> Iterator[Path]:
 
     The file to write is in a temporary folder beside `path`, in which SQLite may create further files. If the block
     raises an exception, the folder is deleted, and `path` does not change. If `path` is a link, its target is replaced.
-    Raises OSError if the file cannot be written.
+    The new file has the mode of the old one, but not its owner and its other hard links. Raises OSError if the file
+    cannot be written, for example because the old file is write-protected.
     """
-    path = path.resolve()
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
-        temporary_path = Path(folder) / path.name
+    require_writable(path)
+    target = Path(os.path.realpath(path))
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".arena-") as folder:
+        temporary_path = Path(folder) / target.name
         yield temporary_path
-        if path.exists():
-            shutil.copymode(path, temporary_path)
+        if target.exists():
+            shutil.copymode(target, temporary_path)
         _sync_to_disk(temporary_path)
-        temporary_path.replace(path)
-    _sync_to_disk(path.parent)
+        temporary_path.replace(target)
+    with suppress(OSError):  # the file is complete; not every folder can be opened and flushed
+        _sync_to_disk(target.parent)
 
 
 @contextmanager
 def open_output(path: Path) -> Iterator[TextIO]:
     """Yield a stream whose text is stored at `path` if the block succeeds. Raises OSError if it cannot be written.
 
-    A device or a pipe, such as /dev/stdout, is written directly.
+    A file that cannot be replaced is written directly, so a full disk or Ctrl-C can leave it incomplete: a device or a
+    pipe, such as /dev/stdout, a file in a folder that permits no new files, and a file that is itself a mount point.
     """
-    is_special = path.exists() and not path.is_file()
     with (
-        nullcontext(path) if is_special else replace_on_success(path) as part,
+        replace_on_success(path) if _is_replaceable(path) else nullcontext(path) as part,
         part.open("w", encoding="utf-8") as stream,
     ):
         yield stream
 
 
+def create_text_file(path: Path, text: str) -> None:
+    """Write `text` to a new file. If that fails, remove the file.
+
+    Raises FileExistsError if `path` exists, even as a link to nothing, and another OSError if it cannot be written.
+    """
+    with path.open("x", encoding="utf-8") as stream:
+        try:
+            stream.write(text)
+            stream.flush()
+        except BaseException:
+            path.unlink()
+            raise
+
+
+def require_writable(path: Path) -> None:
+    """Raise OSError if the user may neither write the file at `path` nor create it. Nothing is created or changed."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        folder = Path(os.path.realpath(path)).parent
+        folder.stat()
+        is_writable = _permits_new_files(folder)
+    else:
+        is_writable = _has_access(path, os.W_OK)
+    if not is_writable:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
 def append_line(file: FileIO, line: str) -> None:
     """Append a line to a file that is open for appending. If only a part can be written, remove the part.
 
-    Raises OSError if the file cannot be written.
+    The part stays if another process appended to the file meanwhile. Raises OSError, with the file's name, if the file
+    cannot be written.
     """
     file_size = os.fstat(file.fileno()).st_size
     data = f"{line}\n".encode()
@@ -56,10 +89,33 @@ def append_line(file: FileIO, line: str) -> None:
     try:
         while written_bytes < len(data):
             written_bytes += file.write(data[written_bytes:])
-    except OSError:
-        if written_bytes:
+    except OSError as error:
+        error.filename = file.name
+        # Any other size: another process has appended lines, or the file is a pipe or a device.
+        if written_bytes and os.fstat(file.fileno()).st_size == file_size + written_bytes:
             file.truncate(file_size)
         raise
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Return True if a file can be created beside `path`, or beside the target of the link `path`, and moved to it."""
+    if not path.exists():
+        return True
+    if not path.is_file():
+        return False
+    target = Path(os.path.realpath(path))
+    is_mount_point = (
+        target.stat().st_dev != target.parent.stat().st_dev
+    )  # such as a file mounted into a container
+    return not is_mount_point and _permits_new_files(target.parent)
+
+
+def _permits_new_files(folder: Path) -> bool:
+    return _has_access(folder, os.W_OK | os.X_OK)
+
+
+def _has_access(path: Path, mode: int) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _sync_to_disk(path: Path) -> None:

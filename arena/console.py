@@ -18,7 +18,7 @@ from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from arena.atomic_file import open_output
+from arena.atomic_file import open_output, require_writable
 from arena.bot_file import BotAccount, read_bot_account
 from arena.games.catalogue import CATALOGUE
 from arena.games.core import GameError
@@ -60,6 +60,8 @@ def check_output_file(context: typer.Context, file: Path | None) -> Path | None:
             raise typer.BadParameter(
                 f"cannot write {file}: folder {file.parent} does not exist; create it first"
             )
+        if str(file) != "-":
+            require_writable(file)
     except OSError as error:
         raise typer.BadParameter(f"cannot write {file}: {error.strerror}") from None
     return file

@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from arena.atomic_file import append_line, open_output
+from arena.atomic_file import append_line, create_text_file, open_output, require_writable
 from tests.bots.command_line import ARENA, arena, environment, fails
 from tests.full_disk import limit_file_size
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 TEXT = "a line of text\n" * 100
 
 
 def list_names(folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir()]
+
+
+@contextmanager
+def make_folder_of_another_user(file_mode: int, folder_mode: int) -> Iterator[Path]:
+    """Yield a folder with the file `file.txt`. During the block, the process has no rights of root."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = folder / "file.txt"
+        file.write_text("before")
+        file.chmod(file_mode)
+        folder.chmod(folder_mode)
+        user = os.geteuid()
+        if user == 0:
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            os.seteuid(user)
+            folder.chmod(0o700)
 
 
 def test_a_file_is_complete_or_as_it_was(tmp_path: Path) -> None:
@@ -50,6 +79,69 @@ def test_the_target_of_a_link_is_replaced_and_keeps_its_mode(tmp_path: Path) -> 
     assert file.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_file_in_a_folder_that_permits_no_new_files_is_written_directly() -> None:
+    with make_folder_of_another_user(0o666, 0o555) as folder:
+        file = folder / "file.txt"
+        require_writable(file)
+        with open_output(file) as stream:
+            stream.write(TEXT)
+        assert file.read_text() == TEXT
+        with pytest.raises(PermissionError):
+            require_writable(folder / "new.txt")
+
+
+def test_a_write_protected_file_is_not_replaced() -> None:
+    with make_folder_of_another_user(0o444, 0o777) as folder:
+        file = folder / "file.txt"
+        with pytest.raises(PermissionError), open_output(file):
+            pass
+        with pytest.raises(PermissionError):
+            require_writable(file)
+        assert file.read_text() == "before"
+        assert list_names(folder) == ["file.txt"]
+
+
+def test_a_file_in_a_folder_that_may_not_be_read_is_replaced() -> None:
+    with make_folder_of_another_user(0o666, 0o333) as folder, open_output(folder / "file.txt") as stream:
+        stream.write(TEXT)
+
+
+def test_a_name_may_have_255_characters(tmp_path: Path) -> None:
+    file = tmp_path / (255 * "x")
+    with open_output(file) as stream:
+        stream.write(TEXT)
+    assert file.read_text() == TEXT
+    with pytest.raises(OSError, match="File name too long"):
+        require_writable(tmp_path / (256 * "x"))
+
+
+def test_a_loop_of_links_is_refused(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    fails(
+        f"--svg: cannot write {loop}: Too many levels of symbolic links",
+        2,
+        "maps",
+        "show",
+        "m1",
+        "--svg",
+        loop,
+    )
+    assert loop.is_symlink()
+
+
+def test_a_file_is_created_whole_or_not_at_all(tmp_path: Path) -> None:
+    file, link = tmp_path / "file.txt", tmp_path / "link"
+    link.symlink_to(file)
+    with limit_file_size(100), pytest.raises(OSError, match="File too large"):
+        create_text_file(file, TEXT)
+    assert list_names(tmp_path) == ["link"]
+    with pytest.raises(FileExistsError):
+        create_text_file(link, TEXT)
+    create_text_file(file, TEXT)
+    assert file.read_text() == TEXT
+
+
 def test_a_line_is_appended_whole_or_not_at_all(tmp_path: Path) -> None:
     with (tmp_path / "lines.txt").open("ab", buffering=0) as file:
         append_line(file, "one")
@@ -57,6 +149,35 @@ def test_a_line_is_appended_whole_or_not_at_all(tmp_path: Path) -> None:
             append_line(file, TEXT)
         append_line(file, "two")
     assert (tmp_path / "lines.txt").read_text() == "one\ntwo\n"
+
+
+def test_a_cut_line_leaves_the_lines_of_another_process(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+
+    class InterruptedFile(FileIO):
+        """File that is full after three bytes. Another process appends a line before the error."""
+
+        def write(self, data: ReadableBuffer) -> int:
+            if os.fstat(self.fileno()).st_size:
+                with path.open("a") as other:
+                    other.write("other\n")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(memoryview(data)[:3])
+
+    with (
+        InterruptedFile(path, "a") as file,
+        pytest.raises(OSError, match="No space left on device") as raised,
+    ):
+        append_line(file, "line")
+    assert raised.value.filename == path
+    assert path.read_text() == "linother\n"
+
+
+def test_an_error_of_a_pipe_is_the_error_of_its_write() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with FileIO(writer, "w") as pipe, pytest.raises(BrokenPipeError):
+        append_line(pipe, "line")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from arena.console import CommandError, UsageError, check_output_file, err, write_text
+from arena.atomic_file import create_text_file
+from arena.console import CommandError, UsageError, check_output_file, err
 
 BOT_TEMPLATE = '''\
 """A bot that looks one move ahead. It plays: arena match {file} random --rounds 1"""
@@ -54,7 +55,10 @@ def new(
     # A class called Bot would hide its base class, and None is not a valid class name.
     name = "MyBot" if name == "Bot" or iskeyword(name) else name
     text = BOT_TEMPLATE.format(file=shlex.quote(file.name), name=name)
-    if file.exists():
-        raise CommandError(f"{file} already exists: choose another name, or remove it first")
-    write_text(text, file)
+    try:
+        create_text_file(file, text)
+    except FileExistsError:
+        raise CommandError(f"{file} already exists: choose another name, or remove it first") from None
+    except OSError as error:
+        raise CommandError(f"cannot write {file}: {error.strerror}") from None
     err.print(f"{file} is written. Try it: arena match {shlex.quote(str(file))} random --rounds 1")

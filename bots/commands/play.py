@@ -83,8 +83,6 @@ def play(
     reason = find_unusable_table_reason(adjudication, loaded_game)
     if reason is not None:
         raise UsageError(f"--adjudicate: the rule `table` cannot be used: {reason}")
-    if record is not None:
-        _check_writable(record)
     match = _open_match(opponent, loaded_game, Player(seat), control, adjudication)
     try:
         is_finished = _play_moves(
@@ -209,16 +207,6 @@ def _format_analysis(game: AnyGame, thinking: Thinking | None) -> str:
     if len(thinking.line) > 1:
         parts.append("then " + ", ".join(game.move_to_text(move) for move in thinking.line[1:6]))
     return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _check_writable(path: Path) -> None:
-    is_new = not path.exists()
-    try:
-        path.open("ab").close()
-        if is_new:
-            path.unlink()
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _save_record(match: LocalMatch, path: Path, *, is_finished: bool) -> None:

@@ -64,5 +64,9 @@ def test_an_existing_file_is_kept(tmp_path: Path) -> None:
     fails("already exists", 1, "new", file)
     fails("arena.py would hide the package arena", 2, "new", file.with_name("arena.py"))
     assert file.read_text() == "mine"
+    link = tmp_path / "link.py"
+    link.symlink_to("missing.py")
+    fails("already exists", 1, "new", link)
+    assert not (tmp_path / "missing.py").exists()
     fails("ends in .py", 2, "new", tmp_path / "my_bot")
     fails("cannot write", 2, "new", tmp_path / "no" / "my_bot.py")
