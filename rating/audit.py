@@ -230,10 +230,10 @@ def _compute_score_tail_probability(
 ) -> float:
     """Return the probability of a score at least as far from the expected score as `points`, on the same side of it.
 
-    match_count  number of matches
-    points      points scored in them
+    match_count        number of matches
+    points             points scored in the matches
     rating_difference  rating difference that gives the expected score, in Elo points
-    rating_error  half the width of the 95 % interval of `rating_difference`
+    rating_error       half the width of the 95 % interval of `rating_difference`
 
     The result is conservative: if anything, too large. The rating difference is assumed to be the one within
     the 95 % interval that explains the score best, and a draw counts as half a win.

@@ -229,8 +229,9 @@ def tune_command(
 
 def _check_features(feature_names: Sequence[str], omitted_features: Sequence[str]) -> None:
     """Raise UsageError if `omitted_features` names an unknown feature, or leaves none."""
-    for name in set(omitted_features) - set(feature_names):
-        raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")
+    for name in omitted_features:
+        if name not in feature_names:
+            raise UsageError(f"--without {name}: no such feature; choose from {', '.join(feature_names)}")
     if set(omitted_features) == set(feature_names):
         raise UsageError("--without names all features: leave at least one to the evaluator")
 

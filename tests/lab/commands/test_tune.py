@@ -111,6 +111,10 @@ def test_outcomes_are_counted_and_an_engine_can_use_them(tmp_path: Path) -> None
         (["--generations", "0", "--climb", "3"], "give --generations or --from"),
         (["--without", "speed"], "--without speed: no such feature; choose from armies"),
         (["--outcomes", "--without", "speed"], "--without speed: no such feature"),
+        (
+            [f"--without={name}" for name in ("speed", "luck", "mass", "hope")],
+            "--without speed: no such feature",
+        ),
         ([f"--without={name}" for name in FEATURE_NAMES], "--without names all features"),
         (["--map", "ring:12:cap=x"], "cap=x is not cap=N or goal=N"),
         (["--game", "tictactoe", "--map", "m1"], "tictactoe has no maps"),
