@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import sqlalchemy as sa
 from anyio.lowlevel import checkpoint
 from msgspec import Struct
@@ -99,11 +100,15 @@ async def _execute_interruptibly(
     driver: Any = (await connection.get_raw_connection()).driver_connection
     execution = asyncio.ensure_future(connection.exec_driver_sql(statement, parameters))
     try:
-        return await asyncio.shield(execution)
+        await asyncio.wait({execution})  # a cancellation does not cancel `execution`
     except asyncio.CancelledError:
-        await driver.interrupt()
-        await asyncio.wait([execution])
+        with anyio.CancelScope(shield=True):
+            await driver.interrupt()
+            await asyncio.wait({execution})
+        if not execution.cancelled():
+            execution.exception()  # asyncio would log an exception that nobody has read
         raise
+    return execution.result()
 
 
 async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
@@ -181,8 +186,7 @@ async def _open_checked_copy(path: Path) -> AsyncIterator[Engine]:
 
     Raises StoreError if the backup is damaged or no store. The error names the backup, not its copy.
     """
-    # After a cancellation, SQLite's thread may still create a file while the folder is being deleted.
-    with tempfile.TemporaryDirectory(prefix="arena-restore-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="arena-restore-") as folder:
         copied_file = Path(folder) / path.name
         shutil.copyfile(path, copied_file)
         await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
@@ -222,7 +226,7 @@ async def _require_intact(engine: Engine, path: Path) -> None:
 
 
 async def _require_empty(target: AsyncConnection) -> None:
-    await target.run_sync(lease.require_no_server)
+    await target.run_sync(lease.lock_out_servers)
     counts = await _count_rows(target)
     if counts.matches or counts.tokens:
         contents_text = f"{counts.matches} matches and {counts.tokens} tokens"

@@ -251,9 +251,9 @@ def create_or_migrate(connection: sa.Connection) -> None:
         migrations.create_tables(connection)
     elif version != migrations.SCHEMA_VERSION:
         steps = migrations.list_migrations_from(connection, version)
-        from arena.server.store.lease import require_no_server  # noqa: PLC0415  lease imports this module
+        from arena.server.store.lease import lock_out_servers  # noqa: PLC0415  lease imports this module
 
-        require_no_server(connection)
+        lock_out_servers(connection)
         migrations.apply_migrations(connection, steps)
 
 

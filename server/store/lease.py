@@ -20,6 +20,7 @@ from arena.clock import TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
 from arena.server.store.database import WriteFunction, format_session_name, make_insert
 from arena.server.store.errors import StoreError, describe_failure
+from arena.server.store.migrations import require_current_schema
 from arena.server.store.schema import servers
 
 log = logging.getLogger("arena.lease")
@@ -148,7 +149,8 @@ def try_acquire(
         store do not say so
     valid_seconds: time for which the new lease is valid without renewal
 
-    Raises LeaseHeld if another lease is valid and its holder is not known to have ended.
+    Raises LeaseHeld if another lease is valid and its holder is not known to have ended, and migrations.UnknownSchema if
+    the store was migrated to another schema version since the caller opened it.
     """
     dialect = connection.dialect.name
     query, named = _make_server_query(dialect), {"server_name": name}
@@ -185,7 +187,9 @@ def try_acquire(
         "until": now + valid_seconds,
     }
     is_named = servers.c.name == name
+    # Waits for the end of a migration or a restore, whose result the next query sees.
     connection.execute(sa.update(servers).where(is_named).values(values))
+    require_current_schema(connection)
     since = connection.execute(sa.select(servers.c.since).where(is_named)).scalar_one()
     return Lease(name, row.number + 1, valid_seconds, since)
 
@@ -249,6 +253,16 @@ def require_no_server(connection: sa.Connection) -> None:
     running_servers = read_running_servers(connection)
     if running_servers:
         raise LeaseHeld(running_servers[0].name, running_servers[0])
+
+
+def lock_out_servers(connection: sa.Connection) -> None:
+    """Raise LeaseHeld if a running server uses the store, and keep others from acquiring a lease until the end of the transaction.
+
+    On SQLite, the transaction must hold the lock of `database.lock_exclusively`, which keeps them out.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"LOCK TABLE {servers.name} IN SHARE ROW EXCLUSIVE MODE")
+    require_no_server(connection)
 
 
 @cache

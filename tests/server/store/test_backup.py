@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sqlite3
 import stat
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,12 @@ import anyio
 import anyio.to_thread
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from arena.atomic_file import replace_on_success
 from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backup_module
-from arena.server.store import database, migrations, schema, sqlite, tokens
+from arena.server.store import database, lease, migrations, schema, sqlite, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import open_store
@@ -26,7 +30,7 @@ from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.lease import CHECK_SECONDS
 from tests.hurried_clock import HurriedClock
-from tests.server.journals import make_append_event, make_open_match
+from tests.server.journals import ELSEWHERE, make_append_event, make_open_match, take_lease
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, store_match
 
 
@@ -150,13 +154,16 @@ async def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
     assert list_file_names(tmp_path) == {"no.db"}
 
 
+@pytest.mark.parametrize("by_scope", [True, False], ids=["cancel scope", "Ctrl-C"])
 async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, by_scope: bool
 ) -> None:
     url = f"sqlite:///{tmp_path / 'arena.db'}"
     is_copied_next = False
+    steps: list[str] = []
     is_copying, is_interrupted = threading.Event(), threading.Event()
     require_store, interrupt = backup_module._require_store, aiosqlite.Connection.interrupt
+    execute, replace = AsyncConnection.exec_driver_sql, replace_on_success
     monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
 
     async def require_store_before_copy(engine: AsyncEngine, path: Path) -> None:
@@ -174,16 +181,42 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
         await interrupt(connection)
         is_interrupted.set()
 
+    async def note_end_of_copying(*arguments: Any) -> sa.CursorResult[Any]:
+        try:
+            return await execute(*arguments)
+        finally:
+            steps.append("copying ended")
+
+    @contextmanager
+    def note_deletion(path: Path) -> Iterator[Path]:
+        with replace(path) as part:
+            try:
+                yield part
+            finally:
+                steps.append("folder is deleted")
+
     monkeypatch.setattr(backup_module, "_require_store", require_store_before_copy)
+    monkeypatch.setattr(backup_module, "replace_on_success", note_deletion)
     monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
     monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
     async with open_store(url):
+        monkeypatch.setattr(AsyncConnection, "exec_driver_sql", note_end_of_copying)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(backup, url, tmp_path / "backup.db")
-            await anyio.to_thread.run_sync(is_copying.wait, 10)
-            tasks.cancel_scope.cancel()
+            if by_scope:
+                tasks.start_soon(backup, url, tmp_path / "backup.db")
+                await anyio.to_thread.run_sync(is_copying.wait, 10)
+                tasks.cancel_scope.cancel()
+            else:
+                copying = asyncio.create_task(backup(url, tmp_path / "backup.db"))
+                await anyio.to_thread.run_sync(is_copying.wait, 10)
+                copying.cancel()
+                await asyncio.wait({copying})
+                del copying
         assert is_interrupted.is_set()
+        assert steps == ["copying ended", "folder is deleted"]
         assert not [name for name in list_file_names(tmp_path) if "backup" in name]
+    gc.collect()  # asyncio logs an exception that nobody has read when its task is deleted
+    assert not caplog.records
 
 
 async def test_a_store_of_a_later_version_is_copied_by_sqlite_and_refused_by_postgresql(
@@ -330,3 +363,25 @@ async def test_nothing_is_restored_into_the_store_of_a_running_server(
     async with open_store(other_database) as engine, open_journal(engine, "north"):
         with pytest.raises(StoreError, match="the server 'north' is running on this store already"):
             await restore(other_database, file)
+
+
+async def test_no_server_gets_a_lease_while_a_backup_is_restored(
+    postgresql_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, source_url = tmp_path / "backup.db", f"sqlite:///{tmp_path / 'arena.db'}"
+    copy_rows = backup_module._copy_rows
+    async with open_store(source_url) as source:
+        await fill_store(source)
+        await backup(source_url, file)
+
+    async def start_server_during_copy(*arguments: Any) -> None:
+        async with open_store(postgresql_database) as other, other.connect() as connection:
+            await connection.exec_driver_sql("SET LOCAL lock_timeout = 1")
+            with pytest.raises(sa.exc.DBAPIError, match="lock timeout"):
+                await connection.run_sync(partial(lease.try_acquire, name="north", process=ELSEWHERE))
+        await copy_rows(*arguments)
+
+    async with open_store(postgresql_database) as target:
+        monkeypatch.setattr(backup_module, "_copy_rows", start_server_during_copy)
+        assert (await restore(postgresql_database, file)).matches == 2
+        await take_lease(target, "north")

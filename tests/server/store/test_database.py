@@ -79,11 +79,11 @@ async def test_a_store_of_an_older_version_is_migrated_step_by_step(
     async with closing(make_engine(database)) as engine:
         await prepare_store(engine)
         then = migrations.SCHEMA_VERSION + 2
-        monkeypatch.setattr(migrations, "SCHEMA_VERSION", then)
         for version in (then - 2, then - 1):
             step = partial(_add_column, name=f"new_{version}")
             monkeypatch.setitem(migrations.MIGRATIONS, version, step)
         async with open_journal(engine, "north"):
+            monkeypatch.setattr(migrations, "SCHEMA_VERSION", then)
             with pytest.raises(LeaseHeld):
                 await prepare_store(engine)
         for _ in range(2):

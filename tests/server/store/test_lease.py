@@ -23,6 +23,7 @@ from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.lease import CHECK_SECONDS, LEASE_SECONDS, Lease, LeaseHeld, LeaseLost
+from arena.server.store.migrations import SCHEMA_VERSION, UnknownSchema
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import (
     ELSEWHERE,
@@ -376,3 +377,13 @@ async def test_the_time_of_the_database_is_in_seconds_since_1970(engine: AsyncEn
             await connection.execute(sa.select(lease.make_database_time(engine.dialect.name)))
         ).scalar_one()
         assert before - 1 < now < time.time() + 1
+
+
+async def test_no_lease_on_a_store_that_was_migrated_since_it_was_opened(engine: AsyncEngine) -> None:
+    async with engine.begin() as connection:
+        await connection.execute(schema.about.update().values(schema_version=99, program="arena 99"))
+    with pytest.raises(UnknownSchema, match="it has schema 99, written by arena 99"):
+        await take_lease(engine)
+    async with engine.begin() as connection:
+        await connection.execute(schema.about.update().values(schema_version=SCHEMA_VERSION))
+    assert (await take_lease(engine)).number == 1
