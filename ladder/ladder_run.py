@@ -327,20 +327,26 @@ class _LadderRun:
         )
 
     def _record_match(self, pairing: Pairing, record: Record) -> None:
-        self._write(record)
-        self._ladder.add_match(pairing, record)
-        self._observer.show_match(self._ladder, record)
+        if self._write(record):
+            self._ladder.add_match(pairing, record)
+            self._observer.show_match(self._ladder, record)
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
-        self._write(void)
-        reason = void.result.detail
-        self._observer.show_notice(
-            f"{pairing.maxie} against {pairing.minnie} is void, and played again: {reason}"
-        )
+        if self._write(void):
+            reason = void.result.detail
+            self._observer.show_notice(
+                f"{pairing.maxie} against {pairing.minnie} is void, and played again: {reason}"
+            )
 
-    def _write(self, record: Record) -> None:
-        """Append a record to the file. An error ends the run: it is kept, because tasks would raise it in a group."""
+    def _write(self, record: Record) -> bool:
+        """Append a record to the file. Return False if that fails.
+
+        The run then ends and drops the matches in play. `_should_stop` raises the error, because a match's task would
+        raise it in a group.
+        """
         try:
             self._file.append_record(record)
         except OSError as error:
             self._write_error = error
+            return False
+        return True

@@ -45,6 +45,7 @@ from arena.rating.standings import make_standings
 from arena.server.host import Host
 from arena.server.store.packing import unpack_record
 from testkit.parts import skip_without
+from tests.ladder.test_ladder_run import full_disk_after
 from tests.server.fleets import QUICK, ROOT, all_gone, bot, processes_of
 from tests.server.matches import game_of, record, spec
 
@@ -314,6 +315,13 @@ async def test_a_json_lines_program_has_its_own_time_control(shared: Cluster, tm
     clocks = [int(line) for line in (tmp_path / "clocks").read_text().split()]
     assert len(clocks) >= 4
     assert min(clocks) > 800_000, "the ladder's other bot alone has two minutes"
+
+
+async def test_a_last_record_that_cannot_be_written_ends_the_event(shared: Cluster, tmp_path: Path) -> None:
+    stopped = ladder(tmp_path / "record.jsonl", bot("a"), bot("b"), rounds=1)
+    with anyio.fail_after(500), full_disk_after(1):
+        await run_ladder(stopped, RecordingObserver(), scheduler_address=shared.address)
+    assert len(stopped.records) == len(list(records.read_records(tmp_path / "record.jsonl"))) == 1
 
 
 async def test_failing_bots_are_reported_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:

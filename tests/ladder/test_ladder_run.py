@@ -2,7 +2,8 @@ import errno
 import os
 import sqlite3
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -151,20 +152,32 @@ async def test_records_are_added_to_a_file(tmp_path: Path) -> None:
     assert len(list(records.read_records(file))) == 4
 
 
-async def test_a_record_that_cannot_be_written_ends_the_event_until_it_is_resumed(tmp_path: Path) -> None:
+@contextmanager
+def full_disk_after(record_count: int) -> Iterator[None]:
+    """Let only the first `record_count` records be written. The run in the block must end with the error of the next."""
+    append, written = RecordFile.append_record, list[Record]()
+
+    def append_or_fail(file: RecordFile, record: Record) -> None:
+        if len(written) == record_count:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        append(file, record)
+        written.append(record)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="No space left on device"):
+        patch.setattr(RecordFile, "append_record", append_or_fail)
+        yield
+
+
+@pytest.mark.parametrize("written_count", [0, 1])
+async def test_a_record_that_cannot_be_written_ends_the_event_until_it_is_resumed(
+    tmp_path: Path, written_count: int
+) -> None:
     file, url = tmp_path / "record.jsonl", f"sqlite:///{tmp_path / 'arena.db'}"
-
-    def fail_to_write(_file: RecordFile, _record: Record) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with (
-        anyio.fail_after(500),
-        pytest.MonkeyPatch.context() as patch,
-        pytest.raises(OSError, match="No space left on device"),
-    ):
-        patch.setattr(RecordFile, "append_record", fail_to_write)
-        await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database_url=url)
-    assert not file.exists()
+    watch, stopped = RecordingObserver(), ladder(file, bot("a"), bot("b"), concurrency=1)
+    with anyio.fail_after(500), full_disk_after(written_count):
+        await run_ladder(stopped, watch, database_url=url)
+    assert len(stopped.records) == len(watch.on_file) == written_count
+    assert (len(list(records.read_records(file))) if file.exists() else 0) == written_count
     with anyio.fail_after(500):
         await run_ladder(ladder(file, bot("a"), bot("b")), RecordingObserver(), database_url=url)
     assert len(list(records.read_records(file))) == 2
