@@ -12,6 +12,9 @@ from io import FileIO
 from pathlib import Path
 from typing import TextIO
 
+FULL_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of the errors of writing to a full disk. Most of their exceptions name no file."""
+
 
 @contextmanager
 def replace_on_success(path: Path) -> Iterator[Path]:

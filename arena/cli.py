@@ -5,7 +5,6 @@ Subcommands are listed here by name. The module of a subcommand is loaded only w
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import signal
@@ -17,6 +16,7 @@ try:
     import typer
     from typer.core import TyperCommand, TyperGroup
 
+    from arena.atomic_file import FULL_DISK_ERRORS
     from arena.console import CommandError, err
 except KeyboardInterrupt:  # Ctrl-C while these modules are being loaded
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -136,8 +136,6 @@ REPLACED_PARSER_TEXTS = {
     "Input should be a valid number, unable to parse string as a number": "must be a number",
 }
 """Texts in error messages of typer's parser, each with the text that replaces it."""
-FULL_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Numbers of the errors of writing to a full disk. Their exception names a file only if opening the file failed."""
 EXTRAS: dict[str, str] = {
     **dict.fromkeys(("aiosqlite", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"),
     **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from arena import paths
 from arena.bots.api.engine_spec import CONTAINER_PREFIXES, PROGRAM_PREFIX, BadSpec
 from arena.bots.commands.bot_settings import (
     DEFAULT_URL,
@@ -252,8 +252,7 @@ def _merge_settings(command_settings: BotSettings, given_option_names: set[str])
     try:
         # The weights of an engine may end like a bot.toml: alphabeta:evaluator=my.toml
         is_bot_file = command_settings.engine.endswith(".toml") and (
-            # not with a method of Path, which raises OSError for a long name
-            ":" not in command_settings.engine or os.path.isfile(command_settings.engine)  # noqa: PTH113
+            ":" not in command_settings.engine or paths.is_file(command_settings.engine)
         )
         if not is_bot_file:
             return check_settings(command_settings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+from arena import paths
 from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, make_printable_excerpt
@@ -41,7 +41,7 @@ def make_program_engine(command: str, logs: Path | None = None) -> Engine:
     if shutil.which(words[0]) is None:
         raise BadSpec(f"--exec: program {words[0]!r:.100} not found: give its path, or add it to the PATH")
     # In `perl my_bot.pl` the file has the distinctive name, not the interpreter.
-    file = next((word for word in words[1:] if os.path.isfile(word)), words[0])  # noqa: PTH113  Path raises OSError for a long word
+    file = next((word for word in words[1:] if paths.is_file(word)), words[0])
     return Engine(Path(file).stem[:64], command, lambda: ProgramBot(words, logs))
 
 

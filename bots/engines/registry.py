@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena import paths
 from arena.bots.api.bot import Bot
 from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, count_engine_threads, parse_spec
 from arena.bots.client.worker import BotFactory
@@ -63,13 +63,12 @@ def make_engine(spec: str) -> Engine:
     try:
         parsed = parse_spec(spec, ENGINES)
     except BadSpec as error:
-        # not with methods of Path, which raise OSError for a long name
-        if os.path.isdir(spec):  # noqa: PTH112
+        if paths.is_folder(spec):
             raise BadSpec(
                 f"{spec} is a folder: give a Python file in it, such as {Path(spec, 'bot.py')}"
             ) from None
         name = spec.partition(":")[0]
-        file = f"the file {name}.py" if name and os.path.isfile(f"{name}.py") else "a file NAME.py"  # noqa: PTH113
+        file = f"the file {name}.py" if name and paths.is_file(f"{name}.py") else "a file NAME.py"
         raise BadSpec(str(error) if name in ENGINES else f"{error} (or give {file})") from None
     if "evaluator" in parsed.values:
         check_evaluator_name(parsed)
@@ -110,7 +109,7 @@ def check_evaluator_name(spec: Spec) -> None:
     """Raise BadSpec if an engine's evaluator is neither a known name nor an existing file."""
     name = spec.values["evaluator"]
     if name.endswith((".toml", NETWORK_FILE_SUFFIX)):
-        if not os.path.isfile(name):  # noqa: PTH113  Path raises OSError for a long name
+        if not paths.is_file(name):
             raise BadSpec(f"{spec.name}: weights file {name:.200} not found")
         if name.endswith(NETWORK_FILE_SUFFIX) and not has_engine_extra():
             raise BadSpec(

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from arena.atomic_file import FULL_DISK_ERRORS
 from arena.bots.api.engine_spec import BadSpec
 from arena.toml_file import BadTomlFile, TomlFile
 
@@ -50,6 +51,8 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
             f"{file}: two entries have the same path, or the path of a file is also used as a folder: rename one ({error.strerror or error})"
         ) from None
     except OSError as error:
+        if error.errno in FULL_DISK_ERRORS:
+            raise BadSpec(f"{file}: cannot be unpacked into {folder}: {error.strerror}") from None
         raise BadSpec(f"{file}: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         if isinstance(error, BadSpec):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import signal
 import ssl
@@ -16,6 +15,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
+from arena import paths
 from arena.atomic_file import append_line
 from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, err, out
@@ -358,12 +358,12 @@ def _check_store(settings: ArenaSettings) -> None:
         raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")
     if store.archive and not store.keep:
         raise BadSetting("store.archive", "set store.keep too, for example to 90d or 1000000")
-    if not os.path.isdir(Path(store.record).parent):  # noqa: PTH112 - Path.is_dir raises OSError for a long name
+    if not paths.is_folder(Path(store.record).parent):
         raise BadSetting(
             "store.record", f"folder {Path(store.record).parent} does not exist; create it first"
         )
     archive = Path(store.archive)
-    if store.archive and os.path.exists(archive) and not os.path.isdir(archive):  # noqa: PTH110, PTH112 - as above
+    if store.archive and paths.exists(archive) and not paths.is_folder(archive):
         raise BadSetting("store.archive", f"{archive} is not a folder")
     try:
         _ = store.retention

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from arena import paths
 from arena.console import DatabaseOption, JsonOption, UsageError, err, print_table_or_write_json
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
@@ -75,8 +75,7 @@ def prune_command(
 
 def _parse_retention(keep: str, archive: Path | None) -> Retention:
     """Return the rule that --keep and --archive set: which matches to keep. Raises UsageError if an option is invalid."""
-    # Path.exists and Path.is_dir raise OSError for a long name.
-    if archive is not None and os.path.exists(archive) and not os.path.isdir(archive):  # noqa: PTH110, PTH112
+    if archive is not None and paths.exists(archive) and not paths.is_folder(archive):
         raise UsageError(f"--archive: {archive} is not a folder")
     try:
         return Retention.parse(keep, archive)

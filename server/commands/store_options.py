@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import anyio
 
+from arena import paths
 from arena.console import CommandError, UsageError
 from arena.server.store.database import Engine, open_store, parse_sqlite_path
 from arena.server.store.errors import OperationRefused, StoreError
@@ -52,7 +52,7 @@ def require_name(text: str) -> None:
 def require_file(url: str) -> None:
     """Raise CommandError if `url` names an SQLite file that does not exist."""
     file = parse_sqlite_path(url)
-    if file is not None and not os.path.exists(file):  # noqa: PTH110  Path.exists raises OSError for a long name
+    if file is not None and not paths.exists(file):
         raise CommandError(
             f"database {file} does not exist: name one with --db, or let `arena serve` create it"
         )

@@ -17,6 +17,7 @@ from arena.bots.engines.submission import (
     MAX_ZIP_BYTES,
     unpack_submission,
 )
+from tests.full_disk import limit_file_size
 
 SETTINGS = 'exec = "python3 bot.py --hard"\n'
 
@@ -68,6 +69,13 @@ def test_files_are_unpacked_as_they_were_packed(tmp_path: Path) -> None:
         "bot.py": 0o644,
         "book.bin": 0o644,
     }
+
+
+def test_a_full_disk_is_reported_with_the_folder(tmp_path: Path) -> None:
+    file, folder = zipped(tmp_path / "bot.zip", {"bot.toml": SETTINGS, "data": bytes(1000)}), empty(tmp_path)
+    with limit_file_size(100), pytest.raises(BadSpec) as raised:
+        unpack_submission(file, folder)
+    assert str(raised.value) == f"{file}: cannot be unpacked into {folder}: File too large"
 
 
 def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
