@@ -11,8 +11,8 @@ import asyncio
 import logging
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio
@@ -55,12 +55,8 @@ thus delay the connection checks too.
 """
 FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
 """Interval, in seconds, between checks of a NATS client that has more than MAX_UNSENT_CLIENT_BYTES unsent."""
-CLIENT_ERRORS = (nats.errors.Error, OSError, RuntimeError, ValueError)
-"""Exceptions of the NATS client for a connection that is lost or cannot be opened.
-
-RuntimeError comes from uvloop, for a write to a lost connection. ValueError comes from the client, for a connection that is lost
-within the first line that NATS sends.
-"""
+CLIENT_ERRORS = (nats.errors.Error, OSError)
+"""Exceptions for a connection to NATS that is lost or cannot be opened, within `_convert_client_errors`."""
 
 
 class TlsNotOffered(ConnectionError):
@@ -81,6 +77,22 @@ class _Client(Client):
         self._pending = []
         self._pending_data_size = 0
         await super()._close(status, do_cbs)
+
+
+@contextmanager
+def _convert_client_errors() -> Iterator[None]:
+    """Raise ConnectionError for the other exceptions with which the NATS client reports a lost connection.
+
+    uvloop raises RuntimeError for a write to a lost connection. The client raises ValueError if the connection is lost
+    within the first line that NATS sends. The block must contain only calls of the client, because such an exception of
+    other code is a bug.
+    """
+    try:
+        yield
+    except OSError:
+        raise  # ssl.SSLCertVerificationError is a ValueError too
+    except (RuntimeError, ValueError) as error:
+        raise ConnectionError(f"the connection was lost ({error})") from error
 
 
 class _NatsConnection:
@@ -117,12 +129,13 @@ class _NatsConnection:
             except Exception:
                 log.exception("a message on %s was not handled", subject)
 
-        await self.client.subscribe(
-            subject,
-            cb=pass_payload_to_handler,
-            pending_msgs_limit=MAX_QUEUED_MESSAGES,
-            pending_bytes_limit=MAX_QUEUED_BYTES,
-        )
+        with _convert_client_errors():
+            await self.client.subscribe(
+                subject,
+                cb=pass_payload_to_handler,
+                pending_msgs_limit=MAX_QUEUED_MESSAGES,
+                pending_bytes_limit=MAX_QUEUED_BYTES,
+            )
 
     async def wait_until_received(self) -> None:
         """Wait until NATS has received all earlier messages. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
@@ -130,19 +143,23 @@ class _NatsConnection:
             raise TimeoutError
 
     async def does_respond_within(self, timeout_seconds: float) -> bool:
-        """Send a test message through NATS to this connection itself. Return True if it arrives within `timeout_seconds`."""
+        """Send a test message through NATS to this connection itself. Return True if it arrives within `timeout_seconds`.
+
+        Raises an exception of CLIENT_ERRORS if NATS cannot be reached.
+        """
         # The client's `flush` breaks its reader if the pong arrives after the timeout. A callback would need a client
         # task, which is left behind if the connection breaks while it is being closed.
-        subscription = await self.client.subscribe(self.client.new_inbox())
-        try:
-            with anyio.fail_after(timeout_seconds):
-                await self.client.publish(subscription.subject, b"")
-                await subscription.next_msg(timeout_seconds)
-        except TimeoutError:
-            return False
-        finally:
-            await subscription.unsubscribe()
-        return True
+        with _convert_client_errors():
+            subscription = await self.client.subscribe(self.client.new_inbox())
+            try:
+                with anyio.fail_after(timeout_seconds):
+                    await self.client.publish(subscription.subject, b"")
+                    await subscription.next_msg(timeout_seconds)
+            except TimeoutError:
+                return False
+            finally:
+                await subscription.unsubscribe()
+            return True
 
     async def close_client(self) -> None:
         """Close the NATS client of this connection, within CLOSE_TIMEOUT_SECONDS."""
@@ -246,23 +263,24 @@ class NatsBus:
 
         try:
             with anyio.fail_after(2 * CONNECT_TIMEOUT_SECONDS):
-                await connection.client.connect(
-                    [server_name],
-                    name=self._name,
-                    error_cb=connection.record_error,
-                    closed_cb=connection.record_close,
-                    allow_reconnect=False,
-                    # The client makes one attempt more than this, and with 0 it tries forever.
-                    max_reconnect_attempts=1,
-                    reconnect_time_wait=0,
-                    connect_timeout=CONNECT_TIMEOUT_SECONDS,
-                    flush_timeout=FLUSH_TIMEOUT_SECONDS,
-                    pending_size=2 * MAX_QUEUED_BYTES,
-                    tls=tls_context,
-                    user=make_secret_provider(address.user),
-                    password=make_secret_provider(address.password),
-                    token=make_secret_provider(address.token),
-                )
+                with _convert_client_errors():
+                    await connection.client.connect(
+                        [server_name],
+                        name=self._name,
+                        error_cb=connection.record_error,
+                        closed_cb=connection.record_close,
+                        allow_reconnect=False,
+                        # The client makes one attempt more than this, and with 0 it tries forever.
+                        max_reconnect_attempts=1,
+                        reconnect_time_wait=0,
+                        connect_timeout=CONNECT_TIMEOUT_SECONDS,
+                        flush_timeout=FLUSH_TIMEOUT_SECONDS,
+                        pending_size=2 * MAX_QUEUED_BYTES,
+                        tls=tls_context,
+                        user=make_secret_provider(address.user),
+                        password=make_secret_provider(address.password),
+                        token=make_secret_provider(address.token),
+                    )
                 if address.tls and not tls_context.was_used_for_connection:
                     raise TlsNotOffered
                 if connection.client.max_payload < MAX_PAYLOAD_BYTES:
@@ -317,7 +335,8 @@ class NatsBus:
                 continue
             subject, payload = self._queue.popleft()
             self._queued_bytes -= len(payload)
-            await connection.client.publish(subject, payload)
+            with _convert_client_errors():
+                await connection.client.publish(subject, payload)
 
     async def _check_connection_until_lost(self, connection: _NatsConnection) -> None:
         """Send test messages to this process itself, until MAX_FAILED_CHECKS in a row are lost. Then mark the connection as lost."""
@@ -349,10 +368,6 @@ def describe_nats_error(error: Exception) -> str:
         return "it does not answer"
     if isinstance(error, OSError):
         return error.strerror or str(error)
-    if isinstance(error, RuntimeError):
-        return "NATS has closed the connection"
-    if isinstance(error, ValueError):
-        return "no NATS server listens there"
     text = str(error).removeprefix("nats: ").strip("'")
     if "authorization" in text.lower():
         return "it rejects this user, password or token"

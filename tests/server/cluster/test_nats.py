@@ -179,6 +179,19 @@ async def reset_during_flood() -> None:
         tasks.cancel_scope.cancel()
 
 
+async def test_an_error_of_the_bus_itself_is_raised_and_does_not_count_as_a_loss_of_nats(
+    own_nats: NatsServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(NatsBus, "_check_connection_until_lost", fail)
+    with anyio.fail_after(500), pytest.RaisesGroup(RuntimeError, flatten_subgroups=True):
+        async with open_bus(own_nats.url):
+            await anyio.sleep_forever()
+    assert "is lost" not in caplog.text
+
+
 async def test_a_late_answer_of_nats_causes_no_error(
     own_nats: NatsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -253,7 +266,14 @@ async def test_a_connection_that_is_lost_at_any_byte_of_the_greeting_is_refused(
         url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         for size in range(len(greeting) + 1):
             sent = greeting[:size]
-            assert "\n" not in await refusal(url)
+            why = (await refusal(url)).removeprefix(f"cannot use the NATS server at {url}: ")
+            if sent == b"INFO":
+                assert why == "the connection was lost (not enough values to unpack (expected 2, got 1))"
+            elif b"}" not in sent:
+                assert why == "no NATS server listens there"
+            else:
+                assert "onnection" in why or "Broken pipe" in why
+                assert "\n" not in why
 
 
 async def test_the_next_server_of_the_url_is_used_if_one_is_unavailable(own_nats: NatsServer) -> None:
@@ -331,14 +351,14 @@ async def test_tls_requires_a_trusted_certificate_for_the_host(tmp_path: Path) -
         payloads: list[bytes] = []
         for scheme in ("tls", "nats"):
             url = f"{scheme}://127.0.0.1:{server.port}"
-            async with open_bus(url, ca=ca) as bus:
+            async with open_bus(url, ca_file=ca) as bus:
                 await bus.subscribe("a", payloads.append)
                 await check_round_trip(bus, payloads, "a")
             error = await refusal(url)
             assert "its certificate is not trusted (" in error
             assert error.endswith("; set bus.ca to the CA bundle")
     async with nats_server(tls=other) as server:
-        error = await refusal(f"tls://127.0.0.1:{server.port}", ca=other_ca)
+        error = await refusal(f"tls://127.0.0.1:{server.port}", ca_file=other_ca)
         assert "127.0.0.1" in error.partition("not trusted")[2]
 
 
@@ -356,9 +376,9 @@ async def test_no_credentials_are_sent_to_a_server_without_tls(tmp_path: Path) -
     ca, _ = await make_server_certificate(tmp_path, "127.0.0.1")
     async with await asyncio.start_server(listen, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        error = await refusal(f"tls://me:secret@127.0.0.1:{port}", ca=ca)
+        error = await refusal(f"tls://me:secret@127.0.0.1:{port}", ca_file=ca)
         assert error.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")
     assert heard == b""
     async with nats_server() as plain:
-        error = await refusal(f"tls://127.0.0.1:{plain.port}", ca=ca)
+        error = await refusal(f"tls://127.0.0.1:{plain.port}", ca_file=ca)
         assert error.endswith(": it offers no TLS, and nothing may be sent to it unencrypted")
