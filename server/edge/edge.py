@@ -226,6 +226,8 @@ class Edge:
             for connection in list(self.connections):
                 if connection.session is not None:
                     connection.send_reason_and_close(Code.SHUTTING_DOWN)
+        elif self.is_cut_off and not is_cut_off:
+            log.warning("edge %d receives messages from a core again, and admits clients", self.number)
         self.is_cut_off = is_cut_off
 
     def apply_directives(self, directives: HostDirectives) -> None:
