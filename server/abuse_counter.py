@@ -56,7 +56,7 @@ class AbuseCounter:
         abuse = self._abuse_by_address.get(make_address_or_network_key(address))
         return max(0.0, abuse.blocked_until - now_seconds) if abuse else 0.0
 
-    def record_abuse(self, address: str, now_seconds: float, max_abuse_count: int = MAX_WRONG_TOKENS) -> None:
+    def record_abuse(self, address: str, now_seconds: float, max_abuse_count: int) -> None:
         """Count one abuse by an address, and refuse the address if it is number `max_abuse_count` within `ABUSE_COUNTING_SECONDS`."""
         key = make_address_or_network_key(address)
         abuse = self._abuse_by_address.get(key)

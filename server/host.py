@@ -172,7 +172,7 @@ class Host:
             settings.server.name,
             admits_anyone=settings.server.anyone,
             admits_guests=house.admits_guests,
-            failed_logins=AbuseCounter(choose_refusal_seconds(settings.matches.grace_seconds)),
+            wrong_tokens=AbuseCounter(choose_refusal_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
         for house_engine in house.engines:
@@ -623,7 +623,10 @@ async def listen(
 
 
 async def _require_usable_addresses(settings: ServerSettings) -> None:
-    """Raise CannotListen if `listen` would, so that a start in vain creates no store."""
+    """Raise CannotListen if an address of the settings is in use or invalid, so that a start in vain creates no store.
+
+    Each address is checked alone: two equal ports in the settings are found only by `listen`.
+    """
     await require_usable_address(settings.host, settings.port, reuse_port=settings.reuse_port)
     if settings.metrics_port:
         await require_usable_address(LOOPBACK_ADDRESS, settings.metrics_port)

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from arena.clock import TimeSource
 from arena.protocol.codes import Code
 from arena.protocol.values import Role
-from arena.server.abuse_counter import AbuseCounter, make_address_or_network_key
+from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter, make_address_or_network_key
 from arena.server.core.bot import LobbyBot, matches_hash
 from arena.server.core.effects import CloseClient
 from arena.server.core.guests import is_guest_name
@@ -69,7 +69,7 @@ class Authenticator:
         *,
         admits_anyone: bool,
         admits_guests: bool,
-        failed_logins: AbuseCounter,
+        wrong_tokens: AbuseCounter,
         clock: TimeSource,
     ) -> None:
         """Set up the authenticator.
@@ -78,13 +78,13 @@ class Authenticator:
         server_name    name of the server whose stored sessions count
         admits_anyone  True if any client may use a name without a token, as on a private network
         admits_guests  True if guests need no token
-        failed_logins  counter of wrong tokens by address
+        wrong_tokens   counter of wrong tokens by address
         """
         self._engine = engine
         self._server = server_name
         self._admits_anyone = admits_anyone
         self._admits_guests = admits_guests
-        self._failed_logins = failed_logins
+        self._wrong_tokens = wrong_tokens
         self._clock = clock
         self._issued_token_hashes: dict[str, str] = {}
         """Hashes of the tokens of bots that this server runs itself, by name."""
@@ -312,10 +312,10 @@ class Authenticator:
 
     def _count_failed_login(self, request: AdmissionRequest) -> None:
         if request.hello.token:
-            self._failed_logins.record_abuse(request.address, self._clock.now())
+            self._wrong_tokens.record_abuse(request.address, self._clock.now(), MAX_WRONG_TOKENS)
 
     def _refuse_blocked_address(self, address: str) -> None:
-        wait_seconds = self._failed_logins.get_refusal_seconds_left(address, self._clock.now())
+        wait_seconds = self._wrong_tokens.get_refusal_seconds_left(address, self._clock.now())
         if wait_seconds > 0:
             why = f"too many wrong tokens from {address or 'your address'}: try again in {wait_seconds:.0f} s"
             raise RequestRefused(Code.RATE_LIMITED, why)

@@ -24,7 +24,7 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.games.catalogue import CATALOGUE
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names
-from arena.server.abuse_counter import AbuseCounter
+from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter
 from arena.server.edge import responses
 from arena.server.edge.handshake import find_origin_refusal
 from arena.server.edge.page_client import PageClient
@@ -128,7 +128,7 @@ class Pages:
         self.process = PageProcess(self._make_setup, page_client, find_progress, clock)
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
-        self._failed_logins = AbuseCounter()
+        self._wrong_tokens = AbuseCounter()
         """Counts of failed logins, by address."""
         self._pending_responses: dict[CacheKey, _PendingResponse] = {}
         head = link_previews.render_preview(link_previews.GENERAL_PREVIEW, "", "/")
@@ -207,7 +207,7 @@ class Pages:
         authorization = ",".join(request.headers.get_all("Authorization")) if route.is_personal else ""
         key = route_match.key, gzip, origin, authorization
         now = self._clock.now()
-        if authorization and (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
+        if authorization and (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
             return responses.make_too_many_requests_response(wait_seconds)
         response = self._cache.get(key, now)
         wait_seconds = self._work_budget.try_spend(
@@ -237,7 +237,7 @@ class Pages:
         """
         response = await asyncio.shield(task)
         if has_secret and response.status is HTTPStatus.UNAUTHORIZED:
-            self._failed_logins.record_abuse(address, self._clock.now())
+            self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS)
         return _make_not_modified_response(response, request)
 
     def _handle_post(
@@ -252,7 +252,7 @@ class Pages:
             return refusal
         now = self._clock.now()
         wait_seconds = max(
-            self._failed_logins.get_refusal_seconds_left(address, now),
+            self._wrong_tokens.get_refusal_seconds_left(address, now),
             self._work_budget.try_spend(address, route.cost, now),
         )
         if wait_seconds > 0:
@@ -267,12 +267,12 @@ class Pages:
                 if request.is_abandoned():
                     return ABANDONED_RESPONSE
                 now = self._clock.now()
-                if (wait_seconds := self._failed_logins.get_refusal_seconds_left(address, now)) > 0:
+                if (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
                     return responses.make_too_many_requests_response(wait_seconds)
                 with anyio.fail_after(end_time - now):
                     response = await self._find_post_response(route_match, request)
                 if response.status is HTTPStatus.UNAUTHORIZED:
-                    self._failed_logins.record_abuse(address, self._clock.now())
+                    self._wrong_tokens.record_abuse(address, self._clock.now(), MAX_WRONG_TOKENS)
         except ServerBusy as busy:
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         except BadRequest as error:

@@ -22,9 +22,9 @@ from arena.server.abuse_counter import (
 def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None:
     counter = AbuseCounter(pause_seconds=300)
     for _ in range(MAX_WRONG_TOKENS - 1):
-        counter.record_abuse("10.0.0.1", 1)
+        counter.record_abuse("10.0.0.1", 1, MAX_WRONG_TOKENS)
         assert counter.get_refusal_seconds_left("10.0.0.1", 1) == 0
-    counter.record_abuse("10.0.0.1", 2)
+    counter.record_abuse("10.0.0.1", 2, MAX_WRONG_TOKENS)
     assert counter.get_refusal_seconds_left("10.0.0.1", 2) == 300
     assert counter.get_refusal_seconds_left("10.0.0.2", 2) == 0
     assert counter.get_refusal_seconds_left("10.0.0.1", 301.5) == 0.5
@@ -35,7 +35,7 @@ def test_rare_wrong_tokens_block_no_address() -> None:
     counter = AbuseCounter(pause_seconds=300)
     pause = math.ceil(ABUSE_COUNTING_SECONDS / (MAX_WRONG_TOKENS - 1))
     for at in range(0, 100 * pause, pause):
-        counter.record_abuse("10.0.0.1", at)
+        counter.record_abuse("10.0.0.1", at, MAX_WRONG_TOKENS)
         assert counter.get_refusal_seconds_left("10.0.0.1", at) == 0
 
 
@@ -64,7 +64,7 @@ def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[
         now += passed
         address = f"10.0.0.{number}"
         if counter.get_refusal_seconds_left(address, now) == 0:
-            counter.record_abuse(address, now)
+            counter.record_abuse(address, now, MAX_WRONG_TOKENS)
             allowed.setdefault(address, []).append(now)
     for times in allowed.values():
         # One window may end and the next begin within ABUSE_COUNTING_SECONDS, so twice the limit less one is possible.
@@ -75,7 +75,7 @@ def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[
 def test_the_number_of_remembered_addresses_is_limited() -> None:
     counter = AbuseCounter(pause_seconds=300)
     for number in range(MAX_REMEMBERED_ADDRESSES + 100):
-        counter.record_abuse(f"2001:db8:{number:x}::1", number)
+        counter.record_abuse(f"2001:db8:{number:x}::1", number, MAX_WRONG_TOKENS)
     assert len(vars(counter)["_abuse_by_address"]) == MAX_REMEMBERED_ADDRESSES
 
 

@@ -41,7 +41,7 @@ def make_authenticator(*, anyone: bool = False, guests: bool = False) -> Authent
         "",
         admits_anyone=anyone,
         admits_guests=guests,
-        failed_logins=AbuseCounter(),
+        wrong_tokens=AbuseCounter(),
         clock=TimeSource(lambda: 0),
     )
 
