@@ -311,7 +311,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     Engines other than the default ones are tested when the server starts.
     """
     try:
-        engines = parse_house_engines(*house.engines)
+        engines = parse_house_engines(house.engines)
     except HouseEngineError as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines

@@ -78,11 +78,12 @@ EMPTY_HOUSE_PLAN = HousePlan()
 """Plan of a server without engines of its own."""
 
 
-def parse_house_engines(*texts: str) -> list[HouseEngine]:
-    """Parse engines with their options, as in `greedy`, `alphabeta:depth=6,exact=yes`. No text, or `none`, gives no engine.
+def parse_house_engines(texts: Sequence[str]) -> list[HouseEngine]:
+    """Parse a list of engines with their options, such as `greedy` and `alphabeta:depth=6,exact=yes`.
 
-    A text may have several engines, or an option of the engine before it: a list on a command line is split at each comma.
-    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid text.
+    An empty list, or only `none`, means no engines. A comma in a text separates engines too, unless an option of the same
+    engine follows. The option may also be the next text, because settings on a command line are split at each comma.
+    A repeated engine gets a number in its bot's name, as in `house-greedy-2`. Raises HouseEngineError for an invalid engine.
     """
     parts = [part.strip() for text in texts for part in text.split(",")]
     if parts in ([], [NO_HOUSE_ENGINES]):
@@ -101,7 +102,7 @@ def parse_house_engines(*texts: str) -> list[HouseEngine]:
         name = f"{name}-{same_name_count + 1}" if same_name_count else name
         if not spec or not is_valid_name(name):
             raise HouseEngineError(
-                f"{','.join(texts)!r:.80} is not a list of engines: write one such as `greedy,alphabeta:depth=6`, or `{NO_HOUSE_ENGINES}` for none"
+                f"{spec!r:.80} is not an engine: write a list such as `greedy,alphabeta:depth=6`, or `{NO_HOUSE_ENGINES}` for none"
             )
         engines.append(HouseEngine(name, spec))
     return engines

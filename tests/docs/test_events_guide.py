@@ -29,7 +29,7 @@ def commands() -> list[list[str]]:
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
     settings = make_private_host_settings(database=database, anyone=True)
-    house = HousePlan(parse_house_engines("greedy"), admits_guests=True)
+    house = HousePlan(parse_house_engines(["greedy"]), admits_guests=True)
     async with (
         open_host(settings, resumed_event=OPEN_PLAY_EVENT_NAME, house=house) as host,
         enter(host, "my_bot") as bot,

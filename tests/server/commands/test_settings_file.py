@@ -133,7 +133,7 @@ def test_the_value_of_an_option_has_the_type_of_its_key(text: str, key: str, val
             "FILE:3: webhooks.secret: not a valid secret: write 24 to 64 random",
         ),
         ('[webhooks]\nurl = "https://a"\n', "webhooks.secret: not a valid secret: write 24 to 64 random"),
-        ('[house]\nengines = [""]\n', "FILE:2: house.engines: '' is not a list of engines"),
+        ('[house]\nengines = [""]\n', "FILE:2: house.engines: '' is not an engine"),
         (
             '[store]\nkeep = "9h"\n',
             "FILE:2: store.keep: '9h' does not say which matches to keep: write a number of matches",

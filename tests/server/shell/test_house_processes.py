@@ -32,7 +32,7 @@ from tests.server.fleets import all_gone, processes_of
 from tests.server.matches import game_of
 from tests.server.peer import Peer, dial
 
-RANDOM = parse_house_engines("random")
+RANDOM = parse_house_engines(["random"])
 CHALLENGE = Challenge("house-random", game="tictactoe", time_control=TimeControl.parse("600+1"), rated=False)
 QUICK = RestartPolicy(backoff_seconds=0.05, stop_seconds=1, max_restarts=2)
 
@@ -82,14 +82,14 @@ def list_house_engines(host: Host) -> list[str]:
     ],
 )
 def test_a_list_of_engines_is_parsed(text: str, engines: list[tuple[str, str]]) -> None:
-    assert parse_house_engines(text) == [HouseEngine(*each) for each in engines]
-    assert parse_house_engines(*text.split(",")) == [HouseEngine(*each) for each in engines]
+    assert parse_house_engines([text]) == [HouseEngine(*each) for each in engines]
+    assert parse_house_engines(text.split(",")) == [HouseEngine(*each) for each in engines]
 
 
 @pytest.mark.parametrize("text", ["", "greedy,", ",", "x" * 70])
 def test_an_invalid_list_is_refused(text: str) -> None:
-    with pytest.raises(HouseEngineError, match="write one such as `greedy"):
-        parse_house_engines(text)
+    with pytest.raises(HouseEngineError, match="is not an engine: write a list such as `greedy"):
+        parse_house_engines([text])
 
 
 async def test_a_house_engine_is_started_for_a_guest_and_ends_with_the_server(
@@ -171,7 +171,7 @@ def move_after(turn: Turn) -> Move:
 async def test_an_unknown_engine_is_reported_and_removed_from_the_listing() -> None:
     notices: list[str] = []
     async with (
-        host_with_house(parse_house_engines("random,nonsense"), notices) as host,
+        host_with_house(parse_house_engines(["random", "nonsense"]), notices) as host,
         dial(host.url) as guest,
     ):
         await guest.hello("guest-1")
@@ -189,7 +189,7 @@ async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
     # On a busy machine, the engine's process may need long to report the error.
     policy = replace(QUICK, start_seconds=500, settle_seconds=0)
     plan = HousePlan(
-        parse_house_engines("random,nonsense"),
+        parse_house_engines(["random", "nonsense"]),
         checks_engines=True,
         report_failure=notices.append,
         restart_policy=policy,
