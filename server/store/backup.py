@@ -32,6 +32,9 @@ from arena.server.store.schema import matches, metadata, tokens
 ROWS_PER_COPY = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
+SQLITE_SUFFIXES = ("", "-wal", "-shm")
+"""Endings of the names of an SQLite store's files. SQLite would read a log that is left into a new file of that name."""
+
 
 class StoreCounts(Struct, frozen=True):
     """Number of matches, finished matches and tokens in a store."""
@@ -58,11 +61,11 @@ async def backup(url: str, path: Path) -> StoreCounts:
             sqlite.create_private_file(part)
             copy_engine = make_engine(f"sqlite:///{part}")
             try:
-                async with database.convert_database_errors(engine):
-                    if engine.dialect.name == "sqlite":
+                if engine.dialect.name == "sqlite":
+                    async with database.convert_database_errors(engine):
                         await _copy_sqlite(engine, part, path)
-                    else:
-                        await _copy_postgresql(engine, copy_engine, path)
+                else:
+                    await _copy_postgresql(engine, copy_engine, path)
                 async with database.convert_database_errors(copy_engine, str(path)):
                     return await _finish_copy(copy_engine)
             finally:
@@ -90,6 +93,11 @@ async def _copy_sqlite(engine: Engine, file: Path, path: Path) -> None:
         except sa.exc.OperationalError as error:
             if sqlite.is_full_error(error.orig):
                 raise StoreError(f"cannot write {path}: {SQLITE_REASONS[sqlite3.SQLITE_FULL]}") from None
+            if sqlite.is_io_error(error.orig):  # such as a quota or a limit of the file's size
+                source_name = engine.url.database
+                raise StoreError(
+                    f"cannot copy {source_name} to {path}: {SQLITE_REASONS[sqlite3.SQLITE_IOERR]}"
+                ) from None
             raise
 
 
@@ -116,11 +124,14 @@ async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
 
     path: name of the SQLite store's file in error messages
     """
-    async with database.open_snapshot(engine) as connection, copy.begin() as target:
-        await connection.run_sync(migrations.require_current_schema)
-        async with database.convert_database_errors(copy, str(path)):
-            await target.run_sync(migrations.create_tables)
-        await _copy_rows(connection, target, str(path))
+    async with database.convert_database_errors(copy, str(path)), copy.begin() as target:
+        await target.run_sync(migrations.create_tables)
+        async with (
+            database.convert_database_errors(engine),
+            database.open_snapshot(engine) as connection,
+        ):
+            await connection.run_sync(migrations.require_current_schema)
+            await _copy_rows(connection, target, str(path))
 
 
 async def _finish_copy(copy: Engine) -> StoreCounts:
@@ -172,11 +183,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
     finally:
         await database.close_engine(engine)
         if unfinished_file is not None:
-            for suffix in (
-                "",
-                "-wal",
-                "-shm",
-            ):  # SQLite would read a log that is left into a new file of that name
+            for suffix in SQLITE_SUFFIXES:
                 unfinished_file.with_name(unfinished_file.name + suffix).unlink(missing_ok=True)
 
 

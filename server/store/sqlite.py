@@ -130,6 +130,11 @@ def is_full_error(error: BaseException | None) -> bool:
     return _get_primary_code(error) == sqlite3.SQLITE_FULL
 
 
+def is_io_error(error: BaseException | None) -> bool:
+    """Return True if `error` is SQLite's error that a file cannot be read or written."""
+    return _get_primary_code(error) == sqlite3.SQLITE_IOERR
+
+
 def _get_primary_code(error: BaseException | None) -> int:
     """Return the primary error code of an error of SQLite; 0 for another error."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

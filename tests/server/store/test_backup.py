@@ -29,6 +29,7 @@ from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.lease import CHECK_SECONDS
+from tests.full_disk import limit_file_size
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import ELSEWHERE, make_append_event, make_open_match, take_lease
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, store_match
@@ -152,6 +153,18 @@ async def test_a_failed_backup_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a database"):
         await backup(f"sqlite:///{tmp_path / 'no.db'}", tmp_path / "backup.db")
     assert list_file_names(tmp_path) == {"no.db"}
+
+
+async def test_a_full_disk_is_an_error_of_the_backup(database: str, tmp_path: Path) -> None:
+    file = tmp_path / "backup.db"
+    what = (
+        rf"^cannot copy .*arena\.db to {file}: " if database.startswith("sqlite") else f"^cannot use {file}: "
+    )
+    async with open_store(database):
+        for max_bytes in (0, 5_000, 50_000):
+            with limit_file_size(max_bytes), pytest.raises(StoreError, match=f"{what}the disk cannot be"):
+                await backup(database, file)
+            assert not await anyio.Path(file).exists()
 
 
 @pytest.mark.parametrize("by_scope", [True, False], ids=["cancel scope", "Ctrl-C"])
