@@ -66,6 +66,8 @@ class WriteConnection:
         self._connection: AsyncConnection | None = None
         self._driver_connection: Any = None
         """The driver's (asyncpg's) object for the same connection; None while there is none."""
+        self._is_abandoned = False
+        """True if `abandon` was called since the connection was opened."""
 
     @asynccontextmanager
     async def open_for_transaction(self) -> AsyncIterator[tuple[AsyncConnection, Any]]:
@@ -82,6 +84,7 @@ class WriteConnection:
                         await self._drop_connection()
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
+                        self._is_abandoned = False
                     abandon_timer = self._clock.call_later(self._answer_seconds, self.abandon)
                     try:
                         yield self._connection, self._driver_connection
@@ -91,7 +94,7 @@ class WriteConnection:
                     is_closed = self._driver_connection is None or self._driver_connection.is_closed()
                     if is_closed or self._driver_connection.is_in_transaction():
                         await self._drop_connection()
-                    if is_closed and isinstance(error, AttributeError):
+                    if self._is_abandoned and isinstance(error, AttributeError):
                         # asyncpg uses attributes that `terminate` has set to None
                         raise ConnectionError("the connection to the database was closed") from error
                     raise
@@ -108,6 +111,7 @@ class WriteConnection:
         Pending calls raise an exception, whether or not their transaction was committed.
         """
         if self._driver_connection is not None:
+            self._is_abandoned = True
             self._driver_connection.terminate()
 
     async def close(self) -> None:

@@ -200,6 +200,23 @@ async def test_a_connection_abandoned_at_any_point_of_a_transaction_counts_as_an
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (2, MatchOpened())]
 
 
+async def test_an_error_of_an_operation_on_a_closed_connection_is_no_outage(postgresql_database: str) -> None:
+    """The shell would repeat it without end."""
+
+    def operation(connection: sa.Connection) -> None:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.terminate()  # as the database does, not the writer
+        raise AttributeError("a mistake in the operation")
+
+    async with (
+        open_store(postgresql_database) as engine,
+        open_postgresql_writer(engine, 100, MONOTONIC_CLOCK) as writer,
+    ):
+        with pytest.raises(AttributeError, match="a mistake"):
+            await writer.write(operation)
+
+
 async def test_a_commit_waits_for_a_frozen_database(
     own_postgresql: Postgresql,
 ) -> None:
