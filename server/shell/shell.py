@@ -65,7 +65,7 @@ from arena.server.loop_lag import NEVER, LoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
-from arena.server.store.errors import describe_failure, is_transient_error
+from arena.server.store.errors import describe_outage, is_transient_error
 from arena.server.store.journal.journal import Journal, StoreUnavailable
 from arena.server.store.lease import LeaseLost
 
@@ -91,7 +91,7 @@ For the next core, each edge lists its clients, and the shell repeats its reques
 class StoreFailed(Exception):
     """Raised if the store stays unavailable: the core is dropped, and rebuilt from the store later. The message is logged."""
 
-    def __init__(self, reason: StoreUnavailable | str) -> None:
+    def __init__(self, reason: str) -> None:
         super().__init__(f"the store is unavailable, and matches wait until it is back: {reason}")
 
 
@@ -364,7 +364,7 @@ class Shell:
         try:
             restore = await self._journal.load(self._event)
         except StoreUnavailable as error:
-            raise StoreFailed(error) from None
+            raise StoreFailed(str(error)) from None
         now = self._now_ns()
         self._core = Core(self.settings, self._make_seed(), now)
         effects = self._core.handle(restore, now)
@@ -398,7 +398,7 @@ class Shell:
         except Exception as error:
             if not is_transient_error(error):
                 raise
-            raise StoreFailed(describe_failure(error) or str(error)) from error
+            raise StoreFailed(describe_outage(error)) from error
         if record.done():  # the caller may have been cancelled meanwhile
             return
         if line is None:
@@ -507,7 +507,7 @@ class Shell:
         log.warning("matches are waiting for the store, at most %g s: %s", self._outage_patience_s, error)
         while True:
             if self._is_stopping or self._now_ns() >= give_up_time or len(self._inputs) > MAX_QUEUED_INPUTS:
-                raise StoreFailed(error) from None
+                raise StoreFailed(str(error)) from None
             await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             try:
                 await self._journal.commit(durable)

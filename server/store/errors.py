@@ -67,6 +67,11 @@ def describe_failure(error: Exception) -> str | None:
     return str(error) if isinstance(error, StoreError) else describe_database_error(error)
 
 
+def describe_outage(error: Exception) -> str:
+    """Return a one-line reason for any error that makes the store unavailable."""
+    return describe_failure(error) or f"{type(error).__name__}: {error}"
+
+
 def is_transient_error(error: Exception) -> bool:
     """Return True if a retry may succeed: the database is unavailable, busy, or out of space.
 

@@ -127,8 +127,7 @@ class Journal:
         try:
             if self._in_doubt:
                 async with self._transaction_lock:
-                    self._is_replacing_lease = True
-                    await self._finish_replacing_lease()
+                    await self._replace_lease()
                 self._in_doubt = False
             return await load_restart_state(self.engine, self.lease.name, event_name)
         except Exception as error:
@@ -192,14 +191,19 @@ class Journal:
         finally:
             del self._pending_since["renewal"]
 
+    async def _replace_lease(self) -> None:
+        """Replace the lease by one with the next fencing token. The caller holds the transaction lock."""
+        self._is_replacing_lease = True
+        self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
+        self._is_replacing_lease = False
+
     async def _finish_replacing_lease(self) -> None:
-        """Replace the lease by one with the next fencing token, if `load` has begun to. The caller holds the transaction lock.
+        """If the answer to a replacement of the lease was lost, replace the lease again. The caller holds the transaction lock.
 
         Without this, a write under the old token would fail as if another process had acquired the lease.
         """
         if self._is_replacing_lease:
-            self.lease = await self._writer.write(partial(lease.reacquire_lease, lease=self.lease))
-            self._is_replacing_lease = False
+            await self._replace_lease()
 
     def _record_failure(self, error: Exception) -> Exception:
         """Record an error as the reason of an outage, and return the exception to raise instead.
@@ -209,13 +213,15 @@ class Journal:
         if isinstance(error, LeaseLost):
             self.lease_lost.set()
             return error
-        self._last_error = errors.describe_failure(error) or f"{type(error).__name__}: {error}"
+        self._last_error = errors.describe_outage(error)
         return StoreUnavailable(self._last_error) if errors.is_transient_error(error) else error
 
     async def release(self) -> None:
         """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""
         try:
-            await self._writer.write(partial(lease.release_lease, lease=self.lease))
+            async with self._transaction_lock:
+                await self._finish_replacing_lease()
+                await self._writer.write(partial(lease.release_lease, lease=self.lease))
         except LeaseLost:
             pass  # another process has the name: nothing to release
         except Exception as error:  # noqa: BLE001  the server stops anyway

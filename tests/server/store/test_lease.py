@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Callable
@@ -300,6 +301,24 @@ async def test_a_lost_answer_about_the_new_token_does_not_lose_the_lease(
         assert journal.lease.number > before.number
         await journal.load("test")
         await journal.commit([make_append_event(2)])
+
+
+async def test_a_name_is_released_after_a_cancelled_replacement_of_its_lease(
+    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_journal(engine) as journal:
+        write = journal._writer.write
+
+        async def cancel_answer(work: Callable[[sa.Connection], Lease]) -> Lease:
+            await write(work)
+            raise asyncio.CancelledError
+
+        await break_commit(journal, [make_open_match()], monkeypatch)
+        with monkeypatch.context() as patched, pytest.raises(asyncio.CancelledError):
+            patched.setattr(journal._writer, "write", cancel_answer)
+            await journal.load("test")
+        journal._last_error = ""  # as if a renewal had begun, and ended, before the replacement
+    await take_lease(engine)
 
 
 async def test_a_renewal_during_load_does_not_lose_the_lease(
