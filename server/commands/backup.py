@@ -14,7 +14,7 @@ import anyio
 import msgspec
 import typer
 
-from arena.atomic_file import open_output
+from arena.atomic_file import FULL_DISK_ERRORS, open_output
 from arena.console import (
     CommandError,
     DatabaseOption,
@@ -84,6 +84,10 @@ def restore_command(
     except StoreError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
+        if error.errno in FULL_DISK_ERRORS or error.filename is None:
+            raise CommandError(
+                f"cannot copy {file} to a temporary folder: {error.strerror or error}"
+            ) from None
         raise CommandError(f"cannot read {file}: {error.strerror}") from None
     err.print(f"restored {_format_counts(counts)}")
 

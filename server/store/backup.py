@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -182,9 +182,18 @@ async def restore(url: str, path: Path) -> StoreCounts:
             return counts
     finally:
         await database.close_engine(engine)
-        if unfinished_file is not None:
+        if unfinished_file is not None and not _has_tables(unfinished_file):
             for suffix in SQLITE_SUFFIXES:
                 unfinished_file.with_name(unfinished_file.name + suffix).unlink(missing_ok=True)
+
+
+def _has_tables(file: Path) -> bool:
+    """Return True if an SQLite file has tables, or cannot be read, as after a server that waited has made it its store."""
+    try:
+        with closing(sqlite3.connect(file)) as connection:
+            return connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
+    except sqlite3.Error:
+        return True
 
 
 @asynccontextmanager

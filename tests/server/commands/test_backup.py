@@ -18,7 +18,7 @@ from arena.server.store import tokens
 from arena.server.store.archive import MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
 from tests.bots.command_line import arena, fails
-from tests.full_disk import FullOutput
+from tests.full_disk import FullOutput, limit_file_size
 from tests.server.matches import record
 from tests.server.played import MAXIE_WINS, RESIGNS, day, events, store_match
 
@@ -49,6 +49,15 @@ def test_a_restored_backup_has_the_same_ratings(
     fails("already has 2 matches and 1 tokens", 1, "restore", str(file), "--db", other_database)
     fails(f"cannot write {file}: the file exists", 1, "backup", str(file), "--db", filled_store)
     fails("FILE: name a file", 2, "backup", "-", "--db", filled_store)
+
+
+def test_a_full_temporary_folder_is_not_an_error_of_the_backup(tmp_path: Path) -> None:
+    store, file = f"sqlite:///{tmp_path / 'arena.db'}", tmp_path / "backup.db"
+    assert arena("token", "create", "anna", "--db", store).code == 0
+    assert arena("backup", str(file), "--db", store).code == 0
+    with limit_file_size(100):
+        message = f"cannot copy {file} to a temporary folder: File too large"
+        fails(message, 1, "restore", str(file), "--db", f"sqlite:///{tmp_path / 'new.db'}")
 
 
 def test_exported_records_can_be_imported(filled_store: str, other_database: str, tmp_path: Path) -> None:

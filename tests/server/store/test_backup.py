@@ -341,6 +341,36 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
         assert (await read_all_rows(engine))["matches"]
 
 
+async def test_a_store_that_a_waiting_server_creates_after_a_failed_restore_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, source_url, url = (
+        tmp_path / "backup.db",
+        f"sqlite:///{tmp_path / 'a.db'}",
+        f"sqlite:///{tmp_path / 'b.db'}",
+    )
+    close_engine = database.close_engine
+    async with open_store(source_url):
+        await backup(source_url, file)
+
+    async def fail(*_: object) -> None:
+        raise StoreError("the copying fails")
+
+    async def create_store_after_restore(engine: AsyncEngine) -> None:
+        await close_engine(engine)
+        if engine.url.database == str(tmp_path / "b.db"):
+            monkeypatch.setattr(database, "close_engine", close_engine)
+            async with open_store(url) as new:
+                await fill_store(new)
+
+    monkeypatch.setattr(backup_module, "_copy_rows", fail)
+    monkeypatch.setattr(database, "close_engine", create_store_after_restore)
+    with pytest.raises(StoreError, match="the copying fails"):
+        await restore(url, file)
+    async with open_store(url) as engine:
+        assert (await read_all_rows(engine))["matches"]
+
+
 async def test_the_file_of_a_store_in_use_is_refused_as_a_backup(tmp_path: Path) -> None:
     url, new_url = f"sqlite:///{tmp_path / 'arena.db'}", f"sqlite:///{tmp_path / 'new.db'}"
     async with open_store(url) as engine:
