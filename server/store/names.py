@@ -52,7 +52,10 @@ _LOOKALIKE_TABLE = str.maketrans({char: letter for letter, chars in _LOOKALIKES.
 
 
 class _KeyTable(dict[int, str]):
-    """Table for `str.translate` that maps each character to its part of a key that is equal for names that look alike; filled at first use."""
+    """Table for `str.translate` that maps each character to its part of a key. Names that look alike have equal keys.
+
+    A character is added when it is first looked up.
+    """
 
     def __missing__(self, code: int) -> str:
         plain = unicodedata.normalize("NFKD", chr(code).translate(_LOOKALIKE_TABLE))
