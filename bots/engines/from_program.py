@@ -8,10 +8,12 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
+from io import FileIO
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from arena import paths
+from arena.atomic_file import append_line
 from arena.bots.api.bot import Bot, Clock, Crash, Ending, Resign, Thinking
 from arena.bots.api.engine_spec import BadSpec
 from arena.bots.engines.program import Program, ProgramFault, RequestCancelled, make_printable_excerpt
@@ -51,7 +53,7 @@ class ProgramBot(Bot):
     def __init__(self, command: list[str], logs: Path | None) -> None:
         self._command = command
         self._logs = logs
-        self._log: TextIO | None = None
+        self._log: FileIO | None = None
         self._logged_line_count = 0
         self._program: Program | None = None
         self._last_opponent_move: Any = None
@@ -59,7 +61,7 @@ class ProgramBot(Bot):
     def prepare(self) -> None:
         match = self.match
         if self._logs is not None:
-            self._log = (self._logs / f"{match.id}.log").open("w", encoding="utf-8")
+            self._log = (self._logs / f"{match.id}.log").open("wb", buffering=0)
         try:
             self._program = Program(self._command, self._keep_stderr_line)
         except ProgramFault as fault:
@@ -156,12 +158,20 @@ class ProgramBot(Bot):
         if self._logged_line_count <= MAX_KEPT_STDERR_LINES:
             self._print_stderr_line(line)
             if self._log is not None:
-                self._log.write(f"{line}\n")
-                self._log.flush()
+                self._append_to_log(self._log, line)
         elif self._logged_line_count == MAX_KEPT_STDERR_LINES + 1:
             self._print_stderr_line(
                 f"more than {MAX_KEPT_STDERR_LINES} lines on its standard error; the rest is not kept"
             )
+
+    def _append_to_log(self, log: FileIO, line: str) -> None:
+        """Append a line to the log. If that fails, say so and write no more: the program must go on, also on a full disk."""
+        try:
+            append_line(log, line)
+        except OSError as error:
+            self._print_stderr_line(f"cannot write {log.name}: {error.strerror}; the rest is not kept there")
+            log.close()
+            self._log = None
 
     def _print_stderr_line(self, line: str) -> None:
         print(f"match {self.match.id:.8}: {line}", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author

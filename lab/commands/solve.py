@@ -14,6 +14,7 @@ import typer
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from arena.atomic_file import require_writable
 from arena.console import CommandError, JsonOption, UsageError, err, get_progress_console, out, write_json
 from arena.cores import list_usable_cores
 from arena.games.riskless_map import RisklessMap
@@ -141,6 +142,8 @@ def _solve_and_time(map: RisklessMap, path: Path, thread_count: int) -> float:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        require_writable(path)
+        require_writable(checkpoint)
         with Progress(*columns, console=get_progress_console(), transient=True) as bar:
             task = bar.add_task("start", total=None)
 

@@ -16,6 +16,7 @@ from arena.bots.client.worker import BotEnded, BotPrepared, MoveChosen, Report, 
 from arena.bots.engines.from_program import ProgramBot, make_program_engine
 from arena.games.core import Player
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
+from tests.full_disk import limit_file_size
 
 
 def test_a_program_plays_and_receives_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,6 +33,23 @@ def test_a_program_plays_and_receives_the_end(tmp_path: Path, capsys: pytest.Cap
     bot.close()
     assert (tmp_path / "match-1.log").read_text() == "over: well done\n"
     assert "match match-1: over: well done" in capsys.readouterr().err
+
+
+def test_a_program_plays_on_if_its_log_is_full(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bot = seat_program(program(), tmp_path)
+    with limit_file_size(5):
+        bot.prepare()
+        position = MATCH.game.start()
+        assert request_move(bot, position, Clock(LONG), Event()) in MATCH.game.moves(position)
+        bot.ended(Ending(Player.MAXIE, None, "well done", 1, position))
+        bot.close()
+    log = tmp_path / "match-1.log"
+    assert log.read_text() == ""
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "match match-1: over: well done",
+        f"match match-1: cannot write {log}: File too large; the rest is not kept there",
+    ]
 
 
 def test_the_turn_has_the_time_the_position_and_the_last_move() -> None:

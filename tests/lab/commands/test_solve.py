@@ -1,6 +1,7 @@
 """`arena solve`: its output and its errors."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,13 @@ def test_a_file_that_cannot_be_written_gives_an_error_of_one_line(own_cache: Pat
     result = arena("solve", "ring:4:cap=3,goal=9")
     assert result.code == 1
     assert "cannot write" in result.stderr.splitlines()[-1]
+
+
+def test_a_table_that_may_not_be_written_is_refused_before_the_map_is_solved(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, _mode, **_options: Path(path) != own_cache)
+    result = arena("solve", "ring:4:cap=3,goal=9")
+    assert result.code == 1
+    assert result.stderr.splitlines()[-1].endswith(".solved: Permission denied")
+    assert list(own_cache.iterdir()) == []
