@@ -77,7 +77,7 @@ class InitialPage:
 
 
 def load_demo() -> HeroMatch:
-    """Return the built-in match after two thirds of its moves, where one player leads but the match is undecided."""
+    """Return the built-in match after two thirds of its moves, where one player is the favourite but the match is undecided."""
     record = from_line(DEMO_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
     return HeroMatch(
@@ -103,8 +103,9 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
     values = [_find_latest_value(hero_match.moves, side) for side in (0, 1)]
-    leads = [value / 100 for value in values if value is not None] or [sum(armies)]
-    chance = sum(compute_winning_chance(lead, name, game.map.armies_to_win) for lead in leads) / len(leads)
+    army_values = [value / 100 for value in values if value is not None] or [sum(armies)]
+    chances = [compute_winning_chance(value, name, game.map.armies_to_win) for value in army_values]
+    chance = sum(chances) / len(chances)
     # Halves are rounded up, as JavaScript's `Math.round` does.
     percent = math.floor(100 * max(0.01, min(0.99, chance)) + 0.5)
     title = titles.make_map_title(name) if name else titles.GAME_TITLES["riskless"]
@@ -171,9 +172,9 @@ def _render_label(seat: str, name: str, percent: int) -> str:
     percent: Maxie's chance of winning
     """
     own_percent = percent if seat == "maxie" else 100 - percent
-    leader, words = "", ""
+    favourite, words = "", ""
     if own_percent > 50:
-        leader, words = titles.make_bot_title(name), f"{own_percent} % to win"
+        favourite, words = titles.make_bot_title(name), f"{own_percent} % to win"
     elif percent == 50 and seat == "maxie":
         words = "Even"
-    return f'<strong class="share-of" data-owner="{seat}"><span class="name">{escape(leader)}</span> <span>{words}</span></strong>'
+    return f'<strong class="share-of" data-owner="{seat}"><span class="name">{escape(favourite)}</span> <span>{words}</span></strong>'

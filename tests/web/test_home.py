@@ -309,6 +309,15 @@ def test_below_the_board_a_card_fills_its_row_and_moves_nothing_as_it_comes_and_
         assert (third["x"] + third["width"] <= width) == (width > 390), "a tablet cuts none of three"
 
 
+def test_the_title_of_a_replay_beside_cards_is_whole(timed: Page) -> None:
+    timed.evaluate(LISTED, [])
+    expect(timed.locator(".stage:not(.first) .stage-title")).to_contain_text("Replay")
+    timed.locator(".more-of-kind").evaluate("(more) => more.textContent = ' · Nov 29, 10:35 PM'")
+    for width in (961, 1024, 1152, 1153, 1280):
+        timed.set_viewport_size({"width": width, "height": 768})
+        assert not find_cut_texts(timed.locator(".stage:not(.first) .kind")), width
+
+
 def test_a_card_tells_both_names_in_full_and_names_its_map_until_it_has_a_picture(timed: Page) -> None:
     timed.evaluate(LISTED, ["one", "two", "three", "four"])
     names = timed.locator(".wall .card .name")

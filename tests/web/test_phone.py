@@ -252,6 +252,9 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
             assert box_of(page.locator(sign))["x"] >= box_of(board)["x"] + box_of(board)["width"]
     show_replay(page, "world")
     wait_until(lambda: box_of(page.locator(".board"))["height"] > 360)
+    for sign in (".story", ".told"):
+        expect(page.locator(sign)).to_have_text(re.compile("."))
+        expect(page.locator(sign)).to_be_in_viewport(ratio=1)
     for view in ("", "tv"):
         page.goto(f"{empty.url}{view}")
         expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()

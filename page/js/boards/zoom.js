@@ -44,7 +44,7 @@ export class Zoom {
     this.smaller = button("Zoom out", "−", false);
     this.larger = button("Zoom in", "+", true);
     this.keys = least ? h("div", { class: "zoom-keys" }, this.smaller, this.larger) : null;
-    this.back = h("button", { type: "button", class: "whole-map small", hidden: true, onclick: () => this.showWhole() }, "Whole map");
+    this.back = least ? h("button", { type: "button", class: "whole-map small", hidden: true, onclick: () => this.showWhole() }, "Whole map") : null;
     this.element = h("div", { class: "zoom" }, this.place, this.keys, this.back);
     new ResizeObserver(() => this.fit()).observe(this.place);
     if (!least) return;
@@ -120,8 +120,8 @@ export class Zoom {
     this.drawn = this.size;
     this.scale = scale;
     this.height = height;
-    set(this.back, { hidden: this.isWhole });
     if (this.least) {
+      set(this.back, { hidden: this.isWhole });
       this.place.style.height = `${height}px`;
       this.picture.style.width = `${(this.size[0] * scale).toFixed(1)}px`;
       this.picture.style.height = `${(this.size[1] * scale).toFixed(1)}px`;

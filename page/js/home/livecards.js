@@ -131,8 +131,8 @@ export class LiveCards {
     });
     // Nothing is at stake any more: the others come first, as soon as the reader is not at this card.
     if (!card.element.dataset.settled && !this.keepsPlaces && isSettled(match, ply) && !isAtReader(card)) {
+      this.swapWithLast(card.element, "li:not([data-settled])");
       card.element.dataset.settled = "true";
-      this.element.append(card.element);
     }
     if (match.game instanceof Declared) return; // its positions are on the server
     if (!card.drawn && !(card.board && isSameLand(card.board.game.setup, match.game.setup))) this.place(card, match.game);
@@ -173,13 +173,21 @@ export class LiveCards {
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
-    // The last card takes its place, so that all others keep theirs.
-    const alike = this.element.querySelectorAll(card.element.dataset.settled ? "[data-settled]" : "li:not([data-settled])");
-    const last = alike[alike.length - 1];
-    if (!last || last === card.element || isAtReader({ element: last })) card.element.remove();
-    else card.element.replaceWith(last);
+    // The last undecided card takes the place of an undecided one, and the last card the place that is then empty, so that all others keep theirs.
+    if (!card.element.dataset.settled) this.swapWithLast(card.element, "li:not([data-settled])");
+    this.swapWithLast(card.element, "[data-settled]");
+    card.element.remove();
     this.cards.delete(id);
     this.changed();
+  }
+
+  // Exchange the places of a card and of the last one that fits the selector, unless the reader is at that one.
+  swapWithLast(element, selector) {
+    const last = [...this.element.querySelectorAll(selector)].at(-1);
+    if (!last || last === element || isAtReader({ element: last })) return;
+    const next = last.nextSibling;
+    element.replaceWith(last);
+    this.element.insertBefore(element, next);
   }
 
   stop() {

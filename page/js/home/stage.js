@@ -1,5 +1,5 @@
-// A large board with a match chosen by the director: the players, the leader, the board, the story of
-// the match, and its end.
+// A large board with a match chosen by the director: the players, the chances, the board, the story
+// of the match, and its end.
 
 import { makeBoard } from "../boards/index.js";
 import { Director, requestFinished } from "../director.js";
@@ -119,10 +119,11 @@ export class Stage {
     this.told = at;
     const { following, continents } = this.director;
     this.scoreboard.show(match, at);
-    const { words, seat } = this.isBrief() ? summary(match, at) : sentence(match, story(match, continents, at), at);
-    if (this.owner) say(this.owner, isOver || !seat ? "" : match.players[seat]);
-    say(this.words, isOver ? ending(match)[0] : words);
-    set(this.words, { "data-owner": isOver ? match.end.winner : seat });
+    const ended = isOver ? { words: ending(match)[0], seat: match.end.winner } : null;
+    const { words, seat } = this.isBrief() ? summary(match, at) : ended ?? sentence(match, story(match, continents, at), at);
+    if (this.owner) say(this.owner, seat ? match.players[seat] : "");
+    say(this.words, words);
+    set(this.words, { "data-owner": seat });
     const over = isOver && [capitalized(ending(match)[1]), following && `Next: ${paired(following.players)}`];
     say(this.latest, over ? over.filter(Boolean).join(" · ") : at ? describeMove(match, at) : "");
     this.badge.show(this.playback);

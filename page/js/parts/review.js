@@ -72,9 +72,9 @@ export class Review {
     if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
     const { best, left } = this.chances(ply);
     const [better] = this.better(ply);
-    const line = (kind, name, move, chance, mark = "") => h("span", { class: "of-arrow", "data-kind": kind },
+    const line = (name, move, chance, { mark = "", kind = /** @type {string | null} */ (null) }) => h("span", { class: "of-arrow", "data-kind": kind },
       h("strong", null, `${name}: ${match.game.text(move)} `, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
-    return [better && line("better", "Best", better, best), line("move", "Played", match.moves[ply - 1].move, left, this.mark(ply))].filter(Boolean);
+    return [better && line("Best", better, best, { kind: "better" }), line("Played", match.moves[ply - 1].move, left, { mark: this.mark(ply) })].filter(Boolean);
   }
 
   // Return { words, seat }, the sentence about the mistake that led to a ply; null if it was none.
