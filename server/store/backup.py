@@ -90,10 +90,10 @@ async def _copy_sqlite(engine: Engine, file: Path, path: Path) -> None:
     async with engine.connect() as connection:
         try:
             await _execute_interruptibly(connection, "VACUUM INTO ?", (str(file),))
-        except sa.exc.OperationalError as error:
-            if sqlite.is_full_error(error.orig):
+        except sqlite3.OperationalError as error:
+            if sqlite.is_full_error(error):
                 raise StoreError(f"cannot write {path}: {SQLITE_REASONS[sqlite3.SQLITE_FULL]}") from None
-            if sqlite.is_io_error(error.orig):  # such as a quota or a limit of the file's size
+            if sqlite.is_io_error(error):  # such as a quota or a limit of the file's size
                 source_name = engine.url.database
                 raise StoreError(
                     f"cannot copy {source_name} to {path}: {SQLITE_REASONS[sqlite3.SQLITE_IOERR]}"
@@ -103,10 +103,14 @@ async def _copy_sqlite(engine: Engine, file: Path, path: Path) -> None:
 
 async def _execute_interruptibly(
     connection: AsyncConnection, statement: str, parameters: tuple[str, ...] = ()
-) -> sa.CursorResult[Any]:
-    """Execute a long statement on SQLite. On cancellation, interrupt SQLite, and wait until it no longer uses its files."""
+) -> list[sqlite3.Row]:
+    """Execute a long statement on SQLite, and return its rows. Raises sqlite3.Error.
+
+    On cancellation, interrupt SQLite, and wait until it no longer uses its files.
+    """
     driver: Any = (await connection.get_raw_connection()).driver_connection
-    execution = asyncio.ensure_future(connection.exec_driver_sql(statement, parameters))
+    # SQLAlchemy would close the connection, which its caller still uses, if a second Ctrl-C cancelled this task.
+    execution = asyncio.ensure_future(driver.execute_fetchall(statement, parameters))
     try:
         await asyncio.wait({execution})  # a cancellation does not cancel `execution`
     except asyncio.CancelledError:
@@ -116,7 +120,7 @@ async def _execute_interruptibly(
         if not execution.cancelled():
             execution.exception()  # asyncio would log an exception that nobody has read
         raise
-    return execution.result()
+    return list(execution.result())
 
 
 async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
@@ -236,7 +240,7 @@ async def _require_store(engine: Engine, path: Path) -> None:
 async def _require_intact(engine: Engine, path: Path) -> None:
     """Raise StoreError if a page of an SQLite store is damaged or missing."""
     async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
-        fault = (await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")).scalar_one()
+        [[fault]] = await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")
         if fault != "ok":
             raise StoreError(f"{path} is damaged: {fault.splitlines()[-1]}: restore another backup")
 

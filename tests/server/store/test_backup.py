@@ -5,7 +5,7 @@ import gc
 import sqlite3
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.atomic_file import replace_on_success
 from arena.match.referee_events import TurnStarted
@@ -176,7 +176,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
     steps: list[str] = []
     is_copying, is_interrupted = threading.Event(), threading.Event()
     require_store, interrupt = backup_module._require_store, aiosqlite.Connection.interrupt
-    execute, replace = AsyncConnection.exec_driver_sql, replace_on_success
+    execute, replace = aiosqlite.Connection.execute_fetchall, replace_on_success
     monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
 
     async def require_store_before_copy(engine: AsyncEngine, path: Path) -> None:
@@ -194,7 +194,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
         await interrupt(connection)
         is_interrupted.set()
 
-    async def note_end_of_copying(*arguments: Any) -> sa.CursorResult[Any]:
+    async def note_end_of_copying(*arguments: Any) -> Iterable[sqlite3.Row]:
         try:
             return await execute(*arguments)
         finally:
@@ -213,7 +213,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
     monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
     monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
     async with open_store(url):
-        monkeypatch.setattr(AsyncConnection, "exec_driver_sql", note_end_of_copying)
+        monkeypatch.setattr(aiosqlite.Connection, "execute_fetchall", note_end_of_copying)
         async with anyio.create_task_group() as tasks:
             if by_scope:
                 tasks.start_soon(backup, url, tmp_path / "backup.db")
