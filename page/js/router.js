@@ -12,7 +12,7 @@ export function addressOf(view, ...parts) {
 }
 
 // Return the view and parameters of an address, such as ["match", [id, ply]].
-export function parseAddress(place = location) {
+export function parseAddress(place = /** @type {URL | Location} */ (location)) {
   const [view = "", ...parts] = place.pathname.slice(1).split("/");
   return [decode(view), [...parts.filter(Boolean).map(decode), ...new URLSearchParams(place.search).getAll("name")]];
 }
@@ -34,10 +34,17 @@ export function onNavigate(tell) {
 
 const tell = () => listeners.forEach((each) => each());
 
-// Navigate to an address of the page.
+// Navigate to an address of the page. Another ply of the match or file that is shown gets no entry in the history: one step back leaves the match.
 export function navigate(address) {
-  if (address !== location.pathname + location.search) history.pushState({ within: true }, "", address);
+  if (matchAt(address) && matchAt(address) === matchAt(location.href)) replaceAddress(address);
+  else if (address !== location.pathname + location.search) history.pushState({ within: true }, "", address);
   tell();
+}
+
+// Return the match or file that an address shows, without its ply; null for another view.
+function matchAt(address) {
+  const [view, [id]] = parseAddress(new URL(address, location.href));
+  return view === "match" ? `match/${id}` : view === "file" ? view : null;
 }
 
 // Update the address to the reader's current place, without a new entry in the history.

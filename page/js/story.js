@@ -10,6 +10,7 @@ const FAVOURITE_PERCENT = 60; // the chance from which on a player is the favour
 const LOST = 0.15; // the chance below which a player hardly wins any more
 const NEAR_GOAL_SHARE = 0.8; // of the armies that win
 const OPENING_PLIES = 8; // plies that are introduced by what wins the match
+const TOLD_PLIES = 10; // plies for which an event stays in the text for a screen reader
 const RECENT_PLIES = 40; // the last plies whose events make a match tense
 const TURN = 0.15; // change of the chance of winning that a reader sees in the graph
 const LASTING_PLIES = 6; // plies for which the chance stays changed after a turning point
@@ -22,10 +23,10 @@ const found = new WeakMap(); // of each match: the events so far, for these cont
 // is the player whom the sentence is about. `continents` are [name, territories] as a map has them.
 export function story(match, continents, plies = match.moves.length) {
   if (!match.game.told) return ending(match, plies);
-  return [...events(match, continents, plies).flatMap(({ best }) => best ?? []), ...ending(match, plies)];
+  return [...events(match, continents, plies).flatMap(({ told }) => told.slice(0, 1)), ...ending(match, plies)];
 }
 
-// Return { played, best, favourite } of each of the first plies: its move, its event if it has one, and the favourite after it.
+// Return { played, told, favourite } of each of the first plies: its move, its events, the weightiest first, and the favourite after it.
 // A ply is looked at once, unless its move changes, as by the analysis that comes after it.
 function events(match, continents, plies) {
   const { judged } = match;
@@ -52,35 +53,37 @@ function eventAt(match, continents, known) {
   const lost = old && !favourite && percentages(now)[old] <= 50;
   if (favourite && favourite !== old) told.push({ ply, seat: favourite, weight: 0.25 + swing, words: `${match.players[favourite]} becomes the favourite`, chance: true });
   if (lost) told.push({ ply, seat: old, weight: 0.15 + swing, words: `${match.players[old]} is no longer the favourite`, chance: true });
-  return { played, best: told.sort((a, b) => b.weight - a.weight)[0], favourite: lost ? null : favourite ?? old };
+  const near = likelyNearGoal(match, ply);
+  if (near && !known.some(({ told: [best] }) => best?.near && best.seat === near.seat)) told.push({ ply, ...near, weight: 0, near: true, chance: true });
+  return { played, told: told.sort((a, b) => b.weight - a.weight), favourite: lost ? null : favourite ?? old };
 }
 
 // Return the favourite by Maxie's chance of winning; null if the chances are about even.
 const favouriteAt = (now) => SEATS.find((seat) => percentages(now)[seat] >= FAVOURITE_PERCENT) ?? null;
 
-// Return { words, seat, aloud }: the sentence about a ply of a match whose story was told up to it, and the player whom it is about, if any. It is
-// the event of this ply. Otherwise it is how many armies a player lacks who is near the goal, or who is the favourite: whoever became it, until the
-// chances are even again, so that a narrow one does not come and go. At the start it is what wins the match. `aloud`: what is said of it, which is
-// the last event, so that each is said once.
+// Return { words, seat, aloud }: the sentence about a ply of a match whose story was told up to it, and the player whom the sentence is about, if any.
+// The sentence tells the event of this ply. Without an event, it tells how many armies a player near the goal lacks, or the favourite. A favourite
+// stays the favourite until the chances are even again, so that a narrow favourite does not come and go. At the start, the sentence tells what wins
+// the match. `aloud` is the text for a screen reader: the last event for TOLD_PLIES plies, and then nothing.
 export function sentence(match, told, ply) {
   const { players, game, setup: { armies_to_win: goal } } = match;
   const last = told.findLast((each) => each.ply <= ply);
-  if (last?.ply === ply || last?.end) return { ...last, aloud: last.words };
-  if (!game.told) {
-    const words = `${players.maxie} meets ${players.minnie}`;
-    return { words, seat: null, aloud: words };
-  }
-  const near = nearGoal(match, ply);
-  if (near) return { ...near, aloud: last?.words ?? near.words };
+  const aloud = last && (last.end || ply - last.ply < TOLD_PLIES) ? last.words : "";
+  if (last?.ply === ply || last?.end) return { ...last, aloud };
+  if (!game.told) return { words: `${players.maxie} meets ${players.minnie}`, seat: null, aloud };
+  const near = likelyNearGoal(match, ply);
+  if (near) return { ...near, aloud };
   const seat = found.get(match).known[ply - 1]?.favourite ?? null;
   const words = seat ? `${players[seat]} is the favourite` : ply < OPENING_PLIES ? `First to ${goal} armies wins` : "Too close to call";
-  return { words, seat, aloud: last?.words ?? words };
+  return { words, seat, aloud };
 }
 
-// Return { words, seat }: the same for a player of the match, who is not told the chances; without words if there is nothing else to tell.
-export function playerSentence(match, told, ply) {
-  const event = told.find((each) => each.ply === ply && !each.chance);
-  return event ?? (match.game.told ? nearGoal(match, ply) : null) ?? { words: "", seat: null };
+// Return { words, seat }: the sentence about a ply for a player of the match, which tells no chances. The words are empty if nothing else is to be told.
+export function playerSentence(match, continents, ply) {
+  const nothing = { words: "", seat: null };
+  if (!match.game.told) return nothing;
+  const event = events(match, continents, ply)[ply - 1]?.told.find(({ chance }) => !chance);
+  return event ?? nearGoal(match, ply) ?? nothing;
 }
 
 // Return { words, seat }: how a match stands at a ply, in two or three words that follow the mark of the player whom they are about, if any.
@@ -94,15 +97,21 @@ export function summary(match, ply) {
   return { words: seat ? `${chances[seat]} % to win` : "Even", seat };
 }
 
-// Return { words, seat }: who has come near the armies that win at a ply, with more of them than the other player and no smaller chance, and how
-// many this player still lacks; null if nobody has.
+// Return { words, seat }: the player who is near the armies that win at a ply and has more armies than the other player, and how many armies this
+// player lacks. Return null if neither player is near.
 function nearGoal(match, ply) {
   const { game, players, setup: { armies_to_win: goal } } = match;
   const score = game.score(match.positions[ply]);
   const seat = score.maxie.armies > score.minnie.armies ? "maxie" : "minnie";
   const { armies } = score[seat];
-  if (armies < NEAR_GOAL_SHARE * goal || armies === score[other(seat)].armies || percentages(estimateAt(match, ply))[seat] < 50) return null;
+  if (armies < NEAR_GOAL_SHARE * goal || armies === score[other(seat)].armies) return null;
   return { words: `${players[seat]} needs ${plural(Math.max(1, goal - armies), "more army", "more armies")}`, seat };
+}
+
+// Return nearGoal() of a ply; null if the player near the goal has the smaller chance of winning.
+function likelyNearGoal(match, ply) {
+  const near = nearGoal(match, ply);
+  return near && percentages(estimateAt(match, ply))[near.seat] >= 50 ? near : null;
 }
 
 // Return the turning points among the events of the first `plies`, in their order: the weightiest ones. The end is none of them.

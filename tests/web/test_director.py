@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ HEARD = f"""async ([moves, values]) => {{ {FROM}
     playback.jump();
     viewer.refresh();
     chances.push(percentages(estimateAt(match, ply + 1)).maxie);
-    for (const region of new Set(regions())) heard.push(region.textContent);
+    for (const region of new Set(regions())) if (region.textContent) heard.push(region.textContent);
   }}
   observer.disconnect();
   return [heard, [Math.min(...chances.slice(8)), Math.max(...chances.slice(8))]];
@@ -195,12 +196,12 @@ CHOSEN = f"""async (order) => {{ {FROM}
 }}"""
 
 STORY = f"""async ([setup, moves, continents, result]) => {{ {FROM}
-  const [{{ Match }}, {{ story, keyMoments, sentence }}] = [await from('match.js'), await from('story.js')];
+  const [{{ Match }}, {{ story, keyMoments, playerSentence, sentence }}] = [await from('match.js'), await from('story.js')];
   const match = new Match({{ match: 'm', game: 'riskless', setup, players: {{ maxie: 'Boudica', minnie: 'Sun-Tzu' }}, time_control: '1+0' }});
   for (const [from, to, value] of moves) match.add({{ move: [from, to], thinking: {{ value }} }});
   match.end = result;
   const told = story(match, continents);
-  return {{ told: told.map(({{ ply, words }}) => [ply, words]), seats: told.map(({{ seat }}) => seat), key: keyMoments(match, continents).map(({{ ply }}) => ply), sentences: match.positions.map((_, ply) => sentence(match, told, ply).words) }};
+  return {{ told: told.map(({{ ply, words }}) => [ply, words]), seats: told.map(({{ seat }}) => seat), key: keyMoments(match, continents).map(({{ ply }}) => ply), sentences: match.positions.map((_, ply) => sentence(match, told, ply).words), aloud: match.positions.map((_, ply) => sentence(match, told, ply).aloud), players: match.positions.map((_, ply) => playerSentence(match, continents, ply).words) }};
 }}"""
 
 
@@ -301,7 +302,7 @@ def test_a_chance_around_the_threshold_of_a_favourite_is_announced_once(timed: P
     there_and_back = [[3, 2], [0, 1], [2, 3], [1, 0]]
     heard, chances = timed.evaluate(HEARD, [there_and_back, [200, 250]])
     assert chances == [59, 61], "now and then a favourite, and now and then none"
-    assert heard == ["ann becomes the favourite"]
+    assert heard == ["ann becomes the favourite", "ann needs 1 more army"]
     timed.evaluate("viewer.stop()")
 
 
@@ -607,6 +608,26 @@ def test_turning_points_are_told_in_a_sentence_each(timed: Page) -> None:
     assert told["sentences"][2:] == ["Boudica holds Egypt", "Boudica is the favourite"]
 
 
+def test_a_player_is_told_of_a_battle_that_changes_the_favourite(timed: Page) -> None:
+    setup = path_of_four(("minnie", 19), ("minnie", 5), ("maxie", 20))
+    told = timed.evaluate(STORY, [setup, [[2, 1, 900], [0, 1, 900]], [], None])
+    assert told["sentences"][1] == "Boudica becomes the favourite"
+    assert told["players"][:2] == ["", "Boudica takes Egypt"]
+
+
+def test_a_screen_reader_hears_once_that_a_player_nears_the_goal_and_no_old_events(timed: Page) -> None:
+    setup = path_of_four(("minnie", 58), ("minnie", 13), ("maxie", 16), ("maxie", 55))
+    # Sun-Tzu comes near with the second move, loses territory with the third, and comes near again and again.
+    moves = [[2, 3], [1, 2], [3, 2], *4 * [[0, 1], [2, 3], [1, 0], [3, 2]]]
+    told = timed.evaluate(STORY, [setup, moves, [], None])
+    near = "Sun-Tzu needs 15 more armies"
+    assert [each for each in told["told"] if "needs" in each[1]] == [[2, near]]
+    heard = [words for words, _ in groupby(told["aloud"])]
+    assert heard.count(near) == 1
+    assert told["sentences"][-1]
+    assert told["aloud"][-1] == "", "the last event is too old"
+
+
 def test_a_favourite_is_told_at_first_and_at_last_and_who_is_near_the_goal_while_it_is_so(
     timed: Page,
 ) -> None:
@@ -644,6 +665,7 @@ def test_a_favourite_is_told_at_first_and_at_last_and_who_is_near_the_goal_while
     assert told["sentences"][3] == "First to 90 armies wins", (
         "the player with more armies has the smaller chance"
     )
+    assert told["players"][3] == "Sun-Tzu needs 15 more armies", "the armies alone decide"
 
 
 def test_with_reduced_motion_the_board_changes_only_when_it_is_asked_to(

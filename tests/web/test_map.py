@@ -220,6 +220,12 @@ MOVED = """(moves) => {
 }"""
 """Adds moves to that match, after which its reader may move."""
 
+VALUED = """(moves) => {
+  for (const move of moves) viewer.match.add({ move, ms: 5000, thinking: { depth: 5, value: 900 } });
+  viewer.go(null);
+}"""
+"""Adds moves to that match that are very good for Maxie by the values of both players."""
+
 MOVES_ELSEWHERE = (("Vermont", "New York"), ("Oregon", "Idaho"))
 
 ASK = """() => {
@@ -839,3 +845,25 @@ def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, p
     expect(page.locator(".story")).to_have_text(f"You take {names[1]}")
     expect(page.locator(".told")).to_contain_text(f"Move 1, you: {names[0]} → {names[1]}")
     expect(page.locator(".tug-bar, .plot").filter(visible=True)).to_have_count(0)  # no engine helps a player
+
+
+def test_a_player_learns_the_favourite_and_the_values_of_the_opponent_at_the_end(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.goto(f"{empty.url}table")
+    armies = [["minnie", 9], ["minnie", 9], ["maxie", 9], ["maxie", 9]]
+    page.evaluate(OWN, [{**load_map("path4").to_data(), "start": armies}, "maxie", []])
+    page.evaluate(VALUED, [[3, 2], [0, 1], [2, 3], [1, 0]])
+    page.get_by_role("tab", name="Engines").click()
+    value = page.locator(".thinking").last
+    expect(value).to_have_text("depth 5")
+    for ply in range(1, 5):
+        page.evaluate("(ply) => viewer.go(ply)", ply)
+        expect(page.locator(".told")).to_contain_text(f"Move {ply},")
+        expect(page.locator(".story")).not_to_contain_text("favourite")
+    page.evaluate("viewer.match.end = { winner: 'maxie', reason: 'resignation' }; viewer.go(1)")
+    expect(page.locator(".story")).to_have_text("You become the favourite")
+    expect(page.locator(".plot")).to_be_visible()
+    page.evaluate("viewer.go(4)")
+    expect(value).to_have_text(re.compile("^depth 5 · value "))
+    expect(page.locator(".tug-bar")).to_be_hidden()  # the bar of one's turn says the result

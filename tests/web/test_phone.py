@@ -141,9 +141,17 @@ def test_the_way_back_from_a_match_is_in_its_header(played: BrowserArena, page: 
     expect(page.locator(".viewer .map .area-of").first).to_be_visible()
     page.get_by_role("button", name="Next move").click()
     assert box_of(back)["y"] + box_of(back)["height"] <= 48
+    page.keyboard.press("End")
+    for ply in (5, 4):
+        page.locator(f".moves a[href='/match/{match}/{ply}']").click()
+        expect(page).to_have_url(f"{played.url}match/{match}/{ply}")
     back.click()
     expect(page).to_have_url(f"{played.url}search")
-    page.goto(f"{played.url}match/{match}")
+    page.goto(f"{played.url}match/{match}/1")
+    expect(page.locator(".told")).to_contain_text("Move 1,")
+    page.keyboard.press("End")
+    page.locator(f".moves a[href='/match/{match}/1']").click()
+    expect(page).to_have_url(f"{played.url}match/{match}/1")
     back.click()
     expect(page).to_have_url(played.url)
 

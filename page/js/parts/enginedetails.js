@@ -21,25 +21,25 @@ export class EngineDetails {
     }));
   }
 
-  // Show each player's analysis of its last move before a ply, and its pace.
-  show(ply) {
+  // Show each player's analysis of its last move before a ply, with its value if `valued`, and its pace.
+  show(ply, valued) {
     const { match } = this;
     const since = Math.max(0, ply - PACE_PLIES);
     const [now, before] = [ply, since].map((each) => match.game.score?.(match.positions[each]));
     SEATS.forEach((seat, n) => {
       let last = ply - 1;
       while (last >= 0 && match.seatOf(last) !== seat) last--;
-      say(this.thinking[n], last >= 0 ? this.words(match.moves[last].thinking, last) : "");
+      say(this.thinking[n], last >= 0 ? this.words(match.moves[last].thinking, last, valued) : "");
       const more = now && ply > since ? (now[seat].armies - before[seat].armies) / (ply - since) : null;
       say(this.pace[n], more === null ? "" : `${more < 0 ? "−" : "+"}${Math.abs(more).toFixed(1)} armies a move`);
     });
   }
 
-  words(thinking, ply) {
+  words(thinking, ply, valued) {
     if (!thinking) return "";
     const parts = [];
     if (thinking.depth !== undefined && thinking.depth !== null) parts.push(`depth ${thinking.depth}`);
-    if (thinking.value !== undefined && thinking.value !== null) parts.push(`value ${valueText(thinking.value)}`);
+    if (valued && thinking.value !== undefined && thinking.value !== null) parts.push(`value ${valueText(thinking.value)}`);
     if (thinking.nodes) parts.push(`${count(Number(thinking.nodes))} nodes`);
     const line = this.line(thinking.line ?? [], ply);
     if (line) parts.push(line);

@@ -65,7 +65,7 @@ export class Review {
   }
 
   // Return the better move and the one that led to a ply, a line for each arrow on the map, with the mover's chances; after a move that was
-  // none, the loss of the largest mistake.
+  // no mistake, return the loss of the largest mistake.
   words(ply) {
     const { match, largest } = this;
     if (!largest) return ["Neither player made a mistake."];

@@ -232,7 +232,7 @@ export class Viewer {
   }
 
   // Tell of the move that led to the ply `shown`, when the moves up to `seen` were known. Until its armies have arrived, another ply may have
-  // been chosen, or the move taken back. `tried`: the same of a move of the reader's own line.
+  // been chosen, or the move taken back. `tried`: the description of the last move of the reader's own line, if one is tried.
   tellMove(shown, seen, tried) {
     const { match, explorer, playback } = this;
     const at = Math.min(shown, match.moves.length);
@@ -242,7 +242,7 @@ export class Viewer {
     this.tabs.offer(OPENINGS_TAB, (this.openings.builtIn || this.links.hasChildNodes()) && !this.own);
     this.openings.show(this.openings.builtIn && this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.review.show(this.over, at);
-    if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at);
+    if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at, !this.own);
     this.showStudy();
     this.scoreboard.show(match, at, { behind: playback.behind > 0 });
     // A small frame of another site has nothing else that tells the result.
@@ -252,7 +252,7 @@ export class Viewer {
     const { known, end, atOnce } = playback;
     this.plot.show({ at, seen, known, end, atOnce }, this.turns(seen));
     const told = story(match, this.continents, at);
-    const { words, seat, aloud = words } = this.review.sentence(at) ?? (this.own ? playerSentence : sentence)(match, told, at);
+    const { words, seat, aloud = words } = this.review.sentence(at) ?? (this.own ? playerSentence(match, this.continents, at) : sentence(match, told, at));
     const over = match.endsAt(at) && !explorer.active;
     const silent = explorer.active || (over && this.seat !== null); // the bar tells the reader's own end
     const [result, why] = over && !silent ? ending(match) : [this.toReader(words), ""];
@@ -263,7 +263,7 @@ export class Viewer {
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);
-    if (this.aloud) say(this.aloud, this.message || (match.endsAt(at) ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud) : ""));
+    if (this.aloud) say(this.aloud, this.message || (match.endsAt(at) ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud || (Number.isNaN(this.heard) ? words : "")) : ""));
     this.sound(at);
     if (this.tabs.isChosen(WORDS_TAB)) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
     this.placeActions();
