@@ -847,6 +847,37 @@ def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, p
     expect(page.locator(".tug-bar, .plot").filter(visible=True)).to_have_count(0)  # no engine helps a player
 
 
+def test_the_review_of_ones_own_match_on_a_tablet_has_the_map_of_a_spectator(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.set_viewport_size({"width": 768, "height": 1024})
+    page.goto(f"{empty.url}table")
+    heights = []
+    for seat in ("maxie", None):
+        page.evaluate(OWN, [make_game_on_map("riskless", "usa").setup(), seat, []])
+        page.evaluate(
+            "viewer.match.end = { winner: 'maxie', reason: 'resignation' }; viewer.review.tell('Accuracy')"
+        )
+        expect(page.locator(".viewer")).to_have_attribute("data-study", "review")
+        heights.append(
+            page.locator(".zoom").evaluate("(each) => getComputedStyle(each).getPropertyValue('--below')")
+        )
+    assert heights[0] == heights[1]
+
+
+def test_the_move_after_ones_own_match_is_announced_on_a_phone_on_its_side(
+    empty: BrowserArena, page: Page
+) -> None:
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.goto(f"{empty.url}table")
+    armies = [["minnie", 9], ["minnie", 9], ["maxie", 9], ["maxie", 9]]
+    page.evaluate(OWN, [{**load_map("path4").to_data(), "start": armies}, "maxie", [[3, 2], [0, 1]]])
+    page.evaluate("viewer.match.end = { winner: 'maxie', reason: 'resignation' }; viewer.go(1)")
+    status = page.get_by_role("status").and_(page.locator(".told"))
+    expect(status).to_contain_text("Move 1,", timeout=10_000)
+    assert box_of(status)["height"] <= 1
+
+
 def test_a_player_learns_the_favourite_and_the_values_of_the_opponent_at_the_end(
     empty: BrowserArena, page: Page
 ) -> None:
