@@ -835,6 +835,33 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     context.close()
 
 
+COVERED = """() => {
+  const { left, right, top, bottom } = document.querySelector('.whole-map').getBoundingClientRect();
+  return [...document.querySelectorAll('[data-target] .reach, [data-selected] .reach')].map((each) => each.getBoundingClientRect())
+    .filter(({ x, y, width, height }) => [x + width / 2, left - 8, right + 8].sort((a, b) => a - b)[1] === x + width / 2
+      && [y + height / 2, top - 8, bottom + 8].sort((a, b) => a - b)[1] === y + height / 2).length;
+}"""
+"""Number of territories of a choice whose marks the button *Whole map* covers."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640)])
+def test_the_button_of_a_zoomed_map_covers_no_mark_of_a_choice(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{empty.url}table")
+    page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
+    expect(page.locator("[data-source]").first).to_be_visible()
+    for name in [each.get_attribute("data-spot") for each in page.locator("[data-source]").all()]:
+        page.locator(f'[data-spot="{name}"]').dispatch_event("click")
+        expect(page.locator("[data-selected]")).to_have_count(1)
+        expect(page.get_by_role("button", name="Whole map")).to_be_visible()
+        assert page.evaluate(COVERED) == 0, name
+        page.locator(f'[data-spot="{name}"]').dispatch_event("click")
+        expect(page.locator("[data-selected]")).to_have_count(0)
+
+
 def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, page: Page) -> None:
     page.goto(f"{empty.url}table")
     setup = load_map("path4").to_data()

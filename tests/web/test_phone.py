@@ -302,6 +302,11 @@ def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
     page.set_viewport_size({"width": 844, "height": 390})
     shown(page, empty, tmp_path / "one.jsonl", "usa")
     page.wait_for_function("document.documentElement.scrollHeight <= innerHeight")
+    current = page.locator(".moves [aria-current=step]")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    expect(current).to_be_in_viewport(ratio=1)
+    assert box_of(page.locator(".moves"))["height"] >= 2 * box_of(current)["height"]
     file = tmp_path / "two.jsonl"
     file.write_text(to_line(made_up(game_name="tictactoe")) + "\n", encoding="utf-8")
     page.locator("input[type=file]").set_input_files(file)
