@@ -236,10 +236,10 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         sys.exit(1)
     except (KeyboardInterrupt, typer.Abort):
-        _ignore_interrupts_while_exiting(arguments)
+        _ignore_interrupts_if_exiting(arguments)
         err.print("arena: stopped")
         sys.exit(130)
-    _ignore_interrupts_while_exiting(arguments)
+    _ignore_interrupts_if_exiting(arguments)
     sys.exit(exit_code if isinstance(exit_code, int) else 0)
 
 
@@ -273,7 +273,7 @@ def _exit_on_interrupt(_number: int, _frame: object) -> None:
     os._exit(130)
 
 
-def _ignore_interrupts_while_exiting(arguments: list[str] | None) -> None:
+def _ignore_interrupts_if_exiting(arguments: list[str] | None) -> None:
     """Ignore further Ctrl-C while the process exits.
 
     Do nothing if `arguments` is not None: a caller in this process passed them, and the process continues.

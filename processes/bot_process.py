@@ -47,7 +47,7 @@ class RestartPolicy:
 
 
 class BotServer(Protocol):
-    """Interface of the server to which bots connect."""
+    """Interface of a server to which bots connect, as far as the bots' processes use it."""
 
     def issue_token(self, name: str) -> str:
         """Return a token with which only a bot of this name can connect."""

@@ -196,7 +196,7 @@ class BrowserArena:
 
     @contextmanager
     def speed_up_bots(self, seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep for `seconds` before each move within the block, and for STANDSTILL_SECONDS after it."""
+        """Let all slow bots sleep for `seconds` before each move within the block. After it they sleep STANDSTILL_SECONDS, and so hardly move."""
         self.slow_down_bots(seconds)
         try:
             yield

@@ -25,10 +25,10 @@ SECONDS_PER_POSITION = 0.5
 """Seconds for which the threads search each position while the event loop is measured."""
 STOPPED_SEARCH_COUNT = 1000
 """Number of searches whose delay from the time limit to the end is measured."""
-THREAD_COUNT = 2
+SEARCH_THREAD_COUNT = 2
 """Number of threads that search while the event loop is measured."""
 MAX_P99_DELAY_MS = 5.0
-"""Promised upper bound of the p99 of the event loop's delay while THREAD_COUNT threads search, in ms."""
+"""Promised upper bound of the p99 of the event loop's delay while SEARCH_THREAD_COUNT threads search, in ms."""
 ROW_TITLES = (
     "the loop, nobody searches",
     "the loop, 2 threads search",
@@ -91,7 +91,7 @@ def measure() -> dict[str, Any]:
     """Measure how late the event loop resumes, without and with a search, and how late stopped searches end."""
     board = make_riskless("world")
     middle_games = make_middle_games(board, 8)
-    searcher = Searcher(board, weights_for(board, "features"), Settings(threads=THREAD_COUNT))
+    searcher = Searcher(board, weights_for(board, "features"), Settings(threads=SEARCH_THREAD_COUNT))
     searcher.warm_up()
     quiet_delays = asyncio.run(_measure_sleep_delays(MEASUREMENT_SECONDS / 4))
     stop = threading.Event()

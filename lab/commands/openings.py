@@ -41,7 +41,7 @@ DEFAULT_ENGINE = "alphabeta"
 DEFAULT_STRENGTHS = "500,4000,32000"
 """Default of --strengths, as numbers of nodes per move: the same as in `arena maps measure`."""
 MAX_NODES_PER_MOVE = 10**9
-"""Maximum of --nodes, and of each number in --strengths, in nodes that an engine searches."""
+"""Largest number of nodes per move that --nodes and --strengths accept."""
 
 
 def make(

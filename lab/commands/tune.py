@@ -248,7 +248,7 @@ def _check_options(
         raise UsageError("--generations 0 needs --climb; otherwise nothing is trained")
     if not any(initial_weights.values()):
         raise UsageError(
-            "--climb changes no weight of 0, and all initial weights are 0: give --generations or --from"
+            "all initial weights are 0, and --climb leaves such weights unchanged: give --generations or --from"
         )
 
 

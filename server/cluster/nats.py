@@ -137,7 +137,7 @@ class _NatsConnection:
                 pending_bytes_limit=MAX_QUEUED_BYTES,
             )
 
-    async def wait_until_received(self) -> None:
+    async def flush_to_server(self) -> None:
         """Wait until NATS has received all earlier messages. Raises an exception of CLIENT_ERRORS if NATS cannot be reached."""
         if not await self.does_respond_within(FLUSH_TIMEOUT_SECONDS):
             raise TimeoutError
@@ -208,7 +208,7 @@ class NatsBus:
         if connection is not None:
             try:
                 await connection.subscribe(subject, handler)
-                await connection.wait_until_received()
+                await connection.flush_to_server()
             except CLIENT_ERRORS as error:
                 connection.mark_lost(describe_nats_error(error))
 
@@ -230,7 +230,7 @@ class NatsBus:
             with anyio.move_on_after(CLOSE_TIMEOUT_SECONDS, shield=True):
                 try:
                     await self._forward_queued_messages(connection)
-                    await connection.wait_until_received()
+                    await connection.flush_to_server()
                 except CLIENT_ERRORS as error:
                     log.info(
                         "the bus was closed before all messages were sent: %s", describe_nats_error(error)
@@ -288,7 +288,7 @@ class NatsBus:
                     return f"it accepts only messages of up to {max_payload} bytes; set its max_payload to {MAX_PAYLOAD_BYTES}"
                 for subject, handler in self._subscriptions:
                     await connection.subscribe(subject, handler)
-                await connection.wait_until_received()
+                await connection.flush_to_server()
         except CLIENT_ERRORS as error:
             # If no server is left or none answers, the reason is in the client's last error.
             is_vague = isinstance(error, nats.errors.NoServersError | TimeoutError)

@@ -90,7 +90,8 @@ def new(
         str, typer.Option("--every", metavar="day|week", help="Repeat the event every day or every week.")
     ] = "",
     zone: Annotated[
-        str, typer.Option("--zone", metavar="ZONE", help="Time zone, e.g. Europe/Berlin.")
+        str,
+        typer.Option("--zone", metavar="ZONE", help="Time zone of the event's times, e.g. Europe/Berlin."),
     ] = "UTC",
     format: Annotated[
         str,

@@ -357,7 +357,10 @@ def _check_store(settings: ArenaSettings) -> None:
     if settings.bus.url and not process_setting:
         raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")
     if store.archive and not store.keep:
-        raise BadSetting("store.archive", "set store.keep too, for example to 90d or 1000000")
+        raise BadSetting(
+            "store.archive",
+            "set store.keep too: how long or how many matches stay in the store, for example 90d or 1000000",
+        )
     if not paths.is_folder(Path(store.record).parent):
         raise BadSetting(
             "store.record", f"folder {Path(store.record).parent} does not exist; create it first"

@@ -374,7 +374,7 @@ class HostedEvents:
                 self._begin_event_if_due(event)
             due: list[Pairing] = []
             if event.state.phase == "running" and not self._lobby.is_draining:
-                due = self._begin_matches(event)
+                due = self._begin_due_matches(event)
                 self._end_event_if_finished(event)
             self._reserve_waiting_bots(event, due)
             self._notify_bots_of_new_phase(event)
@@ -447,7 +447,7 @@ class HostedEvents:
         bot = self._lobby.bots.get(bot_name)
         return bot is not None and bot.client is not None and bot.quota != 0
 
-    def _begin_matches(self, event: HostedEvent) -> list[Pairing]:
+    def _begin_due_matches(self, event: HostedEvent) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return those that have to wait; none for the format `arena`."""
         if event.plan.is_arena:
             if self._lobby.now_unix_ns() < self._compute_end_unix_s(event) * NS_PER_SECOND:

@@ -20,7 +20,7 @@ HOUSE_ENGINE_NAME_PREFIX = "house-"
 The prefix keeps plain names such as `greedy` free: `arena bot greedy` uses that name.
 """
 MAX_MATCHES_PER_HOUSE_ENGINE = 4
-"""Number of matches that each of the server's own engines plays in parallel."""
+"""Maximum number of matches that each of the server's own engines plays at the same time."""
 
 AnalysisVisibility = Literal["reply", "end"]
 """Time at which spectators get the analysis of a move: after the reply to the move, or after the match."""

@@ -259,7 +259,7 @@ class Edge:
                 if client is not None:
                     client.handle_close(message)  # type: ignore[arg-type]
             else:
-                self.send_resync()
+                self.resync_with_core()
 
     def _publish_to_topic_followers(self, publish: PublishToTopic) -> None:
         topic = self._topics.get(publish.topic)
@@ -269,7 +269,7 @@ class Edge:
         if type(publish.message) is End:
             del self._topics[publish.topic]
 
-    def send_resync(self) -> None:
+    def resync_with_core(self) -> None:
         """Send the core the list of connected clients and their topics, because the core is new or messages were lost."""
         clients = list(self._clients.values())
         admissions = [

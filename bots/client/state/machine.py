@@ -287,7 +287,7 @@ class Machine:
         ]
 
     def handle_bot_failed(self, match_id: str, reason: str, *, has_crashed: bool = True) -> list[Action]:
-        """Resign a match because its bot cannot continue.
+        """Resign a match because its bot failed or chose to resign.
 
         reason       one line for the bot's owner and the server
         has_crashed  False if the bot itself chose to resign

@@ -95,11 +95,11 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                     for step in rater.rate_match(record, row.finished, category):
                         _require_same_step(step, steps.get((row.match, step.seat, category)))
             last_arrival = rows[-1].arrival
-        await _compare_standings(connection, rater)
+        await _require_equal_standings(connection, rater)
     return recomputed
 
 
-async def _compare_standings(connection: AsyncConnection, rater: Rater) -> None:
+async def _require_equal_standings(connection: AsyncConnection, rater: Rater) -> None:
     """Raise RecomputeMismatch unless the ratings in the table `standings` equal those in `rater`.
 
     rater: ratings after the recomputation of all matches

@@ -83,7 +83,7 @@ async def test_subscriptions_are_repeated_after_a_resync() -> None:
         eve.send(Unwatch("left"))
         await asyncio.sleep(1)
         arena.core.received.clear()
-        arena.edge.send_resync()
+        arena.edge.resync_with_core()
         assert isinstance(arena.core.received[0], EdgeResynced)
         again = [received.message for received in arena.core.list_received(MessageReceived)]
         assert again == [Watch("m"), Browse()]
@@ -97,14 +97,14 @@ def _named(match: str) -> View:
 async def test_an_unanswered_hello_is_repeated_after_a_resync() -> None:
     async with open_rig() as arena:
         peer, _ = await arena.request_admission(Hello("anna"))
-        arena.edge.send_resync()
+        arena.edge.resync_with_core()
         first, second = arena.core.list_received(AdmissionRequest)
         assert first == second
         assert arena.core.get_last(EdgeResynced).clients == []
         arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
         await peer.receive(Welcome)
         arena.core.deliver(SendToClient(first.client, make_welcome(first.hello)))
-        arena.edge.send_resync()
+        arena.edge.resync_with_core()
         assert len(arena.core.get_last(EdgeResynced).clients) == 1
 
 
@@ -207,7 +207,7 @@ async def test_the_page_client_times_out_without_a_core_and_repeats_its_requests
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)
         answering.is_away = False
-        arena.edge.send_resync()
+        arena.edge.resync_with_core()
         [client] = arena.core.get_last(EdgeResynced).clients
         assert client.role == "spectator"
         assert await asked == VIEW

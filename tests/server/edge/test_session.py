@@ -534,13 +534,13 @@ async def test_a_resync_reports_the_remaining_quota_of_a_bot() -> None:
         arena.send(client, make_welcome(hello), replace(START, match="m0"))
         await settle()
         arena.send(client, replace(START, match="m1"), replace(START, match="m1"))
-        arena.edge.send_resync()
+        arena.edge.resync_with_core()
         assert [each.hello.quota for each in arena.core.get_last(EdgeResynced).clients] == [2]
         arena.send(client, Standing("finishing", "takes no more matches", 0))
-        arena.edge.send_resync()
+        arena.edge.resync_with_core()
         assert [each.hello.quota for each in arena.core.get_last(EdgeResynced).clients] == [0]
         arena.send(client, Standing("waiting", "in the pool", None))
-        arena.edge.send_resync()
+        arena.edge.resync_with_core()
         assert [each.hello.quota for each in arena.core.get_last(EdgeResynced).clients] == [UNSET]
 
 
