@@ -277,8 +277,7 @@ def summarize_unequal_pairs(
 ) -> UnequalPairs:
     """Return the combined results of pairs of matches between a strong searcher and a weak one.
 
-    strong, weak  nodes per move of the strong and of the weak searcher
-    matches       the two matches of each pair, one after the other; the strong searcher is Maxie in the first
+    matches  the two matches of each pair, one after the other; the strong searcher is Maxie in the first
 
     Raises ValueError if there is no pair.
     """
@@ -402,7 +401,7 @@ def measure_maps(
             )
 
 
-def choose_strengths(games: Sequence[Riskless]) -> Sequence[int]:
+def choose_nodes_per_move(games: Sequence[Riskless]) -> Sequence[int]:
     """Return the numbers of nodes per move with which equal searchers play `games`: those in DEFAULT_STRENGTHS.
 
     If a game has no kernel, the last number is left out, because the game is searched in Python, which is slow.

@@ -88,7 +88,7 @@ async def run_ladder(
     Raises bot_pool.BotRefused if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
     dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
     server.store.errors.StoreError if the store cannot be used, server.store.ladder_lock.CannotResume if the event
-    cannot be resumed, ModuleNotFoundError without the extra `scheduler_address`, and OSError if the record file cannot be
+    cannot be resumed, ModuleNotFoundError without the extra `cluster` if `scheduler_address` is given, and OSError if the record file cannot be
     written.
     """
     async with open_background_tasks() as tasks:

@@ -98,5 +98,5 @@ def _parse_opening(path: Path, line_number: int, line: str, game: AnyGame) -> Op
         moves.append(game.move_to_data(move))
     outcome = game.outcome(position)
     if outcome is not None:
-        raise BadOpenings(f"{path}, line {line_number}: the game is over after these moves: {outcome}")
+        raise BadOpenings(f"{path}, line {line_number}: the moves end the game ({outcome}): give fewer")
     return tuple(moves)

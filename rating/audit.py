@@ -107,7 +107,7 @@ class Audit:
     def list_findings(
         self, have_same_owner: Callable[[str, str], bool] = lambda _one, _other: False
     ) -> list[AuditFinding]:
-        """Return the suspicious cases, the least likely first.
+        """Return the suspicious cases; those least likely to arise by chance come first.
 
         have_same_owner  returns True if two bots have the same owner; their play may be identical
         """

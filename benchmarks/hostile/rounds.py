@@ -376,7 +376,7 @@ def get_max_connection_seconds(kind: str) -> float | None:
 
 
 def compute_attack_seconds(period_seconds: float) -> float:
-    """Return the duration of an attack, in period_seconds: long enough to see whether all attackers are disconnected.
+    """Return the duration of an attack, in seconds: long enough to see whether all attackers are disconnected.
 
     period_seconds: length of the hostile period
     """

@@ -121,7 +121,7 @@ async def _run_bots(
 ) -> None:
     """Run the bots of load process `process_index`, and update its counters in `counters`, until killed.
 
-    The process runs the bots with the numbers `process_index`, `slot + process_count` and so on, below `bot_count`.
+    The process runs the bots with the numbers `process_index`, `process_index + process_count` and so on, below `bot_count`.
     """
     load = Load(is_joining=True)
     first = COUNTERS_PER_PROCESS * process_index

@@ -77,7 +77,7 @@ class CoreSettings(Struct, frozen=True, kw_only=True):
     limits: HostLimits = field(default_factory=HostLimits)
     """Limits on what clients may use."""
     pool: Pool | None = None
-    """Matches that the matchmaker arranges; None if bots play only by challenge."""
+    """Settings of the matches that the matchmaker arranges; None if bots play only by challenge."""
     concurrency: int = 1
     """Maximum load of the server's own machine: number of parallel matches of bots that run there.
 

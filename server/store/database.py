@@ -36,7 +36,7 @@ T = TypeVar("T")
 log = logging.getLogger("arena.store")
 
 Engine = AsyncEngine
-"""Database of a store: the SQLAlchemy engine through which all functions of `server.store` use it."""
+"""SQLAlchemy engine through which the functions of `server.store` use the database."""
 
 PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""

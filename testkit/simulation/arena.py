@@ -17,7 +17,7 @@ from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.faults import SimulatedFault, draw_faults, inject_fault
 from testkit.simulation.invariants import InvariantMonitor, WatchedCore
 from testkit.simulation.network import SimulatedNetwork
-from testkit.simulation.servers import RestartedServer, make_settings, replace_machine
+from testkit.simulation.servers import SimulatedServer, make_settings, replace_machine
 from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
@@ -115,12 +115,12 @@ class SimulatedArena:
         self.servers = self._make_servers(rng)
         self.bots = self._make_bots(plan.bots)
 
-    def _make_servers(self, rng: Random) -> list[RestartedServer]:
+    def _make_servers(self, rng: Random) -> list[SimulatedServer]:
         if not self.cluster:
-            return [RestartedServer(self, "host", "host")]
+            return [SimulatedServer(self, "host", "host")]
         edges, cores = 1 + rng.randrange(3), 1 + rng.randrange(3)
-        return [RestartedServer(self, f"core{n}", "core") for n in range(1, cores + 1)] + [
-            RestartedServer(self, f"edge{n}", "edge") for n in range(1, edges + 1)
+        return [SimulatedServer(self, f"core{n}", "core") for n in range(1, cores + 1)] + [
+            SimulatedServer(self, f"edge{n}", "edge") for n in range(1, edges + 1)
         ]
 
     def _make_bots(self, count: int) -> list[SimulatedBot]:
@@ -150,7 +150,7 @@ class SimulatedArena:
         """Return the ids of the clients whose connections the edges in this process hold."""
         return {client for edge in self.edges.get(process, ()) for client in edge._clients}
 
-    def is_leader(self, server: RestartedServer) -> bool:
+    def is_leader(self, server: SimulatedServer) -> bool:
         """Return True if this server plays the matches: its process is alive, and its core holds the lease."""
         return server.process.is_alive and server.process in self.journals
 

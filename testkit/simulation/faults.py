@@ -11,7 +11,7 @@ from testkit.simulation.world import SECOND
 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
-    from testkit.simulation.servers import RestartedServer
+    from testkit.simulation.servers import SimulatedServer
 
 SERVER_FAULTS = ("kill", "freeze", "bus cut", "store cut", "split", "stop", "down", "upgrade")
 STORE_FAULTS = ("away", "full", "stalled", "in doubt")
@@ -84,7 +84,7 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
     arena.fault_counts[fault.kind] += 1
 
 
-def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> RestartedServer:
+def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> SimulatedServer:
     """Return the server that a fault hits: in half of all cases the leader, otherwise any server."""
     leaders = [server for server in arena.servers if arena.is_leader(server)]
     if leaders and fault.target % 2:
@@ -93,7 +93,7 @@ def _choose_server(arena: SimulatedArena, fault: SimulatedFault) -> RestartedSer
 
 
 def _fail_server(
-    arena: SimulatedArena, server: RestartedServer, kind: str, duration_ns: int
+    arena: SimulatedArena, server: SimulatedServer, kind: str, duration_ns: int
 ) -> Callable[[], None] | None:
     process, cut = server.process, arena.exchange.cut
     match kind:

@@ -82,7 +82,7 @@ def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
     return settings, Pool(games=(game,), margin_ms=100, ready_ms=20_000, pause_ms=0)
 
 
-class RestartedServer:
+class SimulatedServer:
     """Server whose process is started again whenever it ends, as by an init system."""
 
     def __init__(self, arena: SimulatedArena, name: str, role: str) -> None:

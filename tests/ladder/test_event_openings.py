@@ -72,7 +72,7 @@ def test_a_list_is_played_in_order_and_again(tmp_path: Path) -> None:
     [
         ("a1\na1, a1\n", "openings.txt, line 2: illegal move a1"),
         ("a1, z9", "line 1: "),
-        ("a1, a2, b1, b2, c1", r"line 1: the game is over after these moves: maxie wins \(line\)"),
+        ("a1, a2, b1, b2, c1", r"line 1: the moves end the game \(maxie wins \(line\)\)"),
         ("# nothing\n", "must contain at least one opening"),
     ],
 )

@@ -36,7 +36,7 @@ Of a match with more plies, the film shows the part with the greatest change, an
 FRAME_MS, LAST_FRAME_MS = 250, 3_000
 """Time for which a film shows each frame, and the last frame, in ms."""
 MAX_COLOURS = 64
-"""Number of colours of a film."""
+"""Maximum number of colours in an animated picture."""
 
 
 class CannotDraw(NotFound):

@@ -128,7 +128,7 @@ async def get(pages: Pages, path: str, **headers: str) -> tuple[int, str]:
 
 
 async def test_a_slow_query_runs_in_the_page_process(pages: Pages, url: str) -> None:
-    """The serving process is_running no code of the store for the query, and only a few functions of its own."""
+    """The serving process runs no code of the store for the query, and only a few functions of its own."""
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as store, store:
         store.execute("ALTER TABLE standings RENAME TO old_standings")
         store.execute(f"CREATE VIEW standings AS {SLOW_QUERY}")
