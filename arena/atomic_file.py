@@ -80,6 +80,12 @@ def require_writable(path: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
+def append_line_to_path(path: Path, line: str) -> None:
+    """Append a line to the file at `path`, or to a new one. Raises OSError as `append_line` does, or if it cannot be opened."""
+    with path.open("ab", buffering=0) as file:
+        append_line(file, line)
+
+
 def append_line(file: FileIO, line: str) -> None:
     """Append a line to a file that is open for appending. If only a part can be written, remove the part.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from arena.atomic_file import append_line
+from arena.atomic_file import append_line_to_path
 from arena.bots.api.bot import Match, Thinking
 from arena.bots.client.local_match import LocalMatch
 from arena.bots.client.state.moves import BadChoice
@@ -214,8 +214,7 @@ def _save_record(match: LocalMatch, path: Path, *, is_finished: bool) -> None:
         typer.echo("Nothing is recorded: the match is unfinished.")
         return
     try:
-        with path.open("ab", buffering=0) as file:
-            append_line(file, to_line(match.to_record()))
+        append_line_to_path(path, to_line(match.to_record()))
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"The match is in {path}.")

@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 
 from arena import paths
-from arena.atomic_file import append_line
+from arena.atomic_file import append_line_to_path
 from arena.clock import MONOTONIC_CLOCK
 from arena.console import CommandError, err, out
 from arena.games.catalogue import CATALOGUE
@@ -253,7 +253,7 @@ class ReloadableHost:
             faults["standard output"] = error.strerror
         if path := self.settings.store.record:
             try:
-                await anyio.to_thread.run_sync(_append_to_file, path, to_line(record))
+                await anyio.to_thread.run_sync(append_line_to_path, Path(path), to_line(record))
             except OSError as error:
                 faults[path] = error.strerror
         if faults.keys() - self._failed_outputs:
@@ -262,11 +262,6 @@ class ReloadableHost:
                 "; ".join(f"{name}: {reason}" for name, reason in faults.items()),
             )
         self._failed_outputs = frozenset(faults)
-
-
-def _append_to_file(path: str, line: str) -> None:
-    with Path(path).open("ab", buffering=0) as file:
-        append_line(file, line)
 
 
 def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:

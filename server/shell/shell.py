@@ -74,7 +74,10 @@ log = logging.getLogger("arena.shell")
 STORE_RETRY_INTERVAL_SECONDS = 0.5
 """Interval between attempts to reach an unavailable store, in seconds."""
 MAX_QUEUED_INPUTS = 20_000
-"""Maximum number of inputs that wait for an unavailable store. If more arrive, the core is dropped, and built anew from the store when it is back."""
+"""Maximum number of inputs that wait for an unavailable store.
+
+If more arrive, the core is dropped, and built anew from the store when it is back.
+"""
 MAX_INPUTS_PER_ROUND = 256
 """Maximum number of inputs that the core handles in one round, before one commit. With more, the effects of the first ones would wait too long."""
 DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
