@@ -415,7 +415,7 @@ def format_figures(results: RoundResults) -> dict[str, str]:
         "hostile.memory": f"{results.memory_bytes / 2**20:.0f} MiB",
         "hostile.collector": f"{1000 * results.max_gc_seconds:g} ms",
         "hostile.sessions": str(most_sessions),
-        "hostile.cpu": f"{hostile - quiet:.0%} of a core in the server, with `{costliest_kind}`",
+        "hostile.cpu": f"{hostile - quiet:.0%} of a core (`{costliest_kind}`)",
         **_make_verdicts(results),
         "hostile.growth": format_verdict(
             f"{memory_growth:.2f} ×", is_bound_kept=memory_growth < MAX_MEMORY_RATIO
