@@ -114,7 +114,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def may_use_entry(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
-        """Return True if the search may use a table entry of depth `entry_depth` and value `value` for a node.
+        """Return True if the search may use a transposition table entry for a node.
+
+        `entry_depth` and `value` are the depth and the value of the entry.
 
         The entry must have the node's depth. The first node of a ProbCut search also uses a deeper entry, if its search
         ended before the ply limit (the ply at which a match is a draw). A win or loss beyond the ply limit is never
@@ -276,7 +278,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def freeze_window_after_sequential_moves(mem: Any, shared: Any, node: Any, i: Any) -> None:
-        """In the course's form of Jamboree, after floor(prune × n) of n moves, fix the window for all later moves."""
+        """In the course's form of Jamboree, fix the window for all later moves once enough moves were searched in sequence.
+
+        These are floor(prune × n) of n moves (source 001 in docs/search.md). `i` is the number of moves already begun.
+        """
         sequential_count = get(shared, Option.PRUNE) * get(mem, node + Frame.COUNT) // 1000
         if get(shared, Option.COURSE_FORM) != 0 and i == sequential_count:
             put(mem, node + Frame.FIXED_ALPHA, get(mem, node + Frame.ALPHA))
@@ -284,9 +289,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def begin_move(mem: Any, shared: Any, rules: Any) -> Any:
-        """Begin to search the move in the frame's field MOVE, to find whether its value exceeds the field THRESHOLD.
+        """Begin to search the current node's move: play it, and enter the position after it, unless the match ends there.
 
-        Return the next step of the loop.
+        The fields MOVE and THRESHOLD of the node's frame hold the move, and the value that the move must exceed to become
+        the best one. Return the next step of the loop.
         """
         frame = get(mem, Register.AT)
         node = frame + words
@@ -326,9 +332,10 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def receive_probcut_value(mem: Any, shared: Any, table: Any) -> Any:
-        """Leave the node if its ProbCut search settles it. Otherwise list its moves, that search's best move first.
+        """Leave the current node if ProbCut (a shallower search of its position) has given a bound outside its window.
 
-        Return the next step of the loop.
+        Otherwise list the node's moves next, with the best move of the shallower search first. Return the next step of the
+        loop.
         """
         frame = get(mem, Register.AT)
         node = frame + words
@@ -343,10 +350,11 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def receive_value(mem: Any, shared: Any, table: Any) -> Any:
-        """Compare the value of the frame's MOVE with its THRESHOLD.
+        """Receive the value of the current node's move, and compare it with the value that the move must exceed.
 
-        If a search to a reduced depth exceeded it, search the move again to the whole depth. If a null window gave a
-        value between alpha and beta, search the move again with the full window.
+        The fields MOVE and THRESHOLD of the node's frame hold the move and that value. If a search to a reduced depth
+        exceeded it, search the move again to the whole depth. If a null window gave a value between alpha and beta, search
+        the move again with the full window.
 
         Return the next step of the loop.
         """
@@ -376,7 +384,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
     @inlined
     def update_best(mem: Any, shared: Any, node: Any, value: Any, beta: Any) -> Any:
-        """Make the frame's MOVE, whose value exceeds THRESHOLD, the node's best move.
+        """Make the node's move just searched (field MOVE of its frame) the best move, because `value` exceeds THRESHOLD.
 
         In the course's form of Jamboree, THRESHOLD may be out of date: a best move that is better than MOVE is kept.
 

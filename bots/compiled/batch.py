@@ -105,7 +105,7 @@ class Batch:
         return self.rewards, self.done
 
     def _call_step_kernel(self, actions: npt.NDArray[np.int32]) -> None:
-        """Play an action in each match. The action -1 restarts the match."""
+        """Play one action in each match by compiled code, and update the arrays. The action -1 restarts its match."""
         self._step(
             self._rules,
             self._memory,

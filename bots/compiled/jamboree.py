@@ -57,7 +57,7 @@ Work usually arrives within microseconds, but another program keeps a yielded co
 
 @inlined
 def lock_split(shared: Any, split: Any) -> None:
-    """Wait for the split point's lock, and acquire it."""
+    """Wait for the lock of a split point (a node whose moves several threads search), and acquire the lock."""
     spin_count = 0
     while atomic_swap(shared, split + Split.LOCK, 1) != 0:
         while atomic_load(shared, split + Split.LOCK) != 0:
@@ -68,7 +68,7 @@ def lock_split(shared: Any, split: Any) -> None:
 
 @inlined
 def unlock_split(shared: Any, split: Any) -> None:
-    """Release the lock. The next thread that acquires it sees all writes made under it."""
+    """Release the lock of a split point. The next thread that acquires the lock sees all writes made under it."""
     atomic_store(shared, split + Split.LOCK, 0)
 
 
@@ -87,7 +87,7 @@ def is_search_interrupted(mem: Any, shared: Any) -> Any:
 
 @inlined
 def is_below_split(shared: Any, split: Any, ancestor: Any) -> Any:
-    """Return True if the split point `split` was opened by work below the split point `ancestor`, or if `ancestor` is -1."""
+    """Return True if the split point `split` lies below the split point `ancestor`, or if `ancestor` is -1."""
     if ancestor < 0:
         return True
     parent = get(shared, split + Split.PARENT)
@@ -121,7 +121,10 @@ class SplitPoints:
 
         @inlined
         def open_split(mem: Any, shared: Any, frame: Any) -> Any:
-            """Open a split point for the node's moves not yet begun. Return False if the thread has none free."""
+            """Let other threads help with the moves of the node in `frame` that are not yet begun, by opening a split point.
+
+            Return False if all of this thread's split points are in use.
+            """
             node = frame + words
             split_words = get(shared, Option.SPLIT_WORDS)
             split = Shared.SPLITS + get(mem, Register.THREAD) * SPLITS_PER_THREAD * split_words
@@ -192,7 +195,11 @@ class SplitPoints:
 
         @inlined
         def claim_second_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
-            """Take a split point's first unfinished move if it must be searched a second time. Return True if it was taken."""
+            """Take the first unfinished move of a split point, for a second search with the whole window.
+
+            Return False, and take nothing, if this move needs no second search, or if another second search is running.
+            The caller holds the split point's lock. `node` is the offset of the node's fields in this thread's memory.
+            """
             count = get(shared, split + Split.COUNT)
             i = get(shared, split + Split.PREFIX)
             while i < count and get(shared, get_move_record(split, i) + SplitMove.STATE) == MoveState.DONE:
@@ -221,7 +228,10 @@ class SplitPoints:
 
         @inlined
         def take_next_move(mem: Any, shared: Any, frame: Any) -> Any:
-            """Write the next move to the fields MOVE, INDEX, THRESHOLD and CLAIMED. Return False if there is none."""
+            """Take the next move of the split point at the node in `frame`. Return False if no move is left to take.
+
+            The move is written to the frame's fields MOVE, INDEX, THRESHOLD and CLAIMED.
+            """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             has_move = False
@@ -252,9 +262,9 @@ class SplitPoints:
 
         @inlined
         def report_value(mem: Any, shared: Any, frame: Any, value: Any, was_null_window: Any) -> None:
-            """Report the value of the frame's MOVE to the split point that the thread took the move from.
+            """Report the value of a searched move to the split point from which this thread took the move.
 
-            `was_null_window` is True if the move was searched only with a null window.
+            The move is in the field MOVE of `frame`. `was_null_window` is True if it was searched only with a null window.
             """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
@@ -295,7 +305,10 @@ class SplitPoints:
 
         @inlined
         def join_split(mem: Any, shared: Any, frame: Any, split: Any, ancestor: Any) -> Any:
-            """Help at a split point of another thread, with a copy of its node in `frame`. Return False if no work is left there."""
+            """Join another thread's split point as a helper, and copy the node of the split point to `frame`.
+
+            Return False, and do nothing, if no move is left to take there, or if the split point is not below `ancestor`.
+            """
             node = frame + words
             has_joined = False
             lock_split(shared, split)
@@ -318,7 +331,10 @@ class SplitPoints:
 
         @inlined
         def find_work(mem: Any, shared: Any, frame: Any, ancestor: Any) -> Any:
-            """Join the split point below `ancestor` whose remaining search is deepest. Return False if there is none."""
+            """Join, among the split points below `ancestor` with moves to take, the one with the greatest remaining depth.
+
+            Return False if there is no such split point. If `ancestor` is -1, all split points count.
+            """
             chosen_split = -1
             max_depth = 0
             split_words = get(shared, Option.SPLIT_WORDS)
@@ -332,7 +348,10 @@ class SplitPoints:
 
         @inlined
         def leave_split(mem: Any, shared: Any, frame: Any) -> Any:
-            """Leave a split point as a helper. Return True if `frame` was the last on this thread's stack."""
+            """Leave a split point that this thread has joined as a helper, with a copy of the node in `frame`.
+
+            Return True if `frame` was the only frame on this thread's stack, so that the thread is now idle.
+            """
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
@@ -347,7 +366,8 @@ class SplitPoints:
 
         @inlined
         def wait_for_helpers(mem: Any, shared: Any, frame: Any) -> None:
-            """Join a split point below `frame`'s split point, or else wait briefly for that split point's helpers."""
+            """Let the owner of the split point in `frame` join another one below it, or else wait briefly for its
+            helpers."""
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):
@@ -365,7 +385,8 @@ class SplitPoints:
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
-            """Wait until this thread has joined a split point. Return False if it must quit."""
+            """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit
+            instead."""
             put(mem, Register.INNERMOST_SPLIT, -1)
             fetch_add(shared, Shared.IDLE, 1)
             has_joined = False
@@ -383,7 +404,8 @@ class SplitPoints:
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if the search above the node's own split point is interrupted too."""
+            """Return True if the search is interrupted above the split point of `node` too, not only at that split
+            point."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)

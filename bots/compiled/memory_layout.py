@@ -99,7 +99,7 @@ class SplitPointRole(IntEnum):
 
 
 class SearchWindow(IntEnum):
-    """Kind of search, by its window and depth, whose value a stack frame receives next."""
+    """Kind of the search whose value a stack frame receives next, by its window and its depth."""
 
     FULL = 0
     NULL = 1  # null window, to find whether the move is better than the best so far

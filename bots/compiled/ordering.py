@@ -46,7 +46,8 @@ class MoveOrdering:
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
-            """Replace each move of the node that is not yet begun by a word that packs the move with its score."""
+            """Replace each move that is not yet begun, of the node in `frame`, by a word that packs the move with its
+            score."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
             is_estimated = (
@@ -66,7 +67,10 @@ class MoveOrdering:
 
         @inlined
         def select_best_move(mem: Any, node: Any, i: Any) -> None:
-            """Swap the best-scored move among those from place `i` on to place `i`, and remove its score."""
+            """Find the move with the best score at place `i` or later in the node's move list, and swap it to place `i`.
+
+            Its score is then removed from its word in the list.
+            """
             list_at = get(mem, node + Frame.LIST)
             best_index = i
             best_word = get(mem, list_at + i)
@@ -81,7 +85,7 @@ class MoveOrdering:
 
         @inlined
         def move_hint_first(mem: Any, node: Any, hint: Any) -> Any:
-            """Put the move `hint` first, and keep the order of the others. Return False if the node does not have this move."""
+            """Put the move `hint` at the front of the node's move list. Return False if the list does not contain it."""
             list_at = get(mem, node + Frame.LIST)
             index = 0
             count = get(mem, node + Frame.COUNT)

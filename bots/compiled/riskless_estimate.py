@@ -78,7 +78,10 @@ def make_estimate_kernel(layout: Any) -> Any:
 
     @inlined
     def capture_features(rules: Any, mem: Any, pos: Any, own: Any, their_border: Any) -> Any:
-        """Return the weighted sum of `attacks` and `exposed`: one comparison of each pair of neighbouring enemies gives both."""
+        """Return the weighted sum of the features `attacks` and `exposed`.
+
+        Both are found by the same comparison of each two neighbouring territories of different players.
+        """
         attacked_count = 0
         exposed = 0
         while their_border != 0:

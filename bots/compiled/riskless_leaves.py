@@ -88,7 +88,11 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         target_armies: Any,
         result: Any,
     ) -> Any:
-        """Return the weighted sum, after the move, of the features that depend on neighbouring territories."""
+        """Return the weighted sum of the features that depend on neighbouring territories, for the position after a move.
+
+        source_armies, target_armies  armies on the move's territories before the move
+        result                        twice the armies on the target after the move, plus 1 if the mover then holds it
+        """
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
         by_own = get(mem, pos + by_own_at)

@@ -245,7 +245,7 @@ class Searcher(Generic[P, M]):
 
     @property
     def nodes(self) -> int:
-        """Return the number of nodes visited by all threads in the last search."""
+        """Return the number of nodes that all threads together visited in the last search."""
         return int(sum(memory[Register.NODES] for memory in self._memories))
 
     def _has_estimates(self) -> bool:
@@ -267,7 +267,7 @@ class Searcher(Generic[P, M]):
         return is_finished
 
     def _write_root(self, depth: int, low: int, high: int) -> None:
-        """Write the root's depth, window and moves to the first thread's memory."""
+        """Write the root's depth, window (`low` to `high`) and moves to the memory of the first thread."""
         memory = self._memories[0]
         root, first = FIRST_FRAME + self._compiled.kernel.words, self._sizes.root_order
         memory[root + Frame.DEPTH] = depth

@@ -59,7 +59,10 @@ class SelectivePruning:
 
         @inlined
         def is_uncertain(mem: Any, shared: Any, node: Any, low: Any, high: Any) -> Any:
-            """Return True if the window is not near wins or losses, and the node's search ends before the ply limit."""
+            """Return True if the result of a node is uncertain, with the window from `low` to `high`.
+
+            It is uncertain if the window contains no value of a win or a loss, and the search ends before the ply limit.
+            """
             plies_left = get(shared, Option.PLIES_LEFT) - get(mem, node + Frame.DISTANCE)
             return (
                 high < ESTIMATE_LIMIT and low > -ESTIMATE_LIMIT and get(mem, node + Frame.DEPTH) < plies_left
@@ -67,7 +70,8 @@ class SelectivePruning:
 
         @inlined
         def is_prunable(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True for a node below the root with a null window in which the result is uncertain."""
+            """Return True if a node may be pruned: it is not the root, it has a null window, and its result is
+            uncertain."""
             alpha = get(mem, node + Frame.ALPHA)
             beta = get(mem, node + Frame.BETA)
             return (
@@ -82,7 +86,10 @@ class SelectivePruning:
 
         @inlined
         def find_settled_bound(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
-            """Return a bound computed from the node's estimate if it lies outside the window; otherwise UNSETTLED."""
+            """Return a bound on the value of the node in `frame`, if its estimate is far enough outside the window.
+
+            Otherwise return UNSETTLED: the node must be searched.
+            """
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
@@ -101,7 +108,7 @@ class SelectivePruning:
 
         @inlined
         def may_skip_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
-            """Return True if the move at place `i` and all later moves are skipped."""
+            """Return True if the node's move at place `i` in the search order, and all later moves, are skipped."""
             first_skipped = get(shared, Option.LATE_MOVES) * get(mem, node + Frame.DEPTH)
             return (
                 first_skipped > 0
@@ -146,9 +153,10 @@ class SelectivePruning:
 
         @inlined
         def find_probcut_bound(mem: Any, shared: Any, frame: Any) -> Any:
-            """Return a bound on a node's value, computed from the value of its finished ProbCut search; otherwise UNSETTLED.
+            """Return a bound on the value of the node in `frame`, if its finished ProbCut search gives one.
 
-            The bound is weaker than that value by the margin, unless the value is a win or a loss.
+            Otherwise return UNSETTLED: the node must be searched. The bound is weaker than the value of the ProbCut search by
+            the margin, unless that value is a win or a loss.
             """
             node = frame + words
             value = -get(mem, Register.VALUE)
@@ -163,7 +171,8 @@ class SelectivePruning:
 
         @inlined
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
-            """Return the number of plies by which the first search of the node's MOVE, with a null window, is less deep.
+            """Return the number of plies by which the node's move (field MOVE) is first searched less deep, with a null
+            window.
 
             It is 0 near a win or a loss, and if the search reaches the ply limit.
             """

@@ -77,7 +77,7 @@ def prefetch_bucket(table: Any, mask: Any, key: Any) -> None:
 
 @inlined
 def probe_bucket(table: Any, mask: Any, key: Any) -> Any:
-    """Return the data word of the entry with this key; 0 if there is none."""
+    """Return the data word of the table's entry with this key; 0 if the table has none."""
     bucket_start = (key & mask) * CACHE_LINE_WORDS
     for entry in range(_ENTRIES_PER_BUCKET):
         packed_entry = get(table, bucket_start + 2 * entry + 1)
@@ -159,7 +159,10 @@ def unpack_age(packed_entry: Any) -> Any:
 
 @inlined
 def decides_window(packed_entry: Any, value: Any, alpha: Any, beta: Any) -> Any:
-    """Return True if a search with the window (alpha, beta) is unnecessary, because of the stored `value` and its bound."""
+    """Return True if a table entry makes a search with the window (alpha, beta) unnecessary.
+
+    The value of the entry is `value`; the entry says whether it is exact, a lower bound or an upper bound.
+    """
     bound = unpack_bound(packed_entry)
     return bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
 
