@@ -366,8 +366,7 @@ class SplitPoints:
 
         @inlined
         def wait_for_helpers(mem: Any, shared: Any, frame: Any) -> None:
-            """Let the owner of the split point in `frame` join another one below it, or else wait briefly for its
-            helpers."""
+            """Let the owner of the split point in `frame` join another one below it, or else wait briefly for its helpers."""
             node = frame + words
             split = get(mem, node + Frame.SPLIT)
             if find_work(mem, shared, frame + frame_words, split):
@@ -385,8 +384,7 @@ class SplitPoints:
 
         @inlined
         def wait_for_work(mem: Any, shared: Any) -> Any:
-            """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit
-            instead."""
+            """Wait until this idle thread has joined a split point as a helper. Return False if the thread must quit instead."""
             put(mem, Register.INNERMOST_SPLIT, -1)
             fetch_add(shared, Shared.IDLE, 1)
             has_joined = False
@@ -404,8 +402,7 @@ class SplitPoints:
 
         @inlined
         def is_outer_search_interrupted(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if the search is interrupted above the split point of `node` too, not only at that split
-            point."""
+            """Return True if the search is interrupted above the split point of `node` too, not only at that split point."""
             inner_split = get(mem, Register.INNERMOST_SPLIT)
             put(mem, Register.INNERMOST_SPLIT, get(mem, node + Frame.OUTER_SPLIT))
             is_outer_interrupted = is_search_interrupted(mem, shared)

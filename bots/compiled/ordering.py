@@ -46,8 +46,7 @@ class MoveOrdering:
 
         @inlined
         def score_moves(mem: Any, shared: Any, rules: Any, frame: Any) -> None:
-            """Replace each move that is not yet begun, of the node in `frame`, by a word that packs the move with its
-            score."""
+            """Replace each move that is not yet begun, of the node in `frame`, by a word that packs the move with its score."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
             is_estimated = (

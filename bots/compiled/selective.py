@@ -70,8 +70,7 @@ class SelectivePruning:
 
         @inlined
         def is_prunable(mem: Any, shared: Any, node: Any) -> Any:
-            """Return True if a node may be pruned: it is not the root, it has a null window, and its result is
-            uncertain."""
+            """Return True if a node may be pruned: it is not the root, it has a null window, and its result is uncertain."""
             alpha = get(mem, node + Frame.ALPHA)
             beta = get(mem, node + Frame.BETA)
             return (
