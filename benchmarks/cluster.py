@@ -152,7 +152,7 @@ async def measure_round_cost(
                     moves, seconds = load.moves - moves, list(load.seconds)
     if load.forfeits:
         raise RuntimeError(
-            f"with {edge_count} edges, {len(load.forfeits)} matches were forfeited, the first by {load.forfeits[0]}"
+            f"with {edge_count} edges, {len(load.forfeits)} matches were forfeited, the first for the reason {load.forfeits[0]}; no match may be"
         )
     idle_periods = arguments.seconds / IDLE_MEASUREMENT_SECONDS
     core_us, edges_us, postgresql_us, nats_us = [

@@ -93,8 +93,9 @@ class Points:
     def __post_init__(self) -> None:
         if not 1 <= self.cells <= MAX_BOARD_CELLS:
             raise ValueError(f"a board of points must have 1 to {MAX_BOARD_CELLS} points, not {self.cells}")
-        if any(not 0 <= end < self.cells for line in self.lines for end in line):
-            raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}")
+        for line in self.lines:
+            if any(not 0 <= end < self.cells for end in line):
+                raise ValueError(f"a line must join two of the points 0 to {self.cells - 1}, not {line}")
         if self.names and (len(self.names) != self.cells or len(set(self.names)) != self.cells):
             raise ValueError("give all points different names, or give none of them a name")
 

@@ -124,7 +124,9 @@ class ExplicitGame(Game[NodePosition, int]):
                 if node.children
                 else "stands for a part of the tree that must not be searched"
             )
-            raise NodeWithoutValue(f"cannot estimate node {node.name}: it {description}, and has no value")
+            raise NodeWithoutValue(
+                f"cannot estimate node {node.name}: it {description}, and has no value; search to another depth"
+            )
         return node.value
 
 

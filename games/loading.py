@@ -181,7 +181,7 @@ def run_file_as_module(path: Path, module_name_prefix: str) -> ModuleType:
     module_name = module_name_prefix + path.stem
     module_spec = importlib.util.spec_from_file_location(module_name, path.resolve())
     if module_spec is None or module_spec.loader is None:
-        raise ImportError(f"{path} cannot be loaded as Python")
+        raise ImportError(f"{path} cannot be loaded as Python: name a .py file")
     module = importlib.util.module_from_spec(module_spec)
     # The module is registered before it runs, because dataclasses and pickle look it up by name.
     sys.modules[module_name] = module

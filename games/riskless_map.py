@@ -100,10 +100,12 @@ class RisklessMap:
                         territory,
                     )
                 if neighbour == territory:
-                    raise BadMap("neighbours", f"{name} has a road to itself", territory)
+                    raise BadMap("neighbours", f"{name} has a road to itself: remove this road", territory)
                 if len(neighbours) > len(neighbour_sets[territory]) and neighbours.count(neighbour) > 1:
                     raise BadMap(
-                        "neighbours", f"{self._format_road(territory, neighbour)} is given twice", territory
+                        "neighbours",
+                        f"{self._format_road(territory, neighbour)} is given twice: give it once",
+                        territory,
                     )
         # last, because a wrong number also leaves a road without its reverse
         for territory, neighbours in enumerate(self.neighbours):

@@ -205,7 +205,10 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
             f"position_to_data({_make_excerpt(position)}) is {_make_excerpt(data)}, but position_from_data makes {_make_excerpt(parsed_position)} of it",
         )
     if hash(parsed_position) != hash(position):
-        raise _RuleViolation(rule, f"two equal positions have different hashes: {_make_excerpt(position)}")
+        raise _RuleViolation(
+            rule,
+            f"two equal positions have different hashes, but must have the same one: {_make_excerpt(position)}",
+        )
     text = _call_game_method(rule, game.position_to_text, position)
     if not isinstance(text, str) or "\n" in text or not text.strip():
         raise _RuleViolation(
@@ -215,7 +218,7 @@ def _check_position(game: Game[Any, Any], position: Any, _: int) -> None:
     if parsed_position != position:
         raise _RuleViolation(
             rule,
-            f"position_from_text({_make_excerpt(text)}) is {_make_excerpt(parsed_position)}, not {_make_excerpt(position)}",
+            f"position_from_text({_make_excerpt(text)}) is {_make_excerpt(parsed_position)}, not the position that has this text, {_make_excerpt(position)}",
         )
 
 
@@ -266,10 +269,13 @@ def _check_moves(game: Game[Any, Any], position: Any) -> Sequence[Any]:
         )
     if list(_call_game_method("moves", game.moves, position)) != moves:
         raise _RuleViolation(
-            "moves", "moves(position) returned other moves, or another order, the second time"
+            "moves",
+            "moves(position) returned other moves, or another order, the second time: it must return the same each time",
         )
     if len(_call_game_method("moves", set, moves)) != len(moves):
-        raise _RuleViolation("moves", "moves(position) contains the same move twice")
+        raise _RuleViolation(
+            "moves", "moves(position) contains the same move twice: it must list each move once"
+        )
     return moves
 
 
@@ -279,7 +285,7 @@ def _check_successor(game: Game[Any, Any], position: Any, move: Any, ply: int) -
     if (repr(position), repr(move)) != texts_before:
         raise _RuleViolation(
             "successor",
-            f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_CHARACTERS]} is now {_make_excerpt(position)}",
+            f"successor has changed its argument: {texts_before[0][:MAX_EXCERPT_CHARACTERS]} is now {_make_excerpt(position)}; it must return a new position",
         )
     second_result = _call_game_method("successor", game.successor, position, move)
     if second_result != position_after:
@@ -337,7 +343,8 @@ def _check_move_data(
             )
         if hash(restored_move) != hash(move):
             raise _RuleViolation(
-                "move data", f"{call_text} is equal to {_make_excerpt(move)}, but has another hash"
+                "move data",
+                f"{call_text} is equal to {_make_excerpt(move)}, but has another hash: equal moves must have equal hashes",
             )
 
 
@@ -355,7 +362,7 @@ def _check_move_text(
         if text in move_by_text:
             raise _RuleViolation(
                 "move text",
-                f"the moves {_make_excerpt(move)} and {_make_excerpt(move_by_text[text])} have the same text {text!r:.40}",
+                f"the moves {_make_excerpt(move)} and {_make_excerpt(move_by_text[text])} have the same text {text!r:.40}: move_to_text must tell them apart",
             )
         move_by_text[text] = move
     for text, move in move_by_text.items():
@@ -363,7 +370,7 @@ def _check_move_text(
         if restored_move != move:
             raise _RuleViolation(
                 "move text",
-                f"move_from_text({text!r:.40}) is {_make_excerpt(restored_move)}, not {_make_excerpt(move)}",
+                f"move_from_text({text!r:.40}) is {_make_excerpt(restored_move)}, not the move that has this text, {_make_excerpt(move)}",
             )
 
 

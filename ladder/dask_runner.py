@@ -146,7 +146,7 @@ class ClusterRunner:
                     and MONOTONIC_CLOCK.now() - no_workers_since > MAX_SECONDS_WITHOUT_WORKER
                 ):
                     raise ClusterUnavailable(
-                        f"the cluster has had no worker for {MAX_SECONDS_WITHOUT_WORKER:g} s"
+                        f"the cluster has had no worker for {MAX_SECONDS_WITHOUT_WORKER:g} s: start workers, and run the command again"
                     )
                 while seconds > 0 and self._running_pair_count < (min(self._concurrency, threads) or threads):
                     pairings = start_next_pair(schedule)

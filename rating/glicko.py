@@ -65,7 +65,7 @@ def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float
     Without games, the rating stays the same and its deviation grows. Raises ValueError for negative `periods`.
     """
     if periods < 0:
-        raise ValueError(f"periods must not be negative, not {periods}")
+        raise ValueError(f"periods must be 0 or more, not {periods}")
     if not games:
         return player.after_inactivity(periods)
     mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE

@@ -90,16 +90,20 @@ async def open_connection(url: str) -> ClientConnection:
     except InvalidProxy as error:
         raise NoServer(f"cannot reach {url}: {error}") from None
     except ConnectionClosed:  # before the request could be sent
-        raise NoServer(f"{url} does not speak {SUBPROTOCOL}: it closed the connection") from None
+        raise NoServer(
+            f"{url} does not speak {SUBPROTOCOL}: it closed the connection; give another --url"
+        ) from None
     except InvalidHandshake as error:
         if isinstance(error, InvalidMessage) and isinstance(error.__cause__, EOFError):
             raise NoServer(
                 f"{url} closed the connection without an answer; a server does so for up to a minute"
                 " after too many failed logins from one address: try again later"
             ) from None
-        raise NoServer(f"{url} does not speak {SUBPROTOCOL}: {error}") from None
+        raise NoServer(f"{url} does not speak {SUBPROTOCOL}: {error}; give another --url") from None
     except SSLCertVerificationError as error:
-        raise NoServer(f"the TLS certificate of {url} is not trusted: {error.verify_message}") from None
+        raise NoServer(
+            f"the TLS certificate of {url} is not trusted: {error.verify_message}; set SSL_CERT_FILE to its CA bundle"
+        ) from None
     except (OSError, TimeoutError) as error:
         if url.startswith("wss:") and isinstance(
             error, SSLError | ConnectionResetError | ConnectionAbortedError
@@ -117,7 +121,7 @@ async def open_connection(url: str) -> ClientConnection:
         ) from None
     if connection.subprotocol != SUBPROTOCOL:
         await connection.close()
-        raise NoServer(f"the websocket server at {url} does not speak {SUBPROTOCOL}")
+        raise NoServer(f"the websocket server at {url} does not speak {SUBPROTOCOL}: give another --url")
     return connection
 
 

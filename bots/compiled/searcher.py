@@ -86,7 +86,7 @@ class Searcher(Generic[P, M]):
         compiled = compile_game(game, weights)
         if compiled is None:
             raise ValueError(
-                f"{game.name} cannot be searched by compiled code here: its rules are custom, or its map is too large"
+                f"{game.name} cannot be searched by compiled code here: its rules are custom, or its map is too large; search it in Python (docs/bots.md)"
             )
         self._compiled = compiled
         self._search = make_search_kernel(compiled.kernel)

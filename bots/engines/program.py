@@ -133,7 +133,9 @@ class Program:
             return
         if line is None:
             raise ProgramFault(self._describe_exit())
-        raise ProgramFault(f"the program wrote an unexpected line: {make_printable_excerpt(line)}")
+        raise ProgramFault(
+            f"the program wrote an unexpected line: {make_printable_excerpt(line)}; it must write one line for each `start` and `turn`"
+        )
 
     def _describe_exit(self) -> str:
         try:

@@ -155,7 +155,7 @@ BROKEN = {
             ("size = 9\n", "size = 9\n\n    def move_from_data(self, data):\n        return Odd(data)\n"),
         ],
         "move data",
-        r"^move_from_data\(1\) is equal to 1, but has another hash$",
+        r"^move_from_data\(1\) is equal to 1, but has another hash: equal moves must have equal hashes$",
     ),
     "data that does not fit": (
         [

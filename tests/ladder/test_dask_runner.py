@@ -369,7 +369,9 @@ async def test_a_cluster_without_workers_is_waited_for_and_given_up(
                     restart_policy=QUICK,
                 )
                 schedule = Schedule("1", make_format("round-robin", ["a", "b"], 2, 1, 1))
-                with pytest.raises(ClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s$"):
+                with pytest.raises(
+                    ClusterUnavailable, match=r"^the cluster has had no worker for 0.1 s: start workers"
+                ):
                     await runner.run(schedule)
 
 

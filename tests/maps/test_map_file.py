@@ -182,11 +182,15 @@ BROKEN = [
         "[0]",
         ":21: territory.roads: the road from East Island to Strait has no road back: give it in both directions",
     ),
-    ('["west island", 2]', "[0, 1, 2]", ":16: territory.roads: Strait has a road to itself"),
+    (
+        '["west island", 2]',
+        "[0, 1, 2]",
+        ":16: territory.roads: Strait has a road to itself: remove this road",
+    ),
     (
         '["west island", 2]',
         "[0, 2, 0]",
-        ":16: territory.roads: the road from Strait to West Island is given twice",
+        ":16: territory.roads: the road from Strait to West Island is given twice: give it once",
     ),
     (
         'roads = ["Strait"]\ncontinent = "Islands"\nstart = ["minnie',

@@ -114,7 +114,7 @@ def test_two_periods_of_inactivity_equal_one_of_their_sum(
 
 
 def test_negative_periods_are_refused() -> None:
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="must be 0 or more"):
         update_rating(Rating(), [(Rating(), 1.0)], periods=-1)
 
 

@@ -35,4 +35,6 @@ def openspiel(env: Environment) -> Any:
 
 def _require_actions(env: Environment) -> None:
     if not env.actions:
-        raise ValueError(f"{env.game.name} has no move indices, which adapters need as actions")
+        raise ValueError(
+            f"{env.game.name} has no move indices, which adapters need as actions: only riskless and tictactoe have them"
+        )
