@@ -1,13 +1,10 @@
 """Delay of honest bots (p99 of a move) while strangers send as many requests as the limits allow, by kind of request.
 
-    python -m benchmarks.hostile [--seconds 2.5] [--kinds "browse;watch"] [--write]
+    python -m benchmarks.hostile [--kinds "browse;watch"] [--write]
 
 Honest bots play on a real `arena serve` with its default limits. Strangers at ten addresses send one kind of request as
 often as the limits allow, or attackers break the limits. SERVER.md describes the rounds and the figures. The bots and the
 process that serves matches have real-time priority, so this program must run as root.
-
-With `--seconds 600`, each kind has one round, for which delay, memory and number of stored sessions are measured minute
-by minute. Its quiet period takes a minute too.
 
 The exit code is 1 in four cases: honest bots wait 1.5 times as long in the median of a kind's rounds, or twice as long in
 two of its rounds; the p99 of all moves is twice as long in all of its rounds; the server's memory grows by a fifth, or
@@ -25,9 +22,6 @@ import uvloop
 
 from benchmarks.hostile.kinds import KINDS
 from benchmarks.hostile.rounds import (
-    CLIENTS_PER_ADDRESS,
-    HOSTILE_SECONDS,
-    STRANGER_ADDRESS_COUNT,
     format_figures,
     list_faults,
     play_all_rounds,
@@ -42,18 +36,6 @@ DISK_IN_MEMORY = Path("/dev/shm")  # noqa: S108  a folder in memory
 def main() -> int:
     """Measure the requested kinds of requests, and publish the figures in SERVER.md. Return the exit code: 1 if any kind failed."""
     parser = SERVER.make_parser(__doc__)
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=HOSTILE_SECONDS,
-        help="length of each period with hostile clients, in seconds",
-    )
-    parser.add_argument(
-        "--clients",
-        type=int,
-        default=CLIENTS_PER_ADDRESS,
-        help=f"number of hostile clients at each of the {STRANGER_ADDRESS_COUNT} addresses",
-    )
     parser.add_argument(
         "--kinds",
         default=";".join(KINDS),
@@ -73,7 +55,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(
         prefix="arena-hostile-", dir=DISK_IN_MEMORY if DISK_IN_MEMORY.exists() else None
     ) as folder:
-        outcome = uvloop.run(play_all_rounds(folder, kinds, arguments.seconds, arguments.clients))
+        outcome = uvloop.run(play_all_rounds(folder, kinds))
     SERVER.publish("hostile", format_figures(outcome), conditions, write=arguments.write)
     return print_faults(list_faults(outcome))
 

@@ -43,10 +43,8 @@ from benchmarks.kit.running_server import RunningServer, fetch_histogram, run_se
 from benchmarks.kit.script import MAP
 from testkit import horde
 
-HOSTILE_SECONDS = 2.5
-"""Default length of a hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
-QUIET_SECONDS = 2.5
-"""Length of the quiet period before each hostile one, in seconds, if the hostile one is not long."""
+PERIOD_SECONDS = 2.5
+"""Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
 NEIGHBOUR_COUNT = 8
 """Number of rounds on each side of a round whose quiet periods, with its own, are the baseline of its ratios.
 
@@ -55,7 +53,7 @@ The p99 of one quiet period has a standard error of 13%, and the median of 17 pe
 STRANGER_ADDRESS_COUNT = 10
 """Number of addresses from which strangers connect."""
 CLIENTS_PER_ADDRESS = 8
-"""Default number of strangers' clients at each address."""
+"""Number of strangers' clients at each address."""
 MAX_MATCHES = 1000
 """Server's limit on parallel matches, so high that no bot has to wait until another match ends."""
 MAX_P99_RATIO = 2.0
@@ -68,11 +66,6 @@ ROUNDS, MORE_ROUNDS = 3, 4
 """Number of rounds of every kind, and number of further rounds of a kind with a ratio of MAX_MEDIAN_P99_RATIO or more."""
 MAX_REPEATED_KINDS = 12
 """Maximum number of kinds that get further rounds: those with the highest ratios."""
-LONG_PERIOD_SECONDS = 60.0
-"""Seconds of each part of a long hostile period, and of the quiet period before it.
-
-If a hostile period is at least so long, each kind has only one round.
-"""
 MAX_MEMORY_RATIO = 1.2
 """Upper bound of the server's memory at the end of a hostile period, divided by that before the round."""
 MAX_SESSIONS = 1_000
@@ -93,8 +86,8 @@ two seconds each. An attacker that polls slowly notices the end of its connectio
 In the kind ALL_ATTACKS, a connection may last as long as the attack: the server then reads from six addresses in turns, and so
 little from each that a flood need not exceed a limit. Data that is not read costs the server nothing.
 """
-EXTRA_ATTACK_SECONDS = 0.5
-"""Seconds that an attack lasts longer than its attackers' connections may last."""
+ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
+"""Duration of an attack, in seconds: long enough to see whether all attackers are disconnected."""
 
 
 @dataclass
@@ -233,19 +226,20 @@ def set_real_time_priority(pid: int) -> None:
         os.sched_setscheduler(int(thread.name), REAL_TIME_POLICY, os.sched_param(1))
 
 
-async def play_all_rounds(folder: str, kinds: list[str], seconds: float, client_count: int) -> RoundResults:
+async def play_all_rounds(folder: str, kinds: list[str]) -> RoundResults:
     """Play the rounds of these kinds, and further rounds of kinds in which honest bots were delayed.
 
-    folder: folder for the servers' stores; seconds: length of a hostile period
-    client_count: number of strangers (hostile clients) at each address
+    folder: folder for the servers' stores
     """
-    stranger_names = [f"stranger {number:03}" for number in range(STRANGER_ADDRESS_COUNT * client_count)]
+    stranger_names = [
+        f"stranger {number:03}" for number in range(STRANGER_ADDRESS_COUNT * CLIENTS_PER_ADDRESS)
+    ]
     results = RoundResults()
     for number, options in enumerate(sorted({KINDS[kind].options for kind in kinds})):
         kinds_on_server = [kind for kind in kinds if KINDS[kind].options == options]
         database = f"sqlite:///{folder}/{number}.db"
         tokens = await fill_store(database, [*HONEST_NAMES, *stranger_names, VICTIM_NAME])
-        await _play_rounds(database, results, kinds_on_server, seconds, client_count, tokens, options)
+        await _play_rounds(database, results, kinds_on_server, tokens, options)
     return results
 
 
@@ -253,16 +247,12 @@ async def _play_rounds(
     database: str,
     results: RoundResults,
     kinds: list[str],
-    seconds: float,
-    client_count: int,
     tokens: dict[str, str],
     options: tuple[str, ...],
 ) -> None:
     """Play the rounds of these kinds on one server, and add them to `results`.
 
     database: URL of the server's store
-    seconds: length of a hostile period
-    client_count: number of strangers (hostile clients) at each address
     tokens: tokens of honest bots and strangers, by name
     options: further options of `arena serve`
     """
@@ -277,13 +267,13 @@ async def _play_rounds(
         async with run_bots(results.load, make_honest_bots(server.url, results.load, tokens)):
             with _run_strangers(server.url, stranger_tokens) as strangers:
                 await asyncio.to_thread(strangers.recv)
-                await asyncio.sleep(seconds if seconds < LONG_PERIOD_SECONDS else QUIET_SECONDS)
+                await asyncio.sleep(PERIOD_SECONDS)
                 results.memory_bytes = results.memory_bytes or server.memory_bytes
-                round_player = RoundPlayer(server, strangers, results, seconds, client_count)
-                for _ in range(ROUNDS if seconds < LONG_PERIOD_SECONDS else 1):
+                round_player = RoundPlayer(server, strangers, results)
+                for _ in range(ROUNDS):
                     for kind in kinds:
                         await round_player.play_round(kind)
-                repeated = list_kinds_over_bound(results, kinds) if seconds < LONG_PERIOD_SECONDS else []
+                repeated = list_kinds_over_bound(results, kinds)
                 for _ in range(MORE_ROUNDS):
                     for kind in repeated:
                         await round_player.play_round(kind)
@@ -318,28 +308,19 @@ def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[s
 class RoundPlayer:
     """Player of the rounds on one server. In each round, the strangers have addresses that were not used before."""
 
-    def __init__(
-        self,
-        server: RunningServer,
-        strangers: Connection,
-        results: RoundResults,
-        seconds: float,
-        client_count: int,
-    ) -> None:
+    def __init__(self, server: RunningServer, strangers: Connection, results: RoundResults) -> None:
         self._server = server
         self._strangers = strangers
         self._results = results
-        self._seconds = seconds
-        self._clients = client_count
         self._number = 0
         self._quiet: list[PeriodFigures] = []
 
     async def play_round(self, kind: str) -> None:
         """Play a round: a quiet period, then a hostile one, in which strangers (hostile clients) send this kind of request."""
         rounds = self._results.rounds.setdefault(kind, KindRounds(self._quiet))
-        seconds, address_count, clients = self._seconds, STRANGER_ADDRESS_COUNT, self._clients
+        seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
         if KINDS[kind].is_attack:
-            seconds, clients = compute_attack_seconds(seconds), ATTACKER_COUNT
+            seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
             address_count = len(horde.KINDS) if kind == ALL_ATTACKS else 1
         self._number += 1
         subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
@@ -347,23 +328,18 @@ class RoundPlayer:
         self._strangers.send(RequestOrder(kind, sources, seconds))
         await asyncio.to_thread(self._strangers.recv)
         await asyncio.sleep(SETTLE_SECONDS)
-        quiet_seconds = QUIET_SECONDS if self._seconds < LONG_PERIOD_SECONDS else LONG_PERIOD_SECONDS
-        self._quiet.append(await measure_period(self._server, self._results.load, quiet_seconds))
+        self._quiet.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
         before = self._server.memory_bytes
         self._strangers.send("go")
-        periods = max(1, int(self._seconds / LONG_PERIOD_SECONDS))
-        for _ in range(periods):
-            rounds.hostile.append(
-                await measure_period(self._server, self._results.load, self._seconds / periods)
-            )
-            rounds.quiet_indexes.append(len(self._quiet) - 1)
-            rounds.memory.append((before, self._server.memory_bytes))
-            rounds.sessions.append(await asyncio.to_thread(_count_stored_sessions, self._server))
-            print(
-                f"{kind}: {self._quiet[-1]} -> {rounds.hostile[-1]}, {rounds.memory[-1][1] / 2**20:.0f} MiB, "
-                f"{rounds.sessions[-1]} sessions in the store",
-                flush=True,
-            )
+        rounds.hostile.append(await measure_period(self._server, self._results.load, PERIOD_SECONDS))
+        rounds.quiet_indexes.append(len(self._quiet) - 1)
+        rounds.memory.append((before, self._server.memory_bytes))
+        rounds.sessions.append(await asyncio.to_thread(_count_stored_sessions, self._server))
+        print(
+            f"{kind}: {self._quiet[-1]} -> {rounds.hostile[-1]}, {rounds.memory[-1][1] / 2**20:.0f} MiB, "
+            f"{rounds.sessions[-1]} sessions in the store",
+            flush=True,
+        )
         rounds.tallies.append(await asyncio.to_thread(self._strangers.recv))
         await asyncio.sleep(SETTLE_SECONDS)
 
@@ -373,14 +349,6 @@ def get_max_connection_seconds(kind: str) -> float | None:
     if not KINDS[kind].is_attack:
         return None
     return math.inf if kind == ALL_ATTACKS else MAX_ATTACKER_CONNECTION_SECONDS
-
-
-def compute_attack_seconds(period_seconds: float) -> float:
-    """Return the duration of an attack, in seconds: long enough to see whether all attackers are disconnected.
-
-    period_seconds: length of the hostile period
-    """
-    return max(period_seconds + SETTLE_SECONDS, MAX_ATTACKER_CONNECTION_SECONDS + EXTRA_ATTACK_SECONDS)
 
 
 def list_faults(results: RoundResults) -> list[str]:
