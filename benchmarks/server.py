@@ -1,4 +1,4 @@
-"""Comparison of the server with relays (`benchmarks.relay`), which know no game, in one run.
+"""Comparison of the server with a relay (`benchmarks.relay`), which knows no game, in one run.
 
     python -m benchmarks.server [--seconds 5] [--rounds 3] [--most 2000] [--write]
 
@@ -10,6 +10,7 @@ arrival to its announcement.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import statistics
 import tempfile
 import time
@@ -20,12 +21,7 @@ from typing import Any
 
 import uvloop
 
-from benchmarks.kit.flat import (
-    RAISED_LIMIT_OPTIONS,
-    measure_all_at_full_speed,
-    serve_relay,
-    serve_storing_relay,
-)
+from benchmarks.kit.flat import RAISED_LIMIT_OPTIONS, measure_all_at_full_speed, serve_relay
 from benchmarks.kit.load import Load, measure_moves_per_second, run_arena_bot, run_bots, run_relay_bot
 from benchmarks.kit.measure import compute_quantile, format_markdown_table
 from benchmarks.kit.results import SERVER, format_verdict, start_measurement
@@ -35,7 +31,6 @@ from benchmarks.kit.running_server import (
     raise_file_limit,
     run_arena_server,
 )
-from benchmarks.relay import STORED_ROW_TEXT, open_row_table
 
 LATENCY_QUANTILES = (0.5, 0.99, 0.999)
 """Quantiles of the latency at a given rate of moves: p50, p99 and p99.9."""
@@ -46,7 +41,9 @@ MAX_EXTRA_LATENCY_MS = 0.5
 MAX_P99_MS, MAX_IDLE_KIB, MAX_PLAYING_KIB = 2.5, 9.1, 27.5
 """Promised upper bounds with 1,000 bots at 1,000 moves a second: p99 of a move in ms, and memory of a connection in KiB."""
 MEASUREMENT_COUNT = 3
-"""Number of alternating measurements of disk, relays and server."""
+"""Number of alternating measurements of disk, relay and server."""
+STORED_ROW_TEXT = "x" * 200
+"""Text of a row for the disk, as large as the row that the server stores for a move."""
 
 
 @dataclass
@@ -110,8 +107,12 @@ def measure_commit_latencies_ms(commit_count: int) -> list[float]:
     """Return the latencies of `commit_count` durable commits of one row by SQLite, in ms, with pauses as between moves."""
     with (
         tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
-        closing(open_row_table(f"{folder}/disk.db")) as connection,
+        closing(sqlite3.connect(f"{folder}/disk.db", isolation_level=None)) as connection,
     ):
+        # Commits wait for the disk as the server's do.
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, text TEXT)")
         durations = []
         for _ in range(commit_count):
             time.sleep(MEAN_PAUSE_SECONDS)
@@ -133,33 +134,29 @@ async def measure_answer_latencies_ms(
 
 
 async def measure_lone_moves(seconds: float) -> dict[str, str]:
-    """Measure the latency of moves of a single match on the server and on the relays, and that of a commit on the disk.
+    """Measure the latency of moves of a single match on the server and on the relay, and that of a commit on the disk.
 
     Each is measured for `seconds` in total, in turn with the others. Return the figures, by placeholder in SERVER.md.
     """
-    disk, relay, storing, answer = list[float](), list[float](), list[float](), list[float]()
+    disk, relay, answer = list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENT_COUNT
     for _ in range(MEASUREMENT_COUNT):
         disk += await asyncio.to_thread(measure_commit_latencies_ms, int(each_seconds / MEAN_PAUSE_SECONDS))
-        for serve, answers in ((serve_relay, relay), (serve_storing_relay, storing)):
-            load = Load()
-            with serve(2) as running:
-                bots = [run_relay_bot(running.url, load, MEAN_PAUSE_SECONDS) for _ in range(2)]
-                answers.extend(await measure_answer_latencies_ms(load, bots, each_seconds))
+        load = Load()
+        with serve_relay(2) as running:
+            bots = [run_relay_bot(running.url, load, MEAN_PAUSE_SECONDS) for _ in range(2)]
+            relay += await measure_answer_latencies_ms(load, bots, each_seconds)
         load = Load()
         with run_arena_server(1) as running:
             bots = [run_arena_bot(running.url, name, load, MEAN_PAUSE_SECONDS) for name in ("a", "b")]
             answer += await measure_answer_latencies_ms(load, bots, each_seconds)
-    disk_p50, relay_p50, storing_p50, answer_p50 = (
-        statistics.median(milliseconds) for milliseconds in (disk, relay, storing, answer)
-    )
+    disk_p50, relay_p50, answer_p50 = (statistics.median(times) for times in (disk, relay, answer))
     figure = (
-        f"{answer_p50:.2f} ms; the disk takes {disk_p50:.2f} ms, a relay that stores nothing answers in {relay_p50:.2f} ms, "
-        f"and a relay that stores a row in {storing_p50:.2f} ms"
+        f"{answer_p50:.2f} ms; the disk takes {disk_p50:.2f} ms, and a relay answers in {relay_p50:.2f} ms"
     )
     rows = [
         [name, *(f"{compute_quantile(times, share):.2f}" for share in (0.5, 0.9, 0.99))]
-        for name, times in {"disk": disk, "relay": relay, "storing relay": storing, "answer": answer}.items()
+        for name, times in {"disk": disk, "relay": relay, "answer": answer}.items()
     ]
     return {
         "lone.table": format_markdown_table(["", "p50", "p90", "p99"], rows),
@@ -202,7 +199,7 @@ async def measure_all_at_move_rate(seconds: float, max_bots: int) -> dict[str, s
 
 
 def main() -> None:
-    """Measure the server and the relays, and publish the figures in SERVER.md."""
+    """Measure the server and the relay, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0, help="length of each measurement, in seconds")
     parser.add_argument(

@@ -6,10 +6,9 @@ A relay (`benchmarks.relay`) passes messages between bots, knows no game and sto
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from benchmarks.kit.load_processes import ARENA, RELAY, LoadProcesses, run_loads
@@ -31,7 +30,7 @@ RAISED_LIMIT_OPTIONS = (
 )
 """Options of `arena serve` that lift its limits for many fast bots, all of which connect from one address."""
 BOT_COUNTS = (10, 100, 1000)
-"""Numbers of bots with which the server and the relays are measured."""
+"""Numbers of bots with which the server and the relay are measured."""
 WARM_UP_SECONDS = 1.5
 """Seconds from the connection of the last bot to the start of the measurement."""
 MAX_CPU_RATIO_BY_BOT_COUNT = {10: 4.0, 100: 2.5, 1000: 2.5}
@@ -67,38 +66,12 @@ def serve_relay(_bots: int) -> AbstractContextManager[RunningServer]:
     return run_server("benchmarks.relay", "PORT", *sizes, cores=list_server_cores())
 
 
-@contextmanager
-def serve_storing_relay(_bots: int) -> Iterator[RunningServer]:
-    """Run a relay (see `serve_relay`) that also stores a row in SQLite before it answers a frame."""
-    sizes = [str(size) for size in measure_frame_sizes()]
-    with (
-        tempfile.TemporaryDirectory(prefix="arena-relay-") as folder,
-        run_server(
-            "benchmarks.relay", "PORT", *sizes, f"{folder}/relay.db", cores=list_server_cores()
-        ) as running,
-    ):
-        yield running
-
-
-SERVERS: tuple[RunServer, ...] = (serve_arena, serve_relay, serve_storing_relay)
-"""Functions that run the server and the relays with which it is compared, in the order of the table's columns."""
-
-
-def measure_full_speed(
-    run_server_or_relay: RunServer, bot_count: int, seconds: float, pause_seconds: float = 0.0
-) -> FullSpeedFigures:
-    """Run a server or a relay and `bot_count` bots, and measure both for `seconds`.
-
-    pause_seconds: average pause of a bot before a move, in seconds
-    """
+def measure_full_speed(run_server_or_relay: RunServer, bot_count: int, seconds: float) -> FullSpeedFigures:
+    """Run a server or a relay and `bot_count` bots, and measure both for `seconds`."""
+    client_kind = ARENA if run_server_or_relay is serve_arena else RELAY
     with (
         run_server_or_relay(bot_count) as running,
-        run_loads(
-            running.url,
-            bot_count,
-            client_kind=ARENA if run_server_or_relay is serve_arena else RELAY,
-            pause_seconds=pause_seconds,
-        ) as load,
+        run_loads(running.url, bot_count, client_kind=client_kind) as load,
     ):
         load.wait_until_all_connected(bot_count)
         time.sleep(WARM_UP_SECONDS)
@@ -128,40 +101,32 @@ def measure_moves_and_cpu(running: RunningServer, load: LoadProcesses, seconds: 
 
 
 def measure_all_at_full_speed(seconds: float, round_count: int) -> dict[str, str]:
-    """Measure the server and the relays with each number of bots in BOT_COUNTS, in `round_count` rounds of `seconds` each.
+    """Measure the server and the relay with each number of bots in BOT_COUNTS, in `round_count` rounds of `seconds` each.
 
-    Return the figures, by placeholder in SERVER.md. The column *storing* of their table is about the storing relay. The
-    column *floor* is the CPU time of the storing relay divided by that of the relay without a store: no server that
-    stores moves through the same libraries can have a lower ratio.
+    Return the figures, by placeholder in SERVER.md.
     """
-    headings = ["bots", "CPU, arena", "relay", "ratio", "storing", "floor", "as often"]
-    headings += ["moves/s, arena", "relay", "storing", "load"]
+    headings = ["bots", "CPU, arena", "relay", "ratio", "moves/s, arena", "relay", "load"]
     rows, verdicts = [], {}
     for bots in BOT_COUNTS:
-        runs, paced_cpu = [], []
+        arena, relay = list[FullSpeedFigures](), list[FullSpeedFigures]()
         for _ in range(round_count):
-            runs.append(
-                [measure_full_speed(run_server_or_relay, bots, seconds) for run_server_or_relay in SERVERS]
-            )
-            # In each match, one of the two bots is to move.
-            paced_cpu.append(
-                measure_full_speed(serve_relay, bots, seconds, bots / 2 / runs[-1][0].moves_per_second).cpu_us
-            )
-        cpu = [statistics.median(run[kind].cpu_us for run in runs) for kind in range(len(SERVERS))]
-        rates = [
-            statistics.median(run[kind].moves_per_second for run in runs) for kind in range(len(SERVERS))
+            arena.append(measure_full_speed(serve_arena, bots, seconds))
+            relay.append(measure_full_speed(serve_relay, bots, seconds))
+        ratios = [
+            arena_run.cpu_us / relay_run.cpu_us for arena_run, relay_run in zip(arena, relay, strict=True)
         ]
-        ratios = [arena.cpu_us / relay.cpu_us for arena, relay, _ in runs]
-        floor_ratios = [storing.cpu_us / relay.cpu_us for _, relay, storing in runs]
-        load = " / ".join(
-            _format_median_cpu_share([run[kind].load_cpu_share for run in runs]) for kind in range(2)
-        )
         rows.append(
             [
-                *(str(bots), f"{cpu[0]:.0f}", f"{cpu[1]:.0f}", format_spread(ratios, 1)),
-                *(f"{cpu[2]:.0f}", format_spread(floor_ratios, 1), f"{statistics.median(paced_cpu):.0f}"),
-                *(f"{rate:,.0f}" for rate in rates),
-                load,
+                str(bots),
+                *(f"{statistics.median(run.cpu_us for run in runs):.0f}" for runs in (arena, relay)),
+                format_spread(ratios, 1),
+                *(
+                    f"{statistics.median(run.moves_per_second for run in runs):,.0f}"
+                    for runs in (arena, relay)
+                ),
+                " / ".join(
+                    _format_median_cpu_share([run.load_cpu_share for run in runs]) for runs in (arena, relay)
+                ),
             ]
         )
         print(rows[-1], flush=True)

@@ -70,13 +70,12 @@ class LoadProcesses:
 
 @contextmanager
 def run_loads(
-    url: str, bot_count: int, *, client_kind: str, name_prefix: str = "bot", pause_seconds: float = 0.0
+    url: str, bot_count: int, *, client_kind: str, name_prefix: str = "bot"
 ) -> Iterator[LoadProcesses]:
     """Run `bot_count` bots until the end of the block, in as many processes as there are cores for them.
 
     client_kind: ARENA, IDLE, RELAY or WATCH
     name_prefix: prefix of the bots' names
-    pause_seconds: average pause before a move, in seconds; longer until all bots have connected
     """
     cores = list_load_cores()
     number = max(1, min(len(cores), bot_count // 2))
@@ -84,16 +83,7 @@ def run_loads(
     try:
         with pin_to_cores(cores):
             for slot in range(number):
-                arguments = (
-                    url,
-                    client_kind,
-                    name_prefix,
-                    pause_seconds,
-                    running.counts,
-                    slot,
-                    number,
-                    bot_count,
-                )
+                arguments = (url, client_kind, name_prefix, running.counts, slot, number, bot_count)
                 process = SPAWN_CONTEXT.Process(target=_run_bots_of_process, args=arguments, daemon=True)
                 process.start()
                 running.processes.append(process)
@@ -113,7 +103,6 @@ async def _run_bots(
     url: str,
     client_kind: str,
     name_prefix: str,
-    pause_seconds: float,
     counters: Any,
     process_index: int,
     process_count: int,
@@ -129,11 +118,11 @@ async def _run_bots(
         for bot in range(process_index, bot_count, process_count):
             name = f"{name_prefix} {bot}"
             tasks.create_task(
-                run_relay_bot(url, load, pause_seconds)
+                run_relay_bot(url, load)
                 if client_kind == RELAY
                 else run_spectator(url, name, load)
                 if client_kind == WATCH
-                else run_arena_bot(url, name, load, pause_seconds, join_pool=client_kind == ARENA)
+                else run_arena_bot(url, name, load, join_pool=client_kind == ARENA)
             )
         while True:
             counters[first : first + COUNTERS_PER_PROCESS] = load.connected, load.moves, len(load.errors)
