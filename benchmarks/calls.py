@@ -176,7 +176,7 @@ def main() -> int:
     """Count the calls and print them. Return the exit code: 1 if there are more than MAX_CALLS."""
     parser = make_argument_parser(__doc__)
     parser.add_argument(
-        "--list", action="store_true", help="list every function, in the order of first calls"
+        "--list", action="store_true", help="also print each called function with its number of calls"
     )
     arguments = parser.parse_args()
     faults = []

@@ -172,7 +172,10 @@ async def measure_round_cost(
 
 
 def format_figures(costs: dict[str, list[RoundCost]]) -> dict[str, str]:
-    """Return the figures, by placeholder in CLUSTER.md. `costs`: all rounds by configuration."""
+    """Return the texts to write into CLUSTER.md, by the name of their placeholder.
+
+    costs: measurements of all rounds, by configuration
+    """
     rows, server_us = [], {}
     for configuration, rounds in costs.items():
         medians = {name: statistics.median(cost[name] for cost in rounds) for name in rounds[0]}

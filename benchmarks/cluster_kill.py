@@ -88,7 +88,10 @@ def list_recovery_seconds(report: FailureReport, failure_kinds: Sequence[str]) -
 
 
 def format_figures(report: FailureReport, kinds: Sequence[str]) -> dict[str, str]:
-    """Return the figures, by placeholder in CLUSTER.md. `kinds`: kinds of failure in the order of the table."""
+    """Return the texts to write into CLUSTER.md, by the name of their placeholder.
+
+    kinds: kinds of failure in the order of the table
+    """
     result, rows = report.result, []
     for kind in kinds:
         faults_of_kind = [fault for fault in report.injected if fault.kind == kind]

@@ -125,7 +125,7 @@ def _start_server(url: str) -> Iterator[tuple[RunningServer, float]]:
 def format_figures(
     idle_costs: Sequence[CostBesideIdleConnections], store_costs: Sequence[CostOnStore]
 ) -> dict[str, str]:
-    """Return the figures, by placeholder in SERVER.md."""
+    """Return the texts to write into SERVER.md, by the name of their placeholder."""
     idle_rows = [
         [f"{cost.connections:,}", format_spread(cost.cpu_us), f"{cost.moves_per_second:,.0f}"]
         for cost in idle_costs

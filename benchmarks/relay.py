@@ -34,7 +34,7 @@ RELAY_LIMITS = replace(PRIVATE_HOST_LIMITS, hello_seconds=60.0)
 
 
 class NullCore:
-    """Replacement for the core, which plays matches: ignores all messages of the edge, which holds the connections."""
+    """Core of a relay. Unlike a server's core, it plays no matches: it ignores all messages from the connections."""
 
     def submit(self, message: MessageToCore) -> None:
         """Drop a message: a relay plays no matches."""

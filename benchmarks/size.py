@@ -196,7 +196,7 @@ async def measure_store_latencies(
 
 
 def format_figures(latencies: Sequence[StoreLatencies]) -> dict[str, str]:
-    """Return the figures, by placeholder in SERVER.md."""
+    """Return the texts to write into SERVER.md, by the name of their placeholder."""
     largest_count = max(latency.count for latency in latencies)
     names = list(latencies[0].milliseconds)
     tables = {}

@@ -28,15 +28,15 @@ MAX_COORDINATE = 1e6
 class BadMap(BadData):
     """Raised when a map is invalid.
 
-    attribute  invalid key of the map's data, such as `neighbours`
-    reason     description of the fault, as part of a sentence
+    key        invalid key of the map's data, such as `neighbours`
+    why        description of the fault, as part of a sentence
     territory  number of the territory whose entry is invalid; None if the fault is not in a single entry
     """
 
-    def __init__(self, attribute: str, reason: str, territory: int | None = None) -> None:
-        super().__init__(f"{attribute}: {reason}")
-        self.key = attribute
-        self.why = reason
+    def __init__(self, key: str, why: str, territory: int | None = None) -> None:
+        super().__init__(f"{key}: {why}")
+        self.key = key
+        self.why = why
         self.territory = territory
 
 

@@ -66,7 +66,7 @@ def check_rules(
 ) -> list[BrokenRule]:
     """Play random matches, and return the faults that they show in the game's rules: the first fault for each rule.
 
-    choose_index  function: `choose(n)` returns a random number from 0 to n - 1
+    choose_index  function: `choose_index(n)` returns a random number from 0 to n - 1
     match_count   number of random matches
     on_match_end  function that is called after each match with its number of plies
     """
@@ -103,7 +103,7 @@ def _play_checked_match(
 ) -> bool:
     """Play one random match, and record the game's faults that it shows.
 
-    choose_index  function: `choose(n)` returns a random number from 0 to n - 1
+    choose_index  function: `choose_index(n)` returns a random number from 0 to n - 1
     record_broken_rule  called with each fault and the moves that lead to it
     known_moves   moves seen so far, which are tried as illegal moves in other positions; new ones are added
     on_match_end  called after the match with its number of plies

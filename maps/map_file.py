@@ -45,7 +45,7 @@ class MapTable(Struct, frozen=True, kw_only=True):
 
 
 TERRITORY_KEY_BY_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
-"""Key of a [[territory]] table in the file, for each attribute of a territory that `BadMap.key` can name."""
+"""Key of a [[territory]] table in the file, for each key of a map's data (`BadMap.key`) that lists its values."""
 
 
 class MapError(ValueError):

@@ -70,7 +70,10 @@ class Audit:
         self._tallies: defaultdict[str, defaultdict[BotPair, Counter[str]]] = defaultdict(
             lambda: defaultdict(Counter)
         )
-        """By game and alphabetical pair of bots: numbers of matches that the first bot `won`, `drawn` and `lost`."""
+        """By game, then by pair of bots in alphabetical order: numbers of matches that the first bot won, drew and lost.
+
+        Their keys are `won`, `drawn` and `lost`.
+        """
         self._losses: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses, by game and by (loser, winner)."""
         self._resignations: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)

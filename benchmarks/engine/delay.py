@@ -124,7 +124,10 @@ def _format_quantiles(delays: Sequence[float]) -> list[str]:
 
 
 def format_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return the quantiles of all delays, by placeholder in RESULTS.md. `data`: result of `measure`."""
+    """Return texts with the quantiles of all delays, by the name of their placeholder in RESULTS.md.
+
+    data: result of `measure`
+    """
     headings = ["", "times", "median, ms", "p99, ms", "p99.9, ms", "worst, ms"]
     p99 = data["ms"][ROW_TITLES[1]][2]
     return {

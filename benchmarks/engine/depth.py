@@ -60,7 +60,10 @@ def measure() -> dict[str, Any]:
 
 
 def format_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return the depth reached for each position, by placeholder in RESULTS.md. `data`: result of `measure`."""
+    """Return texts with the depth reached for each position, by the name of their placeholder in RESULTS.md.
+
+    data: result of `measure`
+    """
     depths = data["depths"]
     exact_gain = Ratio([a - b for a, b in zip(depths[EXACT], depths[REFERENCE], strict=True)])
     selective_gain = Ratio([a - b for a, b in zip(depths[SELECTIVE], depths[EXACT], strict=True)])

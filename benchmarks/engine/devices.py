@@ -75,7 +75,10 @@ def measure() -> dict[str, Any]:
 
 
 def format_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return the comparison of the sets of techniques, by placeholder in RESULTS.md. `data`: result of `measure`."""
+    """Return texts with the comparison of the sets of techniques, by the name of their placeholder in RESULTS.md.
+
+    data: result of `measure`
+    """
     plain, breadths = data["nodes"][ADDED_TECHNIQUES[0][0]], data["moves"]
     rows = []
     for name, row in data["nodes"].items():

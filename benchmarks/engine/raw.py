@@ -43,7 +43,7 @@ def load_results(benchmark_name: str) -> RawResults:
 
 
 def format_figures(benchmark_name: str) -> dict[str, str]:
-    """Return the figures of a benchmark, by placeholder in RESULTS.md, from its saved raw results."""
+    """Return the texts to write into RESULTS.md, by the name of their placeholder, from a benchmark's saved raw results."""
     raw = load_results(benchmark_name)
     figures: dict[str, str] = importlib.import_module(f"benchmarks.engine.{benchmark_name}").format_figures(
         raw.data

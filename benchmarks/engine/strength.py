@@ -136,7 +136,7 @@ def sum_pair_scores(scores: Sequence[PairScore]) -> PairScore:
 
 
 def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_engine: str) -> Iterator[str]:
-    """Play on each map with each time control, and yield each row of the table as soon as it is measured.
+    """Play on each map with each time control, and yield each row of the table of Elo differences once it is measured.
 
     arguments: command line of this benchmark; first_engine, second_engine: specs of the two engines
     """
@@ -153,7 +153,7 @@ def measure_table_rows(arguments: argparse.Namespace, first_engine: str, second_
 
 
 def main() -> None:
-    """Play the matches, and print the table row by row."""
+    """Play the matches of the two engines, and print the table of Elo differences row by row."""
     parser = make_argument_parser(__doc__)
     parser.add_argument("first", help="engine of this checkout, such as alphabeta:evaluator=plain")
     parser.add_argument("second", help="engine to play against, of this checkout or of --checkout")

@@ -162,7 +162,10 @@ def measure() -> dict[str, Any]:
 
 
 def format_figures(data: dict[str, Any]) -> dict[str, str]:
-    """Return each variant's speedup and extra nodes, by placeholder in RESULTS.md. `data`: result of `measure`."""
+    """Return texts with each variant's speedup and extra nodes, by the name of their placeholder in RESULTS.md.
+
+    data: result of `measure`
+    """
     rows = [
         [name, str(Ratio(faster)), format_short(Ratio(work).median) if (work := data["work"][name]) else ""]
         for name, faster in data["faster"].items()

@@ -364,7 +364,7 @@ def list_faults(results: RoundResults) -> list[str]:
 
 
 def format_figures(results: RoundResults) -> dict[str, str]:
-    """Return the figures, by placeholder in SERVER.md."""
+    """Return the texts to write into SERVER.md, by the name of their placeholder."""
     costliest_kind = max(
         results.rounds,
         key=lambda name: (
@@ -392,7 +392,10 @@ def format_figures(results: RoundResults) -> dict[str, str]:
 
 
 def _make_verdicts(results: RoundResults) -> dict[str, str]:
-    """Return the delays of honest bots, by placeholder in SERVER.md: for requests within the limits, and for attacks."""
+    """Return texts that compare the delays of honest bots with their bounds, by the name of the placeholder in SERVER.md.
+
+    There is one text for requests within the limits, and one for attacks.
+    """
     attacks = {kind: rounds for kind, rounds in results.rounds.items() if KINDS[kind].is_attack}
     requests = {
         kind: rounds for kind, rounds in results.rounds.items() if kind not in {CONTROL_KIND, *attacks}

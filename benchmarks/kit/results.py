@@ -77,9 +77,9 @@ class ResultsPage:
         *,
         write: bool,
     ) -> None:
-        """Print figures by placeholder. If `write` is True, also write them to the page.
+        """Print `figures`, which are texts by the name of their placeholder. If `write` is True, also write them to the page.
 
-        The conditions of the measurement are then written to the placeholder PART.measured.
+        The conditions of the measurement are then written too, to the placeholder `placeholder`.measured.
         """
         for name, figure in figures.items():
             print(f"{name}: {figure}")

@@ -63,7 +63,7 @@ class LeafValued:
 
 @dataclass(frozen=True, slots=True)
 class TableHit:
-    """Event: the transposition table had the value of a node, so nothing below it was searched. The value is for Maxie."""
+    """Event: the transposition table had the value of a node (for Maxie), so nothing below the node was searched."""
 
     path: Path
     position: Any
@@ -149,7 +149,7 @@ class SearchMonitor:
         self.max_live_nodes = max(self.max_live_nodes, len(self._live_nodes))
 
     def record_leaf(self, path: Path, position: object, value: int, *, at_horizon: bool) -> None:
-        """Record the value of a leaf for Maxie. `at_horizon` is True if the leaf was only estimated."""
+        """Record the value of a leaf, from Maxie's point of view. `at_horizon` is True if the leaf was only estimated."""
         self.leaves += 1
         self.reached_horizon |= at_horizon
         if self.events is not None:

@@ -98,7 +98,7 @@ def make_kernel() -> Kernel:
 
     @inlined
     def mark_occupied(word: Any) -> Any:
-        """Return a word whose 16 bits for each territory are 1 if `word` has armies there, and 0 otherwise."""
+        """Return a word of four territories with 16 bits each, which hold the number 1 where `word` has armies, else 0."""
         return ((word + MAX_ARMIES * ONE_IN_EACH_TERRITORY) >> 15) & ONE_IN_EACH_TERRITORY
 
     @inlined
@@ -117,7 +117,7 @@ def make_kernel() -> Kernel:
 
     @inlined
     def find_territories(rules: Any, mem: Any, side: Any) -> Any:
-        """Return the set of one side's territories as bits: bit n is 1 if territory n is the side's."""
+        """Return the territories of the side whose armies begin at mem[side], as bits: bit n is 1 for territory n."""
         found = 0
         for row in range(get(rules, ROWS)):
             found |= (((mark_occupied(get(mem, side + row)) * GATHER_BITS_FACTOR) >> 48) & 15) << (4 * row)
@@ -187,7 +187,10 @@ def make_kernel() -> Kernel:
 
     @inlined
     def estimate_side(rules: Any, mem: Any, side: Any, own: Any, foe: Any) -> Any:
-        """Return the estimated worth of one side's armies; `own` and `foe` are its and the enemy's territories as bits."""
+        """Return the estimated worth of one side's armies, which begin at mem[side].
+
+        `own` and `foe` are the territories of this side and of the other side as bits.
+        """
         border = 0
         left = own
         while left != 0:

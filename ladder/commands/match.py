@@ -223,7 +223,7 @@ def _describe_findings(
 
 
 def _format_superiority_likelihood(share: float) -> str:
-    """Return a likelihood in per cent, never as 0 or 100 %."""
+    """Return the likelihood `share`, from 0 to 1, as a text in percent that is never 0 or 100 %."""
     return "over 99.9%" if share > 0.999 else "under 0.1%" if share < 0.001 else f"{share:.1%}"
 
 

@@ -69,7 +69,10 @@ def plan_engine_bots(engines: Sequence[str]) -> tuple[BotPlan, ...]:
 
 
 def apply_given_options(plan: LadderPlan, options: Mapping[str, Any]) -> LadderPlan:
-    """Return the plan with the command-line options applied. Raises UsageError for an invalid option."""
+    """Return the plan, changed by the options of the command line. Raises UsageError for an invalid option.
+
+    options  values of the options that the user gave, by the name of the command's parameter, such as `for_`
+    """
     changes = {field: options[name] for name, field in PLAN_FIELD_BY_OPTION.items() if name in options}
     for name, (field, parse) in OPTION_PARSERS.items():
         if options.get(name) is not None:

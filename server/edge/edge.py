@@ -54,7 +54,7 @@ class CannotListen(Exception):
 
 
 async def require_usable_address(host: str, port: int, *, reuse_port: bool = False) -> None:
-    """Raise CannotListen if no server can listen on `host`:`port`. The arguments are those of `Edge.listen`."""
+    """Raise CannotListen if no server can listen on `host`:`port`. The arguments are those of `Edge.start_listening`."""
     with anyio.CancelScope(shield=True):
         (await _bind(asyncio.Protocol, host, port, reuse_port=reuse_port)).close()
 
