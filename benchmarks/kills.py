@@ -40,7 +40,7 @@ SECONDS_PER_MOVE = 0.02
 """Seconds that a bot takes for a move, long enough for an event of 200 matches to last until the 50th kill."""
 
 MOVE_INDEX_BY_BOT = (0, 1, 2, 3, -1)
-"""For each bot of the event, the index (modulo the length) in the list of legal moves of the move that it always plays."""
+"""Move that each bot of the event always plays: its index in the list of legal moves, modulo the list's length."""
 
 
 def make_event(folder: Path, round_count: int) -> LadderEvent:

@@ -136,7 +136,8 @@ async def measure_answer_latencies_ms(
 async def measure_lone_moves(seconds: float) -> dict[str, str]:
     """Measure the latency of moves of a single match on the server and on the relay, and that of a commit on the disk.
 
-    Each is measured for `seconds` in total, in turn with the others. Return the figures, by placeholder in SERVER.md.
+    Each is measured for `seconds` in total, in turn with the others. Return the texts to write into SERVER.md, by the name
+    of their placeholder.
     """
     disk, relay, answer = list[float](), list[float](), list[float]()
     each_seconds = seconds / MEASUREMENT_COUNT
@@ -167,7 +168,8 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
 async def measure_all_at_move_rate(seconds: float, max_bots: int) -> dict[str, str]:
     """Measure 10, 100 and 1,000 playing bots, each number beside as many idle bots, at a fixed rate of moves.
 
-    Leave out a number if playing and idle bots together are more than `max_bots`. Return the figures, by placeholder in SERVER.md.
+    Leave out a number if playing and idle bots together are more than `max_bots`. Return the texts to write into SERVER.md,
+    by the name of their placeholder.
     """
     figures = []
     for bots in (number for number in (10, 100, 1000) if number <= max_bots // 2):

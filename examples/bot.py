@@ -19,7 +19,10 @@ starts, answers = {}, {}  # by match: its start message, and the last move messa
 
 
 def choose_cell(start, moves):
-    """Return the cell of a tic-tac-toe move: one that wins, or else prevents the opponent's win, or else a random one."""
+    """Return the cell to play in tic-tac-toe: one that wins, or else prevents the opponent's win, or else a random one.
+
+    start: start message of the match, not needed here; moves: cells of all moves so far
+    """
     free = [cell for cell in range(9) if cell not in moves]
     for player in (moves[len(moves) % 2 :: 2], moves[1 - len(moves) % 2 :: 2]):
         for line in LINES:
@@ -30,7 +33,10 @@ def choose_cell(start, moves):
 
 
 def choose_attack(start, moves):
-    """Return the Riskless move that gives this bot the greatest lead in armies and territories."""
+    """Return the Riskless move that gives this bot the greatest lead in armies and territories.
+
+    start: start message of the match; moves: all moves so far, each as [source, target]
+    """
     setup, own_seat = start["setup"], start["seat"]
     cap = setup["territory_cap"]
     board = [tuple(holding) if holding else None for holding in setup["start"]]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 WORKER_CHECK_INTERVAL_SECONDS = 2.0
-"""Seconds between counts of the cluster's workers while no pair ends."""
+"""Interval, in seconds, at which the cluster's workers are counted while no pair of matches ends."""
 
 MAX_SECONDS_WITHOUT_WORKER = 60
 """Maximum number of seconds that an event goes on while the cluster has no worker."""

@@ -35,7 +35,7 @@ class Extent:
 
 
 def compute_map_extent(file: MapFile) -> Extent:
-    """Return the smallest rectangle that holds all territories and the ends of wrap-around roads."""
+    """Return the smallest rectangle that holds all territories, and the ends of roads that leave the picture at its sides."""
     xs, ys = zip(*file.map.places, strict=True)
     overhang = WRAP_AROUND_OVERHANG_SHARE * (max(xs) - min(xs)) if file.wraps else 0.0
     return Extent(min(xs) - overhang, min(ys), max(xs) + overhang, max(ys))

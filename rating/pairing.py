@@ -35,7 +35,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Match of a pair: the names of the two bots, by seat."""
+    """One of the two matches of a pair, with the names of its bots by seat."""
 
     pair: Pair
     leg: int

@@ -1,8 +1,8 @@
 """Raw results of the engine's benchmarks, from which the figures of RESULTS.md are generated.
 
 Each benchmark is a module `benchmarks.engine.NAME` with two functions: `measure()` returns the measurements as plain
-data, and `format_figures(data)` returns the figures, by placeholder in RESULTS.md. `results/NAME.json` stores the data with the
-conditions of the measurement.
+data, and `format_figures(data)` returns the texts to write into RESULTS.md, by the name of their placeholder.
+`results/NAME.json` stores the data with the conditions of the measurement.
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ class SearchTimes:
     """Measurements of one position.
 
     sequential: seconds of the sequential search
-    seconds: seconds of each search, by name
-    work: nodes of each search that finished, divided by those of the sequential search, by name
+    seconds: seconds of each search, by the search's name
+    work: nodes of each search that finished, divided by those of the sequential search, by the search's name
     """
 
     sequential: float

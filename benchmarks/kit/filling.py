@@ -105,12 +105,12 @@ async def fill_store(engine: AsyncEngine, match_count: int) -> None:
             await connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
-async def replace_sample_records(engine: AsyncEngine, bot_names: Sequence[str]) -> None:
-    """Replace the shared sample records of the matches with these ids by records with their own ids and players."""
+async def replace_sample_records(engine: AsyncEngine, match_ids: Sequence[str]) -> None:
+    """Give each of the matches `match_ids` a record of its own, with its id and players, in place of the shared sample."""
     columns = schema.matches.c
     query = sa.select(columns.number, columns.match, columns.event, columns.maxie, columns.minnie)
     async with engine.begin() as connection:
-        for row in (await connection.execute(query.where(columns.match.in_(bot_names)))).all():
+        for row in (await connection.execute(query.where(columns.match.in_(match_ids)))).all():
             sample = make_sample_match(PLIES_PER_MATCH, row.number % SAMPLE_RECORD_COUNT)
             players = Players(row.maxie, row.minnie)
             fields = {"match": row.match, "event": row.event, "players": players}

@@ -103,7 +103,7 @@ def measure_moves_and_cpu(running: RunningServer, load: LoadProcesses, seconds: 
 def measure_all_at_full_speed(seconds: float, round_count: int) -> dict[str, str]:
     """Measure the server and the relay with each number of bots in BOT_COUNTS, in `round_count` rounds of `seconds` each.
 
-    Return the figures, by placeholder in SERVER.md.
+    Return the texts to write into SERVER.md, by the name of their placeholder.
     """
     headings = ["bots", "CPU, arena", "relay", "ratio", "moves/s, arena", "relay", "load"]
     rows, verdicts = [], {}

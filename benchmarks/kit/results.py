@@ -56,7 +56,10 @@ class ResultsPage:
         return arguments
 
     def fill_placeholders(self, figures: Mapping[str, str]) -> str:
-        """Return the text of the page with these figures, by placeholder. Raises ValueError if the page lacks one of them."""
+        """Return the text of the page with `figures`, texts by the name of their placeholder, filled in.
+
+        Raises ValueError if the page lacks one of the placeholders.
+        """
         text = self.path.read_text(encoding="utf-8")
         for name, figure in figures.items():
             begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"

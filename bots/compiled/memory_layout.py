@@ -118,7 +118,7 @@ class Shared(IntEnum):
 
 
 class Option(IntEnum):
-    """Indices of the caller's options in the shared memory."""
+    """Index of each option of the search in the memory that all threads share. The caller sets the options."""
 
     THREADS = 32
     NODE_LIMIT = 33

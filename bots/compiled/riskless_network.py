@@ -30,7 +30,7 @@ WORDS_PER_ROW = HIDDEN_UNIT_COUNT // UNITS_PER_WORD
 """Number of words in a row of the network's hidden units."""
 UNIT_VALUE_OFFSET = 1 << 15
 ZERO_UNITS_WORD = sum(UNIT_VALUE_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
-"""Word in which all four hidden units are 0, as a signed number."""
+"""Word that holds four hidden units of the network with the value 0, each stored with its offset; as a signed number."""
 NETWORK_KERNEL_SUFFIX = f"-network-{TERRITORY_KIND_COUNT}-{HIDDEN_UNIT_COUNT}-{OUTPUT_FRACTION_BITS}"
 """End of the name of a kernel that estimates by a network.
 

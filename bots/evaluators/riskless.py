@@ -32,8 +32,9 @@ FEATURE_NAMES = (
 These features count armies:
 
 armies       armies
-race         the player's share of armies_to_win, which is divided in inverse proportion to the plies that each player
-             still needs: (armies_to_win - armies) / territories, because each territory trains one army a ply
+race         lead in the race to armies_to_win: the fewer plies a player still needs, compared with the other, the larger the
+             share of armies_to_win that counts for this player. The plies are (armies_to_win - armies) / territories,
+             because each territory trains one army a ply
 goal         armies² / armies_to_win, rounded down: nearness to the winning total; matters only near the goal
 borders      armies on territories next to an enemy's
 

@@ -114,7 +114,7 @@ class DeepeningSearcher(Protocol):
         """Yield reports on `position`, as the function `deepen` of this module does with the same arguments."""
 
     def clear(self) -> None:
-        """Empty the table of positions, for example before another match."""
+        """Empty the transposition table, for example before another match."""
 
     def close(self) -> None:
         """Release threads and memory. The searcher cannot be used afterwards."""

@@ -1,8 +1,8 @@
-"""Lazy alpha-beta of Hughes (source 000 in docs/search.md): maximize and minimize as compositions over a lazy tree.
+"""Lazy alpha-beta of Hughes (source 000 in docs/search.md): a search composed of functions on a lazy game tree.
 
-`maximize` is max . maximize0, in which the dot means that max is applied to the result of maximize0. The function maximize0
-lists the minima that minimize would give for the subtrees, but leaves out (`omit`) every list of numbers whose minimum
-cannot matter: as soon as one number is at most the best minimum so far (`minleq`), the rest of that list is not computed.
+The value of a node where Maxie moves is the maximum of the numbers that `maximize0` lists. Each of these numbers is the
+value of a subtree: the minimum of a list of numbers. `maximize0` leaves out (`omit`) every list whose minimum cannot be the
+maximum: as soon as one number is at most the best minimum so far (`minleq`), the rest of that list is never computed.
 
 Contract: minimax's value and, at the root, the leftmost best move. The bound is passed down only one
 level, so the search has the shallow cutoffs but not the deep ones: it visits at least as many leaves as alpha-beta
@@ -26,40 +26,40 @@ Numbers = Iterable[int]
 
 
 def maximize(tree: Tree[int]) -> int:
-    """Return the minimax value of a tree of static values with Maxie to move. Visits the whole tree."""
+    """Return the minimax value of a tree, labelled with static values, with Maxie to move. Visits the whole tree."""
     return max(map(minimize, tree.subtrees)) if tree.subtrees else tree.label
 
 
 def minimize(tree: Tree[int]) -> int:
-    """Return the minimax value of a tree of static values with Minnie to move. Visits the whole tree."""
+    """Return the minimax value of a tree, labelled with static values, with Minnie to move. Visits the whole tree."""
     return min(map(maximize, tree.subtrees)) if tree.subtrees else tree.label
 
 
 def maximize0(tree: Tree[int]) -> LazyList[int]:
-    """Return numbers whose maximum is the result of `maximize`: the minima that may matter."""
+    """Return values of subtrees, of which the greatest is the result of `maximize`. Values that cannot be it are left out."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmin(minimize0(subtree) for subtree in tree.subtrees))
 
 
 def minimize0(tree: Tree[int]) -> LazyList[int]:
-    """Return numbers whose minimum is the result of `minimize`: the maxima that may matter."""
+    """Return values of subtrees, of which the lowest is the result of `minimize`. Values that cannot be it are left out."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmax(maximize0(subtree) for subtree in tree.subtrees))
 
 
 IndexedNumbers = tuple[int, Numbers]
-"""Candidates for a subtree's value, as (index of the subtree, numbers). At the root, the index is that of the move."""
+"""Index of a subtree, and numbers whose minimum (or maximum) is the subtree's value. At the root, it is a move's index."""
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the minimum of the first list, and of each later list that may raise the maximum of the minima (`omit`)."""
+    """Yield the minimum of the first list, and of each later list whose minimum is the greatest so far (`omit`)."""
     return map(itemgetter(1), minima(enumerate(lists)))
 
 
 def minima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the minimum of the first list, and of each later list that may raise their maximum (`omit`)."""
+    """Yield the index and the minimum of the first list, and of each later list whose minimum is the greatest so far."""
     for index, numbers in lists:
         minimum = min(numbers)
         yield index, minimum
@@ -76,12 +76,12 @@ def omit(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int,
 
 
 def mapmax(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the maximum of the first list, and of each later list that may lower the minimum of the maxima (`omit_high`)."""
+    """Yield the maximum of the first list, and of each later list whose maximum is the lowest so far (`omit_high`)."""
     return map(itemgetter(1), maxima(enumerate(lists)))
 
 
 def maxima(lists: Iterator[IndexedNumbers]) -> Iterator[tuple[int, int]]:
-    """Yield the index and the maximum of the first list, and of each later list that may lower their minimum (`omit_high`)."""
+    """Yield the index and the maximum of the first list, and of each later list whose maximum is the lowest so far."""
     for index, numbers in lists:
         maximum = max(numbers)
         yield index, maximum
@@ -98,12 +98,12 @@ def omit_high(potential: int, lists: Iterator[IndexedNumbers]) -> Iterator[tuple
 
 
 def minleq(numbers: Numbers, potential: int) -> bool:
-    """Return True if the minimum of the numbers is at most `potential`. Stop reading at the first such number."""
+    """Return True if one of the numbers is at most `potential`. The numbers after the first such one are not read."""
     return any(number <= potential for number in numbers)
 
 
 def maxgeq(numbers: Numbers, potential: int) -> bool:
-    """Return True if the maximum of the numbers is at least `potential`. Stop reading at the first such number."""
+    """Return True if one of the numbers is at least `potential`. The numbers after the first such one are not read."""
     return any(number >= potential for number in numbers)
 
 

@@ -176,7 +176,9 @@ SortKey = Callable[[A], int]
 
 
 def highfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
-    """Return the tree with subtrees sorted for Maxie, highest label first, alternating with `lowfirst`.
+    """Return the tree with sorted subtrees: the highest label first at Maxie's nodes, the lowest first at Minnie's.
+
+    Maxie is to move at the root. Because the players alternate, `lowfirst` sorts each of the root's subtrees.
 
     Visiting a node computes the labels of all its subtrees. The sort is stable.
     """
@@ -184,7 +186,7 @@ def highfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
 
 
 def lowfirst(tree: Tree[A], key: SortKey[A]) -> Tree[A]:
-    """Return the tree with subtrees sorted for Minnie, lowest label first, alternating with `highfirst`."""
+    """Return the tree with sorted subtrees, as by `highfirst`, but with Minnie to move at the root."""
     return Tree(lambda: tree.label, _sort_subtrees(tree, highfirst, key, sign=1), memoize=tree.memoize)
 
 

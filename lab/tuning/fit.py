@@ -178,7 +178,9 @@ def _search_winning_chance(
 def _sample_positions(
     game: Game[Any, Any], searcher: Searcher[Any, Any], match: PlayedMatch, max_nodes: int, rng: random.Random
 ) -> Iterator[tuple[Any, float]]:
-    """Yield samples: positions of a match, or positions a few random plies away from it, each with its target.
+    """Yield samples: positions of a match, or a few random plies away from it, each with its target.
+
+    The target is Maxie's chance of winning, from 0 to 1, which the fit is to predict.
 
     max_nodes  number of nodes of the search for each target
     """

@@ -67,7 +67,7 @@ def render_leaves_chart(comparison: Comparison, title: str) -> str:
 
 
 def _to_log_points(points: list[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Return the points with each count replaced by its logarithm."""
+    """Return the points (depth, number of leaves) with each number of leaves replaced by its logarithm to base 10."""
     return [(depth, log10(max(1, count))) for depth, count in points]
 
 
