@@ -59,7 +59,7 @@ first move and 32 % of the others. So both players must have the first move equa
 TRANSPOSITION_TABLE_MB = 4
 """Size of a searcher's transposition table, in MiB."""
 OPENINGS_PER_TASK = 10
-"""Number of openings per task of a process: enough that creating the searchers takes less than a tenth of the task's time."""
+"""Number of openings from which a process plays in one task: creating the searchers then takes under a tenth of its time."""
 
 
 MIN_LEADER_WINNING_CHANCE = 0.55

@@ -46,7 +46,7 @@ NODE_QUARTERS_BY_MATCH = (3, 5)
 The two numbers differ, because equal engines with equal nodes would play the same match twice.
 """
 OPENINGS_PER_TASK = 16
-"""Number of openings per task of a process: enough that creating the searcher takes less than a tenth of the task's time."""
+"""Number of openings that a process tests in one task: creating the searcher then takes under a tenth of its time."""
 MAX_CONSECUTIVE_DUPLICATES = 1_000
 """Number of random openings in a row without a new position after which the search for openings ends."""
 

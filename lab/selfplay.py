@@ -33,7 +33,7 @@ TICTACTOE_RANDOM_START_PLIES_RANGE = (0, 3)
 LEARNING_TRANSPOSITION_TABLE_MB = 2
 """Size in MiB of each searcher's transposition table, in matches from which weights are learned."""
 MAX_ATTEMPTS_PER_LENGTH = 20
-"""Number of random openings of one length that may end the match before openings of half that length are tried."""
+"""Number of attempts to play random plies that do not end the match. If all fail, half as many plies are tried."""
 PLY_LIMIT_REASON = "cut"
 """End reason of a match that was stopped at its maximum number of plies."""
 

@@ -80,7 +80,8 @@ def load_variant(variant_name: str) -> RisklessMap:
 def _with_cap_and_goal(map: RisklessMap, cap: int | None, goal: int | None) -> RisklessMap:
     """Return the map with another cap or goal. Raises BadMap if the map cannot have them.
 
-    If `cap` is None, the map keeps its cap. If `goal` is None, the goal stays the same share of the map's capacity.
+    If `cap` is None, the map keeps its cap. If `goal` is None, the goal stays the same share of all armies that fit on the
+    map.
     """
     if cap is None and goal is None:
         return map

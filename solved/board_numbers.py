@@ -57,7 +57,7 @@ class Boards:
 
     @cached_property
     def territory_powers(self) -> tuple[int, ...]:
-        """Return the place value of each territory's digit in the number of a board."""
+        """Return, for each territory, the place value of its digit in the number of a board: a power of the base."""
         return tuple(self.board_number_base**territory for territory in reversed(range(self.territories)))
 
     @cached_property

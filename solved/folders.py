@@ -15,9 +15,9 @@ from arena.solved.header import BadTable, compute_boards_digest
 from arena.solved.solved_table import SolvedTable
 
 SHIPPED_FOLDER = Path(__file__).parent / "tables"
-"""Folder of the tables that the project ships."""
+"""Folder of the solved tables that come with the project."""
 TABLE_SUFFIX = ".solved"
-"""Suffix of the file name of a table."""
+"""Suffix of the file name of a solved table."""
 CACHE_SUBFOLDER = Path("riskless-arena") / "solved"
 """Path, within a cache folder, of the folder with the solved tables."""
 
@@ -42,13 +42,13 @@ def get_local_folder() -> Path:
 
 
 def make_table_file_name(map: RisklessMap) -> str:
-    """Return the file name of a map's table: the map's name and a digest of roads, cap and goal."""
+    """Return the file name of a map's solved table: the map's name and a digest of its roads, cap and goal."""
     name = "".join(letter if letter.isalnum() else "-" for letter in map.name)
     return f"{name}-{compute_boards_digest(Boards.from_map(map))}{TABLE_SUFFIX}"
 
 
 def find_table(boards: Boards) -> Path | None:
-    """Return the path of the file whose name says that it has the table of `boards`; None if there is none.
+    """Return the path of the solved table of `boards`, found by the file's name; None if there is none.
 
     The file is not read.
     """

@@ -27,22 +27,22 @@ from arena.games.riskless_map import MAX_TERRITORY_CAP
 from arena.solved.board_numbers import Boards
 
 FILE_SIGNATURE = b"\x89ARENA\r\n"
-"""First bytes of a file. No text file begins with them, and a transfer that converts line ends would change them."""
+"""First bytes of a solved table's file. No text file begins so, and a transfer that converts line ends would change them."""
 TABLE_FORMAT = "arena-solved/1"
 RULES_VERSION = 1
 """Version of the rules of Riskless. Increase it when a change of the rules affects a value; old tables are then refused."""
 MAX_SOLVED_TERRITORIES = 40
 """Maximum number of territories of a solved map: with 40, the owners of the territories alone give 3^40 boards."""
 BOARDS_IN_BLOCK = 1 << 16
-"""Default number of boards in a block."""
+"""Default number of boards (positions) in each compressed block of a solved table."""
 MAX_HEADER_BYTES = 1 << 16
-"""Maximum size of the JSON header, in bytes. A longer header is taken as damage."""
+"""Maximum size of a solved table's JSON header, in bytes. A file with a longer header counts as damaged."""
 MAX_TABLE_BLOCKS = 1 << 24
-"""Maximum number of blocks. A greater number is taken as damage."""
+"""Maximum number of blocks of a solved table. A file with more counts as damaged."""
 LENGTH_FIELD_BYTES = 4
-"""Size of each length and each CRC-32 in the file, in bytes."""
+"""Size of each length and each CRC-32 in a solved table's file, in bytes."""
 SHA256_BYTES = 32
-"""Size of the SHA-256 checksum, in bytes."""
+"""Size of the SHA-256 checksum of a solved table's header, in bytes."""
 
 Count = Annotated[int, Meta(ge=0, le=1 << 62)]
 """Type of a count of boards or plies, or of the number that stands for a board (`solved.board_numbers`)."""

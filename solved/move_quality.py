@@ -27,9 +27,9 @@ class ClassifiedMove:
     """Comparison of a move with the best move in the same position. Values are for the player who makes the move."""
 
     before: SolvedValue
-    """Value of the position before the move, with best play."""
+    """Value of the position before the move, with best play, for the player who makes the move."""
     after: SolvedValue
-    """Value of the position after the move."""
+    """Value of the position after the move, with best play from there, for the player who makes the move."""
     best: Move
     """Best move: the move itself if no other is better; otherwise the quickest win, a draw, or the slowest loss."""
 

@@ -15,7 +15,7 @@ from arena.solved.solved_value import SolvedValue, decode_value
 from arena.solved.zstandard import zstd
 
 MAX_CACHED_BLOCKS = 64
-"""Maximum number of unpacked blocks in the cache: 4 MB if a code has one byte."""
+"""Maximum number of unpacked blocks of a solved table in memory: 4 MB if the code of a board has one byte."""
 
 
 class SolvedTable:

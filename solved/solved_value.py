@@ -11,9 +11,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 DRAWN_CODE = 0
-"""Code of a drawn board."""
+"""Code (encoded value in a solved table) of a drawn board."""
 FINISHED_CODE = 2
-"""Code of a finished board, which is lost for the player to move. It is the lowest code except DRAWN_CODE."""
+"""Code (encoded value in a solved table) of a finished board, which is lost for the player to move.
+
+It is the lowest code except DRAWN_CODE.
+"""
 
 
 class SolvedResult(StrEnum):
@@ -45,7 +48,7 @@ class SolvedValue(NamedTuple):
     plies: int | None = None
 
     def with_ply_limit(self, plies_left: int) -> SolvedValue:
-        """Return the exact value in a match that is drawn after `plies_left` more plies."""
+        """Return the value in a match that is a draw after `plies_left` more plies: a longer win or loss becomes a draw."""
         return self if self.plies is None or self.plies <= plies_left else DRAW
 
     @property

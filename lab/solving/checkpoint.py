@@ -32,7 +32,7 @@ class _Header(Struct, frozen=True):
     finished: bool
     """True if all boards are solved."""
     codes: int
-    """Number of boards' codes (encoded values) in the file."""
+    """Number of codes (encoded values of boards) in the file."""
 
 
 _decode = msgspec.json.Decoder(_Header).decode

@@ -27,9 +27,9 @@ from arena.games.core import Game
 from arena.lab.selfplay import draw_random_start, make_weighted_searcher, play_pair
 
 FIRST_STEP_SHARE = 0.15
-"""Size of the first step of a weight: the change of an estimate that it typically causes, as a share of the estimate."""
+"""Size of each weight's first step, measured by how much it typically changes an estimate, as a share of the estimate."""
 FIRST_ROUND_STEP_FACTOR = 0.9
-"""Move of a weight after the first round if one side wins all pairs, in multiples of the weight's step."""
+"""Distance by which a weight moves after the first round if one side wins all pairs, as a multiple of its step."""
 FULL_PACE_ROUND_SHARE = 0.1
 """Share of the rounds, at the beginning, in which the weights move at nearly full pace."""
 PAIRS_PER_ROUND = 2

@@ -57,19 +57,19 @@ MAX_NEWTON_ITERATIONS = 30
 FIRST_LOGISTIC_SLOPE = 0.001
 """Slope of the logistic curve for the first fit if all weights are 0, in log-odds per unit of the weighted sum."""
 RESULT_HALF_LIFE_PLIES = 80
-"""Number of plies over which the result's distance from 0.5 halves in the targets, going back from a match's end."""
+"""Number of plies before a match's end at which the result counts half: its distance from 0.5 is halved in the target."""
 SAMPLES_PER_MATCH = 24
-"""Maximum number of samples from one match."""
+"""Maximum number of samples (training positions) from one match."""
 TARGET_NODES_FACTOR = 10
 """Number of nodes searched for the target of a sample, as a multiple of the nodes searched per move."""
 SEARCH_TARGET_SHARE = 0.75
 """Weight of the search in the target of a position from a match; the result of the match has the remaining weight."""
 EXTRA_RANDOM_PLIES = (0, 0, 1, 2)
-"""Numbers of random plies played from a position of the match to get a sample; one is drawn for each sample."""
+"""Numbers of random plies from a position of the match to a sample (training position); one is drawn for each sample."""
 MAX_START_CHANCE_OFFSET = 0.3
 """Maximum distance of the chance of winning from one half at the start of a match."""
 MAX_START_ATTEMPTS = 12
-"""Number of random starts that are tried before an uneven one is used."""
+"""Number of random start positions that are tried for a match before an uneven one is used."""
 MAX_MATCH_PLIES = 250
 """Maximum number of plies of a match; by then one side is usually clearly ahead."""
 
