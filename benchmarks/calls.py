@@ -39,7 +39,7 @@ from benchmarks.kit.results import make_argument_parser, print_faults
 from benchmarks.kit.script import MAP, make_scripted_moves
 
 # Work at fixed intervals must not be counted as part of a request.
-loop_lag.MEASURE_INTERVAL_NS = 10**12
+loop_lag.LAG_MEASUREMENT_INTERVAL_NS = 10**12
 PACKAGE_FOLDER = str(Path(arena.__file__).parent)
 REPETITIONS, SERIES = 20, 3
 """Number of requests in a series, and number of series of each kind.

@@ -22,7 +22,7 @@ from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.session import ADMITTED, BINARY_OPCODE, PlayedMatchState, Session
 from arena.server.interpreter import tune_interpreter
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import MessageToCore
 
@@ -105,7 +105,7 @@ async def run_relay(port: int, answer_frame: bytes, turn_frame: bytes) -> None:
     port: port of this machine on which to listen
     """
     metrics = Metrics()
-    lag = LoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
+    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe_duration)
     async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(answer_frame, turn_frame).make_session
         await edge.start_listening(RELAY_HOST, port)

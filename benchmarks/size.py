@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from arena.server.store import tokens
 from arena.server.store.database import Engine, open_store
 from arena.server.store.schema import matches, records
-from arena.server.store.stats import StoreStats, load_stats
+from arena.server.store.stats import StoreStats, load_store_stats
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import MAX_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
@@ -176,7 +176,7 @@ async def measure_store_latencies(
     """
     await create_filled_store(database_url, match_count)
     async with open_store(database_url) as engine:
-        stats = await load_stats(engine)
+        stats = await load_store_stats(engine)
         sample_matches = await load_sample_matches(engine, match_count)
         await replace_sample_records(
             engine, [match for match, _, _ in sample_matches[:UNSHARED_RECORD_COUNT]]

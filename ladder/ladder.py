@@ -31,7 +31,7 @@ from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
 from arena.rating.standings import StandingsRow, compute_pair_scores, make_standings, replace_elo
-from arena.server.store.ladder_lock import compute_short_digest
+from arena.server.store.ladder_lock import compute_short_json_digest
 
 RECORDS_VARIABLE = "ARENA_RECORDS"
 """Environment variable that names the folder for records if `--record` is not given.
@@ -184,7 +184,7 @@ class Ladder:
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
-            "setups": [compute_short_digest(start.setup()) for start in self.starts],
+            "setups": [compute_short_json_digest(start.setup()) for start in self.starts],
             # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
                 {"rules": rules}
@@ -209,7 +209,7 @@ class Ladder:
         if isinstance(plan.openings, int):
             return plan.openings
         if isinstance(plan.openings, Path):
-            return compute_short_digest(plan.openings.read_text(encoding="utf-8"))
+            return compute_short_json_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
         # Also for a variant of Riskless, which does not play these openings: without their digest, ladders of variants
         # that are in a store already could not be resumed.
@@ -217,7 +217,7 @@ class Ladder:
             path.read_text(encoding="utf-8") if (path := find_shipped_openings_file(name)) else ""
             for name in maps
         ]
-        return compute_short_digest(texts) if any(texts) else 0
+        return compute_short_json_digest(texts) if any(texts) else 0
 
 
 def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
@@ -229,7 +229,7 @@ def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, st
         bot.name: folder / file for bot in bots if bot.engine and (file := _find_engine_file(bot.engine))
     }
     return {
-        name: compute_short_digest(file.read_bytes().decode("latin-1"))
+        name: compute_short_json_digest(file.read_bytes().decode("latin-1"))
         for name, file in files.items()
         if file.is_file()
     }

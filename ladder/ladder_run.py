@@ -40,7 +40,7 @@ from arena.server.edge.addresses import LOOPBACK_ADDRESS
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, store_bots
+from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, store_bots_of_event
 from arena.server.web.event_progress import EventProgress
 
 EXTERNAL_RECONNECT_GRACE_MS = 10_000
@@ -192,7 +192,7 @@ class _LadderRun:
                 else:
                     await self._play_on_this_machine(schedule)
         # Interrupted matches are removed from the store, so the host must not write to it any more.
-        await self._host.halt()
+        await self._host.handle_last_inputs_and_stop()
         await finish_ladder(self._host.engine, self._stored_ladder.event)
 
     async def _play_on_this_machine(self, schedule: Schedule) -> None:
@@ -221,7 +221,7 @@ class _LadderRun:
         earlier_bots = list(stored_ladder.plan.get("bots", ()))
         awaited = ", ".join(earlier_bots) if earlier_bots else f"{external.min_bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
-        host.set_event(stored_ladder.event, None)
+        host.set_played_event(stored_ladder.event, None)
         try:
             bots = await gather_bots(
                 host, self._ladder.plan.game, external, earlier_bots, self._observer.show_notice
@@ -230,15 +230,15 @@ class _LadderRun:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_external_bots(bots.names)
-        host.set_event(stored_ladder.event, bots.names)
+        host.set_played_event(stored_ladder.event, bots.names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:
-            await store_bots(host.engine, stored_ladder.event, bots.names)
+            await store_bots_of_event(host.engine, stored_ladder.event, bots.names)
         schedule = self._resume_schedule()
         async with bots.track_connections():
             await self._play_schedule(schedule, bots, replace(self._ladder.thread_allocation, is_local=False))
-        host.send_ranks(
+        host.send_final_ranks(
             stored_ladder.event,
             [EventPlace(row.bot, row.rank, row.points) for row in self._ladder.make_standings_rows()],
         )

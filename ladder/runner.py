@@ -48,7 +48,7 @@ GIVE_UP_VERBS = {EndReason.RESIGNATION: "resigned", EndReason.CRASH: "crashed"}
 class MatchHost(Protocol):
     """Interface for playing and storing single matches, implemented by `server.host.Host`."""
 
-    async def play(self, terms: Terms) -> Record:
+    async def play_match(self, terms: Terms) -> Record:
         """Play one match to its end, and return its record.
 
         Raise nothing: an absent player loses with the reason `no_show`, and a fault of the server makes the match void,
@@ -214,7 +214,7 @@ async def play_with_time_limit(terms: Terms, host: MatchHost) -> Record:
     max_seconds = compute_max_match_seconds(terms) + event_terms.MATCH_TIME_LIMIT_MARGIN_SECONDS
     void_record = make_void_record(terms, f"the match was not over after {max_seconds:.0f} s")
     with anyio.move_on_after(max_seconds):
-        return await host.play(terms)
+        return await host.play_match(terms)
     return void_record
 
 

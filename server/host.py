@@ -48,7 +48,7 @@ from arena.server.core.settings import CoreSettings, Pool
 from arena.server.edge.addresses import LOOPBACK_ADDRESS, make_loopback_url, make_websocket_url
 from arena.server.edge.directives import EMPTY_NOTICE, HostDirectives
 from arena.server.edge.edge import Edge, require_usable_address
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort
 from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, make_private_host_settings
@@ -62,8 +62,8 @@ from arena.server.shell.shell import Shell
 from arena.server.shell.webhooks import WebhookSender
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import (
-    CORE_TIMEOUTS,
-    DEFAULT_TIMEOUTS,
+    CORE_DATABASE_TIMEOUTS,
+    DEFAULT_DATABASE_TIMEOUTS,
     Engine,
     close_engine,
     convert_database_errors,
@@ -73,9 +73,9 @@ from arena.server.store.database import (
     run_periodically,
 )
 from arena.server.store.directives import load_directives_and_banned_names
-from arena.server.store.finished_matches import load_record
+from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.journal import Journal, open_journal
-from arena.server.store.lease import LEASE_SECONDS, LeaseLost
+from arena.server.store.lease import DEFAULT_LEASE_SECONDS, LeaseLost
 from arena.server.store.pruning import remove_old_data
 from arena.server.store.requests import SendRequest
 from arena.server.web.event_progress import FindProgress
@@ -85,15 +85,15 @@ log = logging.getLogger("arena.host")
 
 LOCAL_EDGE_NUMBER = 1
 """Number of the edge in the same process as the core."""
-POLL_SECONDS = 1.0
+DIRECTIVE_POLL_INTERVAL_SECONDS = 1.0
 """Interval between checks of the store for new directives (bans and notices) and requests, in seconds."""
-RATING_INTERVAL_SECONDS = 1.0
+RATING_UPDATE_INTERVAL_SECONDS = 1.0
 """Interval between updates of the ratings, in seconds. Matches that finish close together are counted in one update."""
-PACK_INTERVAL_SECONDS = 2.0
+PACKING_INTERVAL_SECONDS = 2.0
 """Interval between checks for finished matches to compress in the store, in seconds."""
-ADDRESS_INTERVAL_SECONDS = 10.0
+ADDRESS_STORING_INTERVAL_SECONDS = 10.0
 """Interval between two writes of the bots' hashed addresses to the store, in seconds."""
-PRUNE_INTERVAL_SECONDS = 3600.0
+PRUNING_INTERVAL_SECONDS = 3600.0
 """Interval between checks for old matches and expired personal data to remove, in seconds."""
 STANDBY_LEASE_SECONDS = 2.0
 """Duration of a core's lease if it has standbys, in seconds. It is short, so that a standby takes over quickly."""
@@ -166,7 +166,7 @@ class Host:
         self.lease_lost: LeaseLost | None = None
         """Error with which the server stops when another process has taken its lease; None until then."""
         self._clock = clock
-        self._lag = LoopLag(clock, metrics.loop_seconds.observe)
+        self._lag = EventLoopLag(clock, metrics.loop_seconds.observe_duration)
         self._authenticator = Authenticator(
             engine,
             settings.server.name,
@@ -178,7 +178,7 @@ class Host:
         for house_engine in house.engines:
             # This token reserves the name: no other client can use the name of a house engine.
             self.issue_token(house_engine.name)
-        find_record = partial(load_record, engine)
+        find_record = partial(load_record_line, engine)
         self.shell = shell = Shell(
             make_core_settings(settings, pool, house, clock),
             journal,
@@ -194,8 +194,8 @@ class Host:
         self._request_handler = HostRequestHandler(engine, settings.server.name, shell)
         self._jobs = [
             MissedResultSender(find_record, shell, clock).send_requested_results,
-            self._report_records,
-            *self._list_store_jobs(),
+            self._report_finished_records,
+            *self._list_periodic_store_jobs(),
         ]
         webhook_settings = settings.webhooks
         if webhook_settings.url:
@@ -215,25 +215,29 @@ class Host:
         if file is not None:
             metrics.disk_free.set_function(lambda: _measure_free_disk_share(file.parent))
 
-    def _list_store_jobs(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+    def _list_periodic_store_jobs(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
         """Return the jobs that read and write the store periodically."""
         ratings = RatingUpdater(self.engine, self.shell)
         addresses = AddressRecorder(self.engine, self.shell)
         pack = partial(pack_finished_matches, self.engine)
         jobs = (
-            (ratings.update_ratings, RATING_INTERVAL_SECONDS, "the ratings cannot be updated now"),
+            (ratings.update_ratings, RATING_UPDATE_INTERVAL_SECONDS, "the ratings cannot be updated now"),
             (
                 addresses.store_address_uses_of_players,
-                ADDRESS_INTERVAL_SECONDS,
+                ADDRESS_STORING_INTERVAL_SECONDS,
                 "addresses cannot be stored now",
             ),
-            (self._request_handler.submit_stored_requests, POLL_SECONDS, "commands cannot be read now"),
-            (pack, PACK_INTERVAL_SECONDS, "finished matches cannot be packed now"),
-            (self._remove_old_data, PRUNE_INTERVAL_SECONDS, "old data cannot be removed now"),
+            (
+                self._request_handler.submit_stored_requests,
+                DIRECTIVE_POLL_INTERVAL_SECONDS,
+                "commands cannot be read now",
+            ),
+            (pack, PACKING_INTERVAL_SECONDS, "finished matches cannot be packed now"),
+            (self._remove_old_data, PRUNING_INTERVAL_SECONDS, "old data cannot be removed now"),
         )
         return [partial(run_periodically, self.engine, self._clock, *job) for job in jobs]
 
-    async def start(self, stack: AsyncExitStack) -> None:
+    async def start_shell_and_jobs(self, stack: AsyncExitStack) -> None:
         """Start the shell and the background jobs, to run until `stack` closes. Return once the core is restored."""
         tasks = await stack.enter_async_context(open_background_tasks())
         serving_scope = anyio.CancelScope()
@@ -252,7 +256,7 @@ class Host:
         await tasks.start(serve)
         # From here on, cancelling the block must not cancel the shell before it has handled all arrived inputs.
         serving_scope.shield = True
-        stack.push_async_callback(self._halt_shielded)
+        stack.push_async_callback(self._halt_despite_cancellation)
         for job in self._jobs:
             tasks.start_soon(job)
 
@@ -294,7 +298,7 @@ class Host:
     async def _remove_old_data(self) -> None:
         await remove_old_data(self.engine, self.settings.store.retention)
 
-    async def _report_records(self) -> None:
+    async def _report_finished_records(self) -> None:
         """Call `on_record` with the record of each finished match, until cancelled. Return at once if `on_record` is None."""
         while self._on_record is not None:
             await self._on_record(await self._records.get())
@@ -304,7 +308,7 @@ class Host:
         return "the server is about to stop" if self.shell.is_draining else self.journal.describe_outage()
 
     def apply_changed_settings(self, pool: Pool | None) -> None:
-        """Apply changed values in `self.settings`. `settings.RELOADABLE_KEYS` lists the keys that may change.
+        """Apply changed values in `self.settings`. `settings.RELOADABLE_SETTING_KEYS` lists the keys that may change.
 
         The edge and the store's jobs need no notice of a change, because they read their settings at each use.
 
@@ -339,7 +343,7 @@ class Host:
         bot = self.shell.core.find_bot(name)
         return bot is not None and bot.client is not None
 
-    def set_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
+    def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
         """Set the event that is played on this server. `standing` messages tell the bots about it.
 
         entrants: names of the bots that play in the event; None before it begins
@@ -349,7 +353,7 @@ class Host:
             msgspec.structs.replace(self.shell.settings, event=event_name, entrants=entrant_names)
         )
 
-    def send_ranks(self, event_name: str, places: Sequence[EventPlace]) -> None:
+    def send_final_ranks(self, event_name: str, places: Sequence[EventPlace]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
         for place in places:
             bot = self.shell.core.find_bot(place.bot)
@@ -391,7 +395,7 @@ class Host:
         """
         self.shell.submit(BotCrashed(name, exit_text))
 
-    async def play(self, terms: Terms) -> Record:
+    async def play_match(self, terms: Terms) -> Record:
         """Play one match to its end, once both bots accept another match, and return its record.
 
         Once the server is about to stop, a match that has not begun waits until the caller is cancelled.
@@ -406,14 +410,14 @@ class Host:
         """Declare that the server will restart: on exit, clients are asked to reconnect, not told that the event is over."""
         self.will_restart = True
 
-    async def halt(self) -> None:
+    async def handle_last_inputs_and_stop(self) -> None:
         """Handle all inputs that have arrived, and ignore later ones, so that no match changes any more."""
         self.shell.stop_after_queued_inputs()
         await self._shell_ended.wait()
 
-    async def _halt_shielded(self) -> None:
+    async def _halt_despite_cancellation(self) -> None:
         with anyio.CancelScope(shield=True):
-            await self.halt()
+            await self.handle_last_inputs_and_stop()
 
     async def drain(self, seconds: float) -> int:
         """Begin no new matches, and wait up to `seconds` until no match is in progress.
@@ -476,9 +480,9 @@ async def open_host(
                     engine,
                     settings.server.name,
                     wait=is_standby,
-                    lease_seconds=STANDBY_LEASE_SECONDS if is_standby else LEASE_SECONDS,
+                    lease_seconds=STANDBY_LEASE_SECONDS if is_standby else DEFAULT_LEASE_SECONDS,
                     clock=clock,
-                    observe_seconds=metrics.journal_seconds.observe,
+                    observe_seconds=metrics.journal_seconds.observe_duration,
                 )
             )
         host = Host(
@@ -492,7 +496,7 @@ async def open_host(
             on_record=on_record,
             clock=clock,
         )
-        await host.start(stack)
+        await host.start_shell_and_jobs(stack)
         await host.listen(stack, tls, find_progress)
         try:
             yield host
@@ -519,7 +523,7 @@ async def make_edge(
     describe_outage: Callable[[], str],
     send_request: SendRequest,
     find_progress: FindProgress = lambda _event: None,
-    lag: LoopLag,
+    lag: EventLoopLag,
     is_storing: Callable[[], bool] = lambda: False,
     clock: TimeSource,
 ) -> Edge:
@@ -573,15 +577,20 @@ async def make_edge(
         clock=clock,
     )
     stack.callback(pages.process.close)
-    update = partial(_update_directives, edge, pages, store)
+    update = partial(_load_and_apply_directives, edge, pages, store)
     edge.start_soon(
-        run_periodically, store, clock, update, POLL_SECONDS, "bans and notices cannot be read now"
+        run_periodically,
+        store,
+        clock,
+        update,
+        DIRECTIVE_POLL_INTERVAL_SECONDS,
+        "bans and notices cannot be read now",
     )
     edge.start_soon(pages.renames.run)
     return edge
 
 
-async def _update_directives(edge: Edge, pages: Pages, store: Engine) -> None:
+async def _load_and_apply_directives(edge: Edge, pages: Pages, store: Engine) -> None:
     """Give an edge and its pages the bans and the notice in the store. On a database error, the last known ones stay."""
     current, names = await load_directives_and_banned_names(store)
     notice = next(
@@ -642,7 +651,9 @@ async def open_store(stack: AsyncExitStack, settings: ArenaSettings) -> Engine:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-", ignore_cleanup_errors=True))
         engine = make_engine(f"sqlite:///{Path(folder) / 'arena.db'}", durable=False)
     else:
-        timeouts = CORE_TIMEOUTS if server_settings.role is ProcessRole.CORE else DEFAULT_TIMEOUTS
+        timeouts = (
+            CORE_DATABASE_TIMEOUTS if server_settings.role is ProcessRole.CORE else DEFAULT_DATABASE_TIMEOUTS
+        )
         engine = make_engine(store.url, timeouts=timeouts)
     stack.push_async_callback(close_engine, engine)
     await prepare_store(engine)

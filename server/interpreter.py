@@ -8,23 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from arena.clock import MONOTONIC_CLOCK
-from arena.server.metrics import COLLECTOR_PAUSES
+from arena.server.metrics import GARBAGE_COLLECTOR_PAUSES
 
-GENERATION_0_THRESHOLD = 250
+GC_GENERATION_0_THRESHOLD = 250
 """Threshold of generation 0 of the garbage collector: number of new objects at which a run examines them.
 
 A run takes about 1 µs per object and stalls all clients meanwhile: 1 to 6 ms with a threshold of 2,000, and 25 ms or
 more with 50,000. Clients that reconnect all the time cause several runs per second.
 """
-GENERATION_1_THRESHOLD = 2
+GC_GENERATION_1_THRESHOLD = 2
 """Threshold of generation 1 of the garbage collector: number of runs over generation 0 before a run also examines generation 1.
 
 While clients connect all the time, a run over generation 0 takes 0.2 ms, and a run over both generations 0.6 ms. With
 the thresholds 500 and 5, they would take 0.5 and 1.5 ms.
 """
-GENERATION_2_THRESHOLD = 1600
+GC_GENERATION_2_THRESHOLD = 1600
 """Threshold of generation 2 of the garbage collector: number of runs over generation 1 before a run examines all objects."""
-SWITCH_SECONDS = 0.0005
+THREAD_SWITCH_INTERVAL_SECONDS = 0.0005
 """Time after which the event loop must yield to the journal's writer thread, and vice versa, in seconds.
 
 The writer may wait that long several times per commit, and all moves of the commit wait with it. Python's default is
@@ -43,14 +43,14 @@ def tune_interpreter() -> Iterator[None]:
     old_thresholds, old_interval = gc.get_threshold(), sys.getswitchinterval()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(GENERATION_0_THRESHOLD, GENERATION_1_THRESHOLD, GENERATION_2_THRESHOLD)
-    gc.callbacks.append(_measure_collection)
-    sys.setswitchinterval(SWITCH_SECONDS)
+    gc.set_threshold(GC_GENERATION_0_THRESHOLD, GC_GENERATION_1_THRESHOLD, GC_GENERATION_2_THRESHOLD)
+    gc.callbacks.append(_measure_garbage_collection)
+    sys.setswitchinterval(THREAD_SWITCH_INTERVAL_SECONDS)
     try:
         yield
     finally:
         sys.setswitchinterval(old_interval)
-        gc.callbacks.remove(_measure_collection)
+        gc.callbacks.remove(_measure_garbage_collection)
         gc.set_threshold(*old_thresholds)
         gc.unfreeze()
 
@@ -58,9 +58,9 @@ def tune_interpreter() -> Iterator[None]:
 _collection_start = 0.0
 
 
-def _measure_collection(phase: str, _info: dict[str, int]) -> None:
+def _measure_garbage_collection(collection_phase: str, _info: dict[str, int]) -> None:
     global _collection_start  # noqa: PLW0603  there is one collector
-    if phase == "start":
+    if collection_phase == "start":
         _collection_start = MONOTONIC_CLOCK.now()
     else:
-        COLLECTOR_PAUSES.observe(MONOTONIC_CLOCK.now() - _collection_start)
+        GARBAGE_COLLECTOR_PAUSES.observe_duration(MONOTONIC_CLOCK.now() - _collection_start)

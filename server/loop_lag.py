@@ -11,15 +11,15 @@ from collections.abc import Callable
 
 from arena.clock import TimeSource
 
-MEASURE_INTERVAL_NS = 20_000_000
+LAG_MEASUREMENT_INTERVAL_NS = 20_000_000
 """Time between two measurements of an event loop's lag, in ns."""
-STALL_NS = 50_000_000
+MIN_STALL_LAG_NS = 50_000_000
 """Lag of the event loop above which the process counts as stalled, in ns."""
-NEVER = 1 << 62
+NEVER_TIME_NS = 1 << 62
 """Time of a measurement or timer that is not scheduled, in ns: later than any time of a clock."""
 
 
-class LoopLag:
+class EventLoopLag:
     """Meter of the lag of one event loop: the delay between the time when a callback is due and its call.
 
     The lag is measured only while a part of the server needs it, so that an idle server has no timer.
@@ -30,44 +30,44 @@ class LoopLag:
         self._clock = clock
         self._observe = observe
         self._needs: list[Callable[[], bool]] = []
-        """Functions given to `measure_while`. Each returns True while one part of the server needs the lag."""
-        self.due_ns = NEVER
-        """Time at which the next measurement is due, in ns; NEVER if none is scheduled."""
+        """Functions given to `set_measurement_condition`. Each returns True while one part of the server needs the lag."""
+        self.due_ns = NEVER_TIME_NS
+        """Time at which the next measurement is due, in ns; NEVER_TIME_NS if none is scheduled."""
         self._timer: asyncio.TimerHandle | None = None
         self._longest_lag_ns = 0
         self.stalled_ns = 0
         """Total time of all stalls up to the last measurement, in ns.
 
-        A stall in progress is not included. During such a stall, `due_ns` is more than STALL_NS in the past.
+        A stall in progress is not included. During such a stall, `due_ns` is more than MIN_STALL_LAG_NS in the past.
         """
 
-    def measure_while(self, is_needed: Callable[[], bool]) -> None:
+    def set_measurement_condition(self, is_needed: Callable[[], bool]) -> None:
         """After each call of `start`, measure as long as a function given to this method returns True.
 
         The caller must call `start` whenever its function `is_needed` becomes True.
         """
         self._needs.append(is_needed)
 
-    def start(self) -> None:
+    def start_measuring(self) -> None:
         """Start measuring, unless the lag is already measured."""
         if self._timer is None:
-            self.due_ns = self._clock.now_ns() + MEASURE_INTERVAL_NS
-            self._timer = self._clock.call_later(MEASURE_INTERVAL_NS / 1e9, self._measure)
+            self.due_ns = self._clock.now_ns() + LAG_MEASUREMENT_INTERVAL_NS
+            self._timer = self._clock.call_later(LAG_MEASUREMENT_INTERVAL_NS / 1e9, self._measure_lag)
 
-    def stop(self) -> None:
+    def stop_measuring(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self.due_ns, self._timer = NEVER, None
+        self.due_ns, self._timer = NEVER_TIME_NS, None
 
-    def _measure(self) -> None:
+    def _measure_lag(self) -> None:
         lag_ns = max(0, self._clock.now_ns() - self.due_ns)
         self._observe(lag_ns / 1e9)
         self._longest_lag_ns = max(self._longest_lag_ns, lag_ns)
-        if lag_ns > STALL_NS:
+        if lag_ns > MIN_STALL_LAG_NS:
             self.stalled_ns += lag_ns
-        self.due_ns, self._timer = NEVER, None
+        self.due_ns, self._timer = NEVER_TIME_NS, None
         if any(is_needed() for is_needed in self._needs):
-            self.start()
+            self.start_measuring()
 
     def pop_longest_lag_ns(self) -> int:
         """Return the longest lag since the last call, in ns. A measurement that is overdue counts with its delay so far."""

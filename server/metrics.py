@@ -12,9 +12,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-BUCKET_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+HISTOGRAM_BUCKET_BOUNDS_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Upper bounds of the buckets of every histogram, in seconds; a last bucket has no bound."""
-BUCKET_LABELS = (*map(str, BUCKET_SECONDS), "+Inf")
+HISTOGRAM_BUCKET_LABELS = (*map(str, HISTOGRAM_BUCKET_BOUNDS_SECONDS), "+Inf")
 """Labels of the buckets of every histogram, as Prometheus expects them: the upper bounds as text."""
 
 
@@ -28,20 +28,20 @@ class DurationHistogram(Collector):
         """Create an empty histogram. `name` and `help_text` describe it to Prometheus."""
         self._name = name
         self._help_text = help_text
-        self._counts = [0] * len(BUCKET_LABELS)
+        self._counts = [0] * len(HISTOGRAM_BUCKET_LABELS)
         self._seconds = 0.0
 
-    def observe(self, seconds: float) -> None:
+    def observe_duration(self, seconds: float) -> None:
         """Count one duration."""
-        self._counts[bisect_left(BUCKET_SECONDS, seconds)] += 1
+        self._counts[bisect_left(HISTOGRAM_BUCKET_BOUNDS_SECONDS, seconds)] += 1
         self._seconds += seconds
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
-        buckets = list(zip(BUCKET_LABELS, accumulate(self._counts), strict=True))
+        buckets = list(zip(HISTOGRAM_BUCKET_LABELS, accumulate(self._counts), strict=True))
         yield HistogramMetricFamily(self._name, self._help_text, buckets=buckets, sum_value=self._seconds)
 
 
-COLLECTOR_PAUSES = DurationHistogram(
+GARBAGE_COLLECTOR_PAUSES = DurationHistogram(
     "arena_collector_seconds", "Pauses for Python's garbage collector, in seconds"
 )
 """Histogram of the pauses for Python's garbage collector. All servers of a process share it, as they share the collector."""
@@ -98,10 +98,10 @@ class Metrics:
         messages = _MessageCounter()
         self.messages = messages.counts_by_type
         """Number of messages from clients, by class of message."""
-        histograms = (self.journal_seconds, self.loop_seconds, self.move_seconds, COLLECTOR_PAUSES)
+        histograms = (self.journal_seconds, self.loop_seconds, self.move_seconds, GARBAGE_COLLECTOR_PAUSES)
         for metric in (*histograms, messages):
             self.registry.register(metric)
 
-    def render(self) -> bytes:
+    def render_prometheus_text(self) -> bytes:
         """Return all metrics in the text form that Prometheus scrapes."""
         return generate_latest(self.registry)

@@ -27,23 +27,23 @@ from arena.server.cluster.core_link import CoreLink, CoreSuperseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool
 from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_host, open_store
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
 from arena.server.shell.house_processes import HousePlan
-from arena.server.store.database import EDGE_TIMEOUTS, close_engine, make_engine
+from arena.server.store.database import EDGE_DATABASE_TIMEOUTS, close_engine, make_engine
 from arena.server.store.requests import send_request
 
 log = logging.getLogger("arena.roles")
 
 MAX_EDGE_NUMBER = 1 << 22
 """Upper bound (exclusive) of the number that identifies an edge. Each edge process draws its number at random."""
-MAX_CORE_SILENCE_NS = 5_000_000_000
+MAX_CORE_SILENCE_BEFORE_CUT_OFF_NS = 5_000_000_000
 """Time without a message from a core, in ns, after which an edge disconnects its clients.
 
 The clients can then connect through other edges, which may still reach a core.
 """
-POLL_SECONDS = 0.25
+CORE_CONTACT_CHECK_INTERVAL_SECONDS = 0.25
 """Time between two checks of an edge whether it still hears from the core, in seconds."""
 
 
@@ -66,7 +66,7 @@ def add_edge_count_metric(metrics: Metrics, link: CoreLink) -> None:
     gauge.set_function(lambda: len(link.edges))
 
 
-async def check_connections(settings: ArenaSettings) -> None:
+async def check_bus_and_store_connections(settings: ArenaSettings) -> None:
     """Check that NATS and the store can be reached, and bring the store's tables up to date.
 
     Raises BusError if NATS cannot be used, and StoreError if the store cannot.
@@ -95,7 +95,7 @@ async def open_edge(
         number = LOCAL_EDGE_NUMBER + 1 + secrets.randbelow(MAX_EDGE_NUMBER - LOCAL_EDGE_NUMBER - 1)
         call_soon = asyncio.get_running_loop().call_soon
         link = EdgeLink(bus, settings.server.name, number, clock=clock, call_soon=call_soon)
-        engine = make_engine(settings.store.url, timeouts=EDGE_TIMEOUTS)
+        engine = make_engine(settings.store.url, timeouts=EDGE_DATABASE_TIMEOUTS)
         stack.push_async_callback(close_engine, engine)
         metrics = Metrics()
         add_core_reachable_metric(metrics, link)
@@ -109,7 +109,7 @@ async def open_edge(
             send_request=partial(send_request, engine),
             house=house,
             uses_tls=tls is not None,
-            lag=LoopLag(clock, metrics.loop_seconds.observe),
+            lag=EventLoopLag(clock, metrics.loop_seconds.observe_duration),
             describe_outage=lambda: "" if link.is_synced else "the server has no contact with its core",
             clock=clock,
         )
@@ -117,8 +117,10 @@ async def open_edge(
 
         async def watch_core() -> None:
             while True:
-                edge.set_cut_off_from_core(is_cut_off=link.compute_core_silence_ns() > MAX_CORE_SILENCE_NS)
-                await clock.sleep(POLL_SECONDS)
+                edge.set_cut_off_from_core(
+                    is_cut_off=link.compute_core_silence_ns() > MAX_CORE_SILENCE_BEFORE_CUT_OFF_NS
+                )
+                await clock.sleep(CORE_CONTACT_CHECK_INTERVAL_SECONDS)
 
         tasks.start_soon(link.run)
         tasks.start_soon(watch_core)

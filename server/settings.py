@@ -230,14 +230,14 @@ class ArenaSettings(Struct, kw_only=True, forbid_unknown_fields=True):
     log: LogSettings = field(default_factory=LogSettings)
     limits: HostLimits = field(default_factory=HostLimits)
 
-    def get(self, key: str) -> object:
+    def get_setting(self, setting_key: str) -> object:
         """Return the value of the setting with this key, such as `server.port`."""
-        section, _, name = key.partition(".")
+        section, _, name = setting_key.partition(".")
         return getattr(getattr(self, section), name)
 
-    def set(self, key: str, value: object) -> None:
+    def change_setting(self, setting_key: str, value: object) -> None:
         """Set the value of the setting with this key, such as `server.port`."""
-        section, _, name = key.partition(".")
+        section, _, name = setting_key.partition(".")
         setattr(getattr(self, section), name, value)
 
 
@@ -248,7 +248,7 @@ SETTING_TYPES: Mapping[str, Any] = {
 }
 """Annotated type of each setting, with its range and description, by the setting's key, such as `server.port`."""
 
-RELOADABLE_KEYS = frozenset(
+RELOADABLE_SETTING_KEYS = frozenset(
     {
         "server.drain_seconds",
         "matches.adjudicate",

@@ -186,7 +186,7 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
             is_last = False
             while not is_last:
                 is_last = is_finished
-                record = await host.play(_make_terms())
+                record = await host.play_match(_make_terms())
                 result.honest_end_reasons[record.result.reason] += 1
                 for player in players:
                     player.clear_received()

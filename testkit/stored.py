@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record, from_line
 from arena.server.store import database
-from arena.server.store.archive import ImportResult, add_matches, parse_lines
-from arena.server.store.finished_matches import IS_FINISHED
+from arena.server.store.archive import ImportResult, add_matches, parse_archive_lines
+from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
@@ -18,7 +18,7 @@ from arena.server.store.schema import matches, records
 async def load_records(engine: AsyncEngine, event_name: str) -> list[Record]:
     """Return the records of all finished matches of an event, in order of their start."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    query = query.where(matches.c.event == event_name, IS_FINISHED)
+    query = query.where(matches.c.event == event_name, IS_FINISHED_MATCH)
     query = query.order_by(matches.c.started, matches.c.match)
     return [from_line(unpack_record(packed)) for packed in (await database.fetch(engine, query)).scalars()]
 
@@ -31,5 +31,7 @@ async def import_lines(
     counts_rated_matches: True to rate the rated matches, as with the option `--trust`
     """
     result = ImportResult()
-    await add_matches(engine, parse_lines(lines, result), result, counts_rated_matches=counts_rated_matches)
+    await add_matches(
+        engine, parse_archive_lines(lines, result), result, counts_rated_matches=counts_rated_matches
+    )
     return result

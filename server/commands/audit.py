@@ -10,8 +10,8 @@ import typer
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
 from arena.rating.audit import Audit, AuditFinding
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
-from arena.server.store.address_uses import find_shared_days
-from arena.server.store.archive import ArchivedMatch, export_lines
+from arena.server.store.address_uses import find_days_with_shared_address
+from arena.server.store.archive import ArchivedMatch, export_archive_lines
 from arena.server.store.database import Engine
 from arena.server.store.tokens import list_tokens
 
@@ -45,26 +45,26 @@ def audit(
     Example: arena audit --event weekly-2026-11-27
     """
 
-    async def find_suspicious_matches(engine: Engine) -> list[AuditFinding]:
+    async def find_suspicious_matches_of_event(engine: Engine) -> list[AuditFinding]:
         match_audit, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
-        async for line in export_lines(engine, event):
+        async for line in export_archive_lines(engine, event):
             match = decode(line)
             match_audit.add_match(match, is_rated=match.rated)
-        for pair, days in (await find_shared_days(engine)).items():
+        for pair, days in (await find_days_with_shared_address(engine)).items():
             match_audit.add_shared_address(*pair, days)
         owners = {token.name: token.owner for token in await list_tokens(engine)}
         return match_audit.list_findings(lambda a, b: a in owners and owners[a] == owners.get(b))
 
-    findings = run_on_store(db, find_suspicious_matches)
+    findings = run_on_store(db, find_suspicious_matches_of_event)
     if json is not None:
         write_json(findings, json)
     elif findings:
-        print_table(COLUMNS, map(_make_table_cells, findings))
+        print_table(COLUMNS, map(_make_finding_table_cells, findings))
     else:
         err.print("nothing suspicious was found")
 
 
-def _make_table_cells(finding: AuditFinding) -> list[str]:
+def _make_finding_table_cells(finding: AuditFinding) -> list[str]:
     chance = "" if finding.chance is None else f"{finding.chance:.1g}"
     return [
         finding.check,

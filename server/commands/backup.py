@@ -24,17 +24,27 @@ from arena.console import (
     err,
     register_games,
 )
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_file, run_on_store
-from arena.server.store.archive import ImportResult, add_matches, export_lines, parse_lines, read_lines
+from arena.server.commands.store_options import (
+    DEFAULT_DATABASE_URL,
+    require_existing_sqlite_file,
+    run_on_store,
+)
+from arena.server.store.archive import (
+    ImportResult,
+    add_matches,
+    export_archive_lines,
+    parse_archive_lines,
+    read_archive_lines,
+)
 from arena.server.store.backup import StoreCounts, backup, restore
 from arena.server.store.database import Engine
 from arena.server.store.errors import StoreError
 from arena.server.store.owners import load_names_of_owner
 from arena.server.store.personal_data import is_name_stored, load_stored_data
 
-GZIP_MAGIC = b"\x1f\x8b"
-SQLITE_MAGIC = b"SQLite format 3\0"
-MAX_BAD_LINES = 20
+GZIP_MAGIC_BYTES = b"\x1f\x8b"
+SQLITE_MAGIC_BYTES = b"SQLite format 3\0"
+MAX_SHOWN_BAD_LINES = 20
 """Maximum number of bad lines that `arena import` lists."""
 
 
@@ -59,7 +69,7 @@ def backup_command(
     if str(file) == "-":
         raise UsageError("FILE: name a file, because a backup is a database")
     url = db or DEFAULT_DATABASE_URL
-    require_file(url)
+    require_existing_sqlite_file(url)
     try:
         counts = anyio.run(backup, url, file)
     except StoreError as error:
@@ -132,7 +142,7 @@ def export_command(
         if owner is not None:
             owner_data = {"owner": owner, "names": bots} | await load_stored_data(engine, bots)
             _write_line(msgspec.json.encode(owner_data).decode(), stream)
-        async with aclosing(export_lines(engine, event, bots)) as lines:
+        async with aclosing(export_archive_lines(engine, event, bots)) as lines:
             async for line in lines:
                 _write_line(line, stream)
                 count += 1
@@ -202,9 +212,9 @@ def import_command(
     register_games(game)
     result = ImportResult()
     try:
-        with _open_records(file) as lines:
+        with _open_record_file(file) as lines:
             _require_readable(lines, file)
-            matches = parse_lines(read_lines(lines), result)
+            matches = parse_archive_lines(read_archive_lines(lines), result)
             if (first := next(matches, None)) is not None:  # before a missing store is created
                 run_on_store(
                     db,
@@ -216,33 +226,33 @@ def import_command(
     except OSError as error:
         raise CommandError(f"cannot read {file}: {error.strerror or error}") from None
     rejected = sorted(result.rejected.items())
-    for number, why in rejected[:MAX_BAD_LINES]:
+    for number, why in rejected[:MAX_SHOWN_BAD_LINES]:
         err.print(f"{file}, line {number}: {why}")
-    if len(rejected) > MAX_BAD_LINES:
-        err.print(f"… and {len(rejected) - MAX_BAD_LINES:,} more bad lines")
+    if len(rejected) > MAX_SHOWN_BAD_LINES:
+        err.print(f"… and {len(rejected) - MAX_SHOWN_BAD_LINES:,} more bad lines")
     summary = f"{result.added} matches are new, {result.unchanged} were there already, {len(result.rejected)} lines are bad"
     if result.rejected:
         raise CommandError(summary)
     err.print(summary)
 
 
-def _open_records(file: Path) -> BufferedIOBase:
+def _open_record_file(file: Path) -> BufferedIOBase:
     """Open a file of records, which may be compressed with gzip. Raises UsageError if it is an SQLite database."""
     with file.open("rb") as file_object:
-        first_bytes = file_object.read(len(SQLITE_MAGIC))
-    if first_bytes == SQLITE_MAGIC:
+        first_bytes = file_object.read(len(SQLITE_MAGIC_BYTES))
+    if first_bytes == SQLITE_MAGIC_BYTES:
         raise UsageError(
             f"{file} is a database, not a file of records: write records with `arena export --db sqlite:///{file}`, "
             "or restore a backup with `arena restore`"
         )
-    return gzip.open(file) if first_bytes.startswith(GZIP_MAGIC) else file.open("rb")
+    return gzip.open(file) if first_bytes.startswith(GZIP_MAGIC_BYTES) else file.open("rb")
 
 
 def _require_readable(file_object: BufferedIOBase, file: Path) -> None:
     """Read a file of records to its end as a check, and seek back to its start. Raises CommandError if it is damaged."""
     line_count = 0
     try:
-        for _ in read_lines(file_object):
+        for _ in read_archive_lines(file_object):
             line_count += 1
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error

@@ -10,18 +10,18 @@ import typer
 from arena.console import CommandError, DatabaseOption, UsageError, err, print_table
 from arena.games.name_hints import did_you_mean
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
-    KICK_SECONDS,
-    MAX_TEXT_LENGTH,
+    KICK_REFUSAL_SECONDS,
+    MAX_DIRECTIVE_TEXT_LENGTH,
     DirectiveKind,
     issue_directive,
     lift_directive,
     load_directives,
-    parse_subject,
+    parse_ban_subject,
 )
-from arena.server.store.requests import is_connected
+from arena.server.store.requests import is_client_connected
 from arena.server.store.tokens import load_known_names
 
 INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
@@ -52,17 +52,17 @@ def kick(
 
     Example: arena kick my-bot --reason "it stands still"
     """
-    require_name(name)
+    require_usable_name(name)
     text = check_directive_text(reason)
 
     async def issue_kick(engine: Engine) -> bool | None:
-        connected = await is_connected(engine, name)
+        connected = await is_client_connected(engine, name)
         if connected is False:
             known_names = await load_known_names(engine)
             if name in known_names:
                 raise CommandError(f"{name} is not connected")
             raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known_names)}")
-        await issue_directive(engine, "name", name, text, KICK_SECONDS)
+        await issue_directive(engine, "name", name, text, KICK_REFUSAL_SECONDS)
         return connected
 
     if run_on_store(db, issue_kick):
@@ -99,8 +99,8 @@ def ban(
         ]
         print_table(dict.fromkeys(("banned", "until", "reason"), "left"), rows)
         return
-    require_name(subject)
-    kind, subject = parse_subject(subject)
+    require_usable_name(subject)
+    kind, subject = parse_ban_subject(subject)
     if lift:
         lift_existing_directive(db, kind, subject)
         return
@@ -154,16 +154,16 @@ def lift_existing_directive(db: str | None, kind: DirectiveKind, subject: str) -
     err.print(f"the ban of {subject} is lifted" if subject else "the notice is withdrawn")
 
 
-def parse_duration_option(text: str) -> float:
+def parse_duration_option(duration_text: str) -> float:
     """Return the number of seconds in the value of --for; infinity for `ever`. Raises UsageError for any other text."""
     try:
-        return parse_duration(text)
+        return parse_duration(duration_text)
     except ValueError as error:
         raise UsageError(f"--for: {error}") from None
 
 
-def check_directive_text(text: str) -> str:
-    """Return `text`, the reason of a ban or the text of a notice. Raises UsageError if it is too long or unprintable."""
-    if len(text) > MAX_TEXT_LENGTH or not text.isprintable():
-        raise UsageError(f"the text must be at most {MAX_TEXT_LENGTH} printable characters")
-    return text
+def check_directive_text(directive_text: str) -> str:
+    """Return `directive_text`, the reason of a ban or the text of a notice. Raises UsageError if it is too long or unprintable."""
+    if len(directive_text) > MAX_DIRECTIVE_TEXT_LENGTH or not directive_text.isprintable():
+        raise UsageError(f"the text must be at most {MAX_DIRECTIVE_TEXT_LENGTH} printable characters")
+    return directive_text

@@ -31,7 +31,7 @@ from arena.rating.formats import ARENA_FORMAT, FORMATS
 from arena.server.commands.directives import parse_duration_option
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import BadSetting
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.core.calendar import (
     DAYS_BY_RECURRENCE_INTERVAL,
     BadStartTime,
@@ -47,14 +47,14 @@ from arena.server.core.inputs import AnnounceEvent, ControlEvent
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
-from arena.server.store.events import find_event, find_name_conflict, list_events
+from arena.server.store.events import find_event_state, find_name_conflict, list_events
 from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.requests import RequestAnswer, make_entry_request, send_request
 from arena.server.store.tokens import is_valid_name, load_known_names
 
-MAX_OPENINGS = 64
+MAX_OPENINGS_PER_EVENT = 64
 """Maximum number of openings for each game, map and time control of an event."""
-MAX_SECONDS_AHEAD = 10 * 366 * 24 * 3600
+MAX_SECONDS_UNTIL_EVENT_START = 10 * 366 * 24 * 3600
 """Maximum time from the announcement of an event to its start, in seconds: about ten years."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the event.")]
@@ -159,7 +159,7 @@ def new(
     if invite and not invited:
         raise UsageError("--invite: name at least one bot, or leave it out to invite all")
     for bot in invited:
-        require_name(bot)
+        require_usable_name(bot)
     now = int(time.time())
     option_name = "--zone"
     try:
@@ -172,7 +172,7 @@ def new(
         raise UsageError(f"{option_name}: {error}") from None
     if start_time <= now:
         raise UsageError(f"--at: {start} is in the past; give a later time")
-    if start_time > now + MAX_SECONDS_AHEAD:
+    if start_time > now + MAX_SECONDS_UNTIL_EVENT_START:
         raise UsageError(f"--at: {start} is more than ten years ahead; give an earlier time")
     starts = _parse_starts(game, map, tc)
     if is_option_given(context, "map"):
@@ -192,7 +192,7 @@ def new(
         rated=rated,
         hold_pool=hold_pool,
         invited=invited,
-        ratings=_parse_ratings(rating),
+        ratings=_parse_rating_range(rating),
         recurrence=recurrence,
     )
     if recurrence is not None and plan_next_event(plan, now) is None:
@@ -203,7 +203,9 @@ def new(
             raise CommandError(f"{conflict} exists: choose another name")
         return await send_request(engine, server, AnnounceEvent(plan))
 
-    _print_answer(run_on_store(db, announce_event, create=True), f"it {_format_announced_times(plan)}")
+    _print_request_answer(
+        run_on_store(db, announce_event, create=True), f"it {_format_announced_times(plan)}"
+    )
 
 
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -231,7 +233,7 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
     """
 
     async def load_event_and_table(engine: Engine) -> tuple[EventState, EventTable | None]:
-        state = await find_event(engine, name)
+        state = await find_event_state(engine, name)
         if state is None:
             raise CommandError(f"no event is called {name!r:.80}: `arena event list` shows all")
         return state, await load_event_table(engine, state.plan.event)
@@ -245,7 +247,7 @@ def show(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL, json: Js
     plan = state.plan
     finished_count = table.counted if table is not None else 0
     err.print(
-        f"{plan.event}: {_format_phase(state)}, {plan.format}, {_format_start(state)}, {finished_count} matches played"
+        f"{plan.event}: {_format_event_phase(state)}, {plan.format}, {_format_event_start(state)}, {finished_count} matches played"
     )
     if not rows:
         print_table({"entries": "left"}, [[bot] for bot in state.bots])
@@ -310,7 +312,7 @@ def enter(
 
     Example: arena event enter weekly house-greedy
     """
-    _print_answer(run_on_store(db, lambda engine: _request_entry(engine, server, name, bot)), "")
+    _print_request_answer(run_on_store(db, lambda engine: _request_entry(engine, server, name, bot)), "")
 
 
 def withdraw(
@@ -335,10 +337,10 @@ async def _request_entry(
 
 
 def _send_request(db: str | None, server_name: str, request: ControlEvent) -> None:
-    _print_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)), "")
+    _print_request_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)), "")
 
 
-def _print_answer(answer: RequestAnswer | None, confirmation: str) -> None:
+def _print_request_answer(answer: RequestAnswer | None, confirmation: str) -> None:
     """Print a server's answer to a request. Raises CommandError if the server refused the request.
 
     answer        answer; None if no server has answered yet
@@ -369,11 +371,11 @@ def _make_event_json(state: EventState) -> dict[str, object]:
     }
 
 
-def _format_phase(state: EventState) -> str:
+def _format_event_phase(state: EventState) -> str:
     return f"{state.phase} ({state.cancel_reason})" if state.cancel_reason else state.phase
 
 
-def _format_start(state: EventState) -> str:
+def _format_event_start(state: EventState) -> str:
     if state.phase == "open":
         return _format_announced_times(state.plan)
     verb = "planned for" if state.phase == "cancelled" else "began at"
@@ -398,22 +400,26 @@ def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
             error.key.rpartition(".")[2], ""
         )
         raise UsageError(f"{option_name}: {error.why}") from None
-    return tuple(PoolGame(start.game, start.time_control, start.openings[:MAX_OPENINGS]) for start in games)
+    return tuple(
+        PoolGame(start.game, start.time_control, start.openings[:MAX_OPENINGS_PER_EVENT]) for start in games
+    )
 
 
-def _parse_minutes(text: str) -> int:
-    seconds = parse_duration_option(text)
+def _parse_minutes(minutes_text: str) -> int:
+    seconds = parse_duration_option(minutes_text)
     if not 60 <= seconds <= 24 * 3600:
         raise UsageError("--for: must be between 1 minute and 1 day")
     return round(seconds / 60)
 
 
-def _parse_ratings(text: str) -> tuple[int, int]:
-    lowest, _, highest = text.partition("-")
-    if not all(part.isdecimal() or not part for part in (lowest, highest)) or (text and "-" not in text):
-        raise UsageError(f"--rating: write 1200-1800, 1500- or -1800, not {text!r:.40}")
+def _parse_rating_range(rating_range: str) -> tuple[int, int]:
+    lowest, _, highest = rating_range.partition("-")
+    if not all(part.isdecimal() or not part for part in (lowest, highest)) or (
+        rating_range and "-" not in rating_range
+    ):
+        raise UsageError(f"--rating: write 1200-1800, 1500- or -1800, not {rating_range!r:.40}")
     if highest and int(highest) < int(lowest or 0):
-        raise UsageError(f"--rating: {text} contains no rating; write the lower bound first")
+        raise UsageError(f"--rating: {rating_range} contains no rating; write the lower bound first")
     return int(lowest or 0), int(highest or 0)
 
 

@@ -31,16 +31,16 @@ from arena.server.commands.lifecycle import StopSignals, serve_until_signal
 from arena.server.commands.pool import make_pool
 from arena.server.commands.settings_file import (
     BadSetting,
-    BadSettings,
+    BadSettingsFile,
     CommandLineSetting,
     LoadedSettings,
     load_settings,
 )
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool
 from arena.server.host import Host, open_host
-from arena.server.roles import check_connections, open_edge, open_leader
+from arena.server.roles import check_bus_and_store_connections, open_edge, open_leader
 from arena.server.settings import (
-    RELOADABLE_KEYS,
+    RELOADABLE_SETTING_KEYS,
     SETTING_TYPES,
     ArenaSettings,
     HouseSettings,
@@ -51,13 +51,13 @@ from arena.server.settings import (
 from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_house_engines
 from arena.server.shell.webhooks import BadWebhookSetting, parse_signing_key, parse_webhook_url
 from arena.server.store.database import parse_sqlite_path
-from arena.server.store.errors import StoreError, describe_failure, is_transient_error
+from arena.server.store.errors import StoreError, describe_store_failure, is_transient_error
 from arena.server.store.lease import LeaseLost
 from arena.server.store.pruning import BadRetention
 
 log = logging.getLogger("arena.settings")
 
-STANDBY_PAUSE_SECONDS = 0.25
+PAUSE_BEFORE_STANDBY_SECONDS = 0.25
 """Pause after which a core that no longer leads stands by to replace the new leader, in seconds."""
 
 
@@ -79,31 +79,31 @@ class HostPlan:
         return self.loaded_settings.settings
 
 
-ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
+ALLOWED_ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 """Pattern of an origin as browsers send it: without a path or a final slash."""
 
 
-def read_plan(file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
+def read_server_plan(settings_file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
     """Read and check the settings of a server, and make the objects of `HostPlan` from them.
 
-    file     settings file; None for the defaults
-    options  settings on the command line, which override the file
+    settings_file  settings file; None for the defaults
+    options        settings on the command line, which override the file
 
-    Raises BadSettings if a setting is invalid, and CommandError if the certificate cannot be used.
+    Raises BadSettingsFile if a setting is invalid, and CommandError if the certificate cannot be used.
     """
-    loaded_settings = load_settings(file, options)
+    loaded_settings = load_settings(settings_file, options)
     settings = loaded_settings.settings
     try:
         pool = make_pool(settings.pool)
-        _check_adjudication(settings, pool)
-        _check_store(settings)
-        _check_proxies(settings)
-        _check_origins(settings)
-        _check_webhooks(settings.webhooks)
+        _require_usable_adjudication(settings, pool)
+        _require_usable_store_settings(settings)
+        _require_valid_proxies(settings)
+        _require_valid_origins(settings)
+        _require_valid_webhook_settings(settings.webhooks)
         house = _make_house_plan(settings.house)
         tls = make_tls_context(settings.tls)
     except BadSetting as bad:
-        raise loaded_settings.locate_error(bad) from None
+        raise loaded_settings.make_error_at_setting(bad) from None
     return HostPlan(loaded_settings, pool if settings.pool.matchmaker else None, house, tls)
 
 
@@ -156,7 +156,7 @@ class ReloadableHost:
         """
         async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
             err.print(f"an edge listens on {address}")
-            await stop.wait()
+            await stop.wait_for_stop_signal()
             stop.close()  # from now on another signal ends the process immediately
 
     async def serve_core(self, stop: StopSignals) -> None:
@@ -168,11 +168,11 @@ class ReloadableHost:
         async with open_background_tasks() as tasks:
 
             async def stop_on_signal() -> None:
-                await stop.wait()
+                await stop.wait_for_stop_signal()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(stop_on_signal)
-            await check_connections(self.settings)
+            await check_bus_and_store_connections(self.settings)
             while True:
                 try:
                     await self._serve_as_leader()
@@ -181,8 +181,8 @@ class ReloadableHost:
                 except Exception as error:
                     if not (isinstance(error, StoreError | BusError) or is_transient_error(error)):
                         raise
-                    log.warning("%s; trying again", describe_failure(error) or error)
-                await MONOTONIC_CLOCK.sleep(STANDBY_PAUSE_SECONDS)
+                    log.warning("%s; trying again", describe_store_failure(error) or error)
+                await MONOTONIC_CLOCK.sleep(PAUSE_BEFORE_STANDBY_SECONDS)
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
@@ -199,22 +199,28 @@ class ReloadableHost:
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
                 try:
-                    plan = await anyio.to_thread.run_sync(partial(read_plan, self._file, self._options))
+                    plan = await anyio.to_thread.run_sync(
+                        partial(read_server_plan, self._file, self._options)
+                    )
                     if self._tls is not None and plan.tls is not None:
-                        load_certificate(self._tls, plan.settings.tls)
-                except (BadSettings, CommandError) as error:
+                        load_tls_certificate(self._tls, plan.settings.tls)
+                except (BadSettingsFile, CommandError) as error:
                     log.error("settings not reloaded: %s", error)  # noqa: TRY400  one line, not a stack
                 else:
-                    self._apply_settings(plan)
+                    self._apply_reloaded_settings(plan)
 
-    def _apply_settings(self, plan: HostPlan) -> None:
+    def _apply_reloaded_settings(self, plan: HostPlan) -> None:
         """Apply the settings of the new `plan` that need no restart, and log which were applied and which need a restart."""
-        changed_keys = [key for key in SETTING_TYPES if plan.settings.get(key) != self.settings.get(key)]
+        changed_keys = [
+            key for key in SETTING_TYPES if plan.settings.get_setting(key) != self.settings.get_setting(key)
+        ]
         applied_keys = [
-            key for key in changed_keys if key in RELOADABLE_KEYS and not self._switches_tls(key, plan)
+            key
+            for key in changed_keys
+            if key in RELOADABLE_SETTING_KEYS and not self._does_setting_switch_tls(key, plan)
         ]
         for key in applied_keys:
-            self.settings.set(key, plan.settings.get(key))
+            self.settings.change_setting(key, plan.settings.get_setting(key))
         self._pool = plan.pool
         if self._host is not None:
             self._host.apply_changed_settings(plan.pool)
@@ -231,9 +237,9 @@ class ReloadableHost:
             else "no restart is needed",
         )
 
-    def _switches_tls(self, key: str, plan: HostPlan) -> bool:
-        """Return True if the changed setting `key` turns TLS on or off, which needs a restart."""
-        return key.startswith("tls.") and (self._tls is None or plan.tls is None)
+    def _does_setting_switch_tls(self, setting_key: str, plan: HostPlan) -> bool:
+        """Return True if the changed setting `setting_key` turns TLS on or off, which needs a restart."""
+        return setting_key.startswith("tls.") and (self._tls is None or plan.tls is None)
 
     async def write_result(self, record: Record) -> None:
         """Print the result of a match, and append its record to the file named by the setting `store.record`, if any.
@@ -276,11 +282,11 @@ def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
     if not tls.cert:
         raise BadSetting("tls.key", "set tls.cert too (--tls-cert)")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    load_certificate(context, tls)
+    load_tls_certificate(context, tls)
     return context
 
 
-def load_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
+def load_tls_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
     """Use the certificate in `tls` for new connections. Raises CommandError if a file is missing or unusable."""
     try:
         for file in (tls.cert, tls.key):  # the errors of load_cert_chain do not say which file is missing
@@ -318,7 +324,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     )
 
 
-def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
+def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     """Raise BadSetting if the adjudication rules are invalid, or one cannot apply to a game of the pool."""
     try:
         adjudication = settings.matches.adjudication
@@ -330,7 +336,7 @@ def _check_adjudication(settings: ArenaSettings, pool: Pool) -> None:
             raise BadSetting("matches.adjudicate", f"cannot use the rule table: {reason}")
 
 
-def _check_store(settings: ArenaSettings) -> None:
+def _require_usable_store_settings(settings: ArenaSettings) -> None:
     """Raise BadSetting if the settings of the store, the bus and the processes contradict each other."""
     store = settings.store
     server_settings = settings.server
@@ -369,7 +375,7 @@ def _check_store(settings: ArenaSettings) -> None:
         raise BadSetting("store.keep", str(error)) from None
 
 
-def _check_proxies(settings: ArenaSettings) -> None:
+def _require_valid_proxies(settings: ArenaSettings) -> None:
     """Raise BadSetting if `server.proxies` has an entry that is not an address or a network."""
     for proxy in settings.server.proxies:
         try:
@@ -380,14 +386,14 @@ def _check_proxies(settings: ArenaSettings) -> None:
             ) from None
 
 
-def _check_origins(settings: ArenaSettings) -> None:
+def _require_valid_origins(settings: ArenaSettings) -> None:
     """Raise BadSetting if `server.origins` has an entry that is neither an origin nor `*`."""
     for origin in settings.server.origins:
-        if origin != "*" and not ORIGIN_PATTERN.fullmatch(origin):
+        if origin != "*" and not ALLOWED_ORIGIN_PATTERN.fullmatch(origin):
             raise BadSetting("server.origins", f"{origin!r:.70} is not an origin: write https://HOST, or *")
 
 
-def _check_webhooks(settings: WebhookSettings) -> None:
+def _require_valid_webhook_settings(settings: WebhookSettings) -> None:
     """Raise BadSetting for an invalid URL or secret of the webhook."""
     for name, parse in (("url", parse_webhook_url), ("secret", parse_signing_key)):
         if settings.url or settings.secret:

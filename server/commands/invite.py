@@ -12,12 +12,12 @@ import typer
 
 from arena.console import DatabaseOption, UsageError, check_output_file, err, write_text
 from arena.protocol.timecontrol import parse_duration
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.invitations import create_invitations
 
 MAX_NEW_OWNERS = 10_000
 """Maximum number of owners that one command may invite."""
-HEADER_WORDS = frozenset({"name", "owner"})
+ROSTER_HEADER_WORDS = frozenset({"name", "owner"})
 """Headers of the first column of a roster, in lower case. A first row that begins with one of them is skipped."""
 
 
@@ -66,7 +66,7 @@ def invite_command(
     if not 1 <= len(owners) <= MAX_NEW_OWNERS:
         raise UsageError(f"name 1 to {MAX_NEW_OWNERS} owners, as arguments or in a --roster")
     for name in owners:  # before a missing store is created
-        require_name(name)
+        require_usable_name(name)
     try:
         days = expires.removesuffix("d")
         is_in_days = days != expires and days.isdecimal() and int(days) > 0
@@ -76,29 +76,29 @@ def invite_command(
         )
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
-    write_text(_format_links_csv(codes, url), csv)
+    write_text(_format_invitation_links_csv(codes, url), csv)
     err.print(f"links: {len(codes)}; bots per link: {bots}")
 
 
-def _read_roster(roster: Path) -> list[str]:
+def _read_roster(roster_file: Path) -> list[str]:
     try:
-        text = roster.read_text(encoding="utf-8-sig")
+        text = roster_file.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UsageError(f"--roster: cannot read {roster}: {error.strerror}") from None
+        raise UsageError(f"--roster: cannot read {roster_file}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"--roster: {roster} is not UTF-8 text") from None
+        raise UsageError(f"--roster: {roster_file} is not UTF-8 text") from None
     try:
         names = [row[0].strip() for row in csv.reader(StringIO(text)) if row and row[0].strip()]
     except csv.Error as error:
-        raise UsageError(f"--roster: {roster} is not CSV: {error}") from None
-    return names[1:] if names and names[0].casefold() in HEADER_WORDS else names
+        raise UsageError(f"--roster: {roster_file} is not CSV: {error}") from None
+    return names[1:] if names and names[0].casefold() in ROSTER_HEADER_WORDS else names
 
 
-def _format_links_csv(codes: dict[str, str], url: str) -> str:
+def _format_invitation_links_csv(code_by_owner: dict[str, str], server_url: str) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     # Addresses for bots begin with ws or wss.
-    page_url = re.sub(r"^ws(?=s?://)", "http", url).rstrip("/")
+    page_url = re.sub(r"^ws(?=s?://)", "http", server_url).rstrip("/")
     writer.writerow(("owner", "link"))
-    writer.writerows((owner, f"{page_url}/join/{code}") for owner, code in codes.items())
+    writer.writerows((owner, f"{page_url}/join/{code}") for owner, code in code_by_owner.items())
     return text.getvalue()

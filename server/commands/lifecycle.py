@@ -20,16 +20,16 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.was_received = False
-        """True once `wait` or `wait_for_next` has received a signal."""
+        """True once `wait_for_stop_signal` or `wait_for_next_stop_signal` has received a signal."""
         self._exit_stack = ExitStack()
         self._signals: AsyncIterator[signal.Signals] | None = None
 
-    async def wait(self) -> None:
+    async def wait_for_stop_signal(self) -> None:
         """Wait for the first signal. Return immediately if it was received before."""
         if not self.was_received:
-            await self.wait_for_next()
+            await self.wait_for_next_stop_signal()
 
-    async def wait_for_next(self) -> None:
+    async def wait_for_next_stop_signal(self) -> None:
         """Wait for a signal that no earlier call has received. Each signal wakes one call."""
         if self._signals is None:
             receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM)
@@ -48,7 +48,7 @@ async def serve_until_signal(host: Host, stop: StopSignals) -> None:
 
     A second signal ends the wait for matches. Unfinished matches continue when the server starts again.
     """
-    await stop.wait()
+    await stop.wait_for_stop_signal()
     drain_seconds = host.settings.server.drain_seconds
     with closing(stop):  # from now on another signal ends the process immediately
         if not host.match_count:
@@ -59,7 +59,7 @@ async def serve_until_signal(host: Host, stop: StopSignals) -> None:
         async with anyio.create_task_group() as tasks:
 
             async def exit_on_second_signal() -> None:
-                await stop.wait_for_next()
+                await stop.wait_for_next_stop_signal()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(exit_on_second_signal)

@@ -30,15 +30,15 @@ from arena.server.store.errors import StoreError
 
 log = logging.getLogger("arena.processes")
 
-BACKOFF_SECONDS = 0.5
+FIRST_RESTART_PAUSE_SECONDS = 0.5
 """Pause before a process that has ended is restarted, in seconds. Each further end soon after a start doubles the pause."""
-MAX_BACKOFF_SECONDS = 15.0
+MAX_RESTART_PAUSE_SECONDS = 15.0
 """Maximum pause before a restart, in seconds."""
-BACKOFF_RESET_SECONDS = 10.0
-"""Uptime of a process, in seconds, after which the pause before its next restart is `BACKOFF_SECONDS` again."""
+UPTIME_SECONDS_TO_RESET_PAUSE = 10.0
+"""Uptime of a process, in seconds, after which the pause before its next restart is `FIRST_RESTART_PAUSE_SECONDS` again."""
 START_TIMEOUT_SECONDS = 60.0
 """Maximum time to wait until an edge listens, in seconds."""
-POLL_SECONDS = 0.05
+START_POLL_INTERVAL_SECONDS = 0.05
 """Interval between two attempts to connect to the port of the edges while they start, in seconds."""
 
 
@@ -93,7 +93,7 @@ def serve_processes(settings: ArenaSettings, *, forward_sighup: bool) -> Never:
     try:
         with closing(_reserve_port(server_settings.host, server_settings.port)) as reserved:
             anyio.run(_prepare_store, settings)
-            exit_code = anyio.run(_run_children, settings, reserved.getsockname()[1], forward_sighup)
+            exit_code = anyio.run(_run_server_processes, settings, reserved.getsockname()[1], forward_sighup)
     except (NatsNotStarted, StoreError) as error:
         raise CommandError(str(error)) from None
     raise typer.Exit(exit_code)
@@ -128,11 +128,11 @@ def _reserve_port(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
+async def _run_server_processes(settings: ArenaSettings, port: int, forward_sighup: bool) -> int:  # noqa: FBT001  anyio.run takes no keywords
     server_settings, secure = settings.server, bool(settings.tls.cert)
     host, count = server_settings.host, server_settings.processes
     stop_signals = {signal.SIGINT, signal.SIGTERM}
-    async with _prepare_bus(settings.bus.url) as (address, environment):
+    async with _open_bus_or_private_nats(settings.bus.url) as (address, environment):
         core = ServerProcess("the core", _make_child_command(ProcessRole.CORE, port, 0, address), environment)
         edges = [
             ServerProcess(
@@ -149,7 +149,7 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
             with anyio.open_signal_receiver(
                 *stop_signals, *([signal.SIGHUP] if forward_sighup else ())
             ) as signals:
-                exit_code = await _start_all(children, host, port)
+                exit_code = await _start_all_processes(children, host, port)
                 if exit_code is not None:
                     return exit_code
                 scheme = make_websocket_url(host, port)
@@ -180,8 +180,8 @@ async def _run_children(settings: ArenaSettings, port: int, forward_sighup: bool
                 await child.close()
 
 
-def _choose_metrics_port(settings: ServerSettings, number: int) -> int:
-    return settings.metrics_port + number if settings.metrics_port else 0
+def _choose_metrics_port(settings: ServerSettings, process_number: int) -> int:
+    return settings.metrics_port + process_number if settings.metrics_port else 0
 
 
 def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: str) -> list[str]:
@@ -199,20 +199,20 @@ def _make_child_command(role: ProcessRole, port: int, metrics_port: int, bus: st
 
 
 @asynccontextmanager
-async def _prepare_bus(bus: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
+async def _open_bus_or_private_nats(bus_url: str) -> AsyncIterator[tuple[str, dict[str, str]]]:
     """Yield the URL of the NATS server, and the environment variables for its clients.
 
-    bus: URL of an existing NATS server; if it is empty, run a private one during the block
+    bus_url: URL of an existing NATS server; if it is empty, run a private one during the block
     """
-    if bus:
-        yield bus, dict(os.environ)
+    if bus_url:
+        yield bus_url, dict(os.environ)
         return
     async with open_private_nats() as nats:
         # The password is in a file, because other users of this machine can read command lines.
         yield nats.url, {**os.environ, PASSWORD_FILE_VARIABLE: str(nats.password_file)}
 
 
-async def _start_all(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
+async def _start_all_processes(children: Sequence[ServerProcess], host: str, port: int) -> int | None:
     """Start all processes, and wait until an edge listens or `START_TIMEOUT_SECONDS` have passed.
 
     Return the exit code of a process that ends during the wait; None if none does.
@@ -228,7 +228,7 @@ async def _start_all(children: Sequence[ServerProcess], host: str, port: int) ->
                 async with await anyio.connect_tcp(_choose_reachable_host(host), port):
                     break
             except OSError:
-                await MONOTONIC_CLOCK.sleep(POLL_SECONDS)
+                await MONOTONIC_CLOCK.sleep(START_POLL_INTERVAL_SECONDS)
     return None
 
 
@@ -242,14 +242,14 @@ def _choose_reachable_host(host: str) -> str:
 
 async def _restart_on_exit(child: ServerProcess, clock: TimeSource = MONOTONIC_CLOCK) -> None:
     """Restart a process whenever it ends, until cancelled."""
-    pause_seconds = BACKOFF_SECONDS
+    pause_seconds = FIRST_RESTART_PAUSE_SECONDS
     while True:
         start_time = clock.now()
         exit_code = await child.wait()
         pause_seconds = (
-            BACKOFF_SECONDS
-            if clock.now() - start_time > BACKOFF_RESET_SECONDS
-            else min(2 * pause_seconds, MAX_BACKOFF_SECONDS)
+            FIRST_RESTART_PAUSE_SECONDS
+            if clock.now() - start_time > UPTIME_SECONDS_TO_RESET_PAUSE
+            else min(2 * pause_seconds, MAX_RESTART_PAUSE_SECONDS)
         )
         log.warning("%s ended with exit code %d; restarting it in %g s", child.name, exit_code, pause_seconds)
         await clock.sleep(pause_seconds)

@@ -29,10 +29,10 @@ from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_sto
 from arena.server.web.credentials import make_basic_header
 from arena.server.web.match_log import LogNotFound, MatchLog, load_log
 
-MAX_ANSWER_BYTES = 64 * 1024 * 1024
+MAX_LOG_RESPONSE_BYTES = 64 * 1024 * 1024
 """Maximum size of the match log that the server at --url may send, in bytes."""
 
-MAX_REASON_LENGTH = 60
+MAX_SHOWN_REASON_LENGTH = 60
 """Maximum number of characters of a reason in the table; `--json` shows all of it."""
 
 COLUMNS: dict[str, Justify] = {
@@ -101,7 +101,7 @@ def log(
         raise UsageError("--db cannot be combined with --url: a log comes from a database or from a server")
     try:
         if url:
-            match_log = _fetch_log(url, match, name, token.strip())
+            match_log = _fetch_match_log(url, match, name, token.strip())
         else:
             match_log = run_on_store(db or DEFAULT_DATABASE_URL, lambda engine: load_log(engine, match))
         if bot:
@@ -125,29 +125,35 @@ def log(
         out.print(f"{match_log.winner or 'nobody'} won: {match_log.reason}: {match_log.detail}")
 
 
-def _fetch_log(url: str, match_id: str, name: str, token: str) -> MatchLog:
-    """Ask the server at `url` for the log of a match, as the bot `name` with its token.
+def _fetch_match_log(server_url: str, match_id: str, bot_name: str, token: str) -> MatchLog:
+    """Ask the server at `server_url` for the log of a match, as the bot `bot_name` with its token.
 
     Raises CommandError if there is no usable answer, and UsageError for an invalid URL or an empty name.
     """
-    scheme, colon, server = url.partition("://")
+    scheme, colon, server = server_url.partition("://")
     if scheme not in ("ws", "wss") or not colon or not server:
-        raise UsageError(f"--url: {url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST")
-    if not name:
+        raise UsageError(
+            f"--url: {server_url!r:.100} is not a server URL: write ws://HOST:PORT or wss://HOST"
+        )
+    if not bot_name:
         raise UsageError("--url also needs --name, and --token if the host issued one")
     log_url = (
         f"{'https' if scheme == 'wss' else 'http'}://{server.rstrip('/')}/api/log/{quote(match_id, safe='')}"
     )
-    headers = {"Authorization": make_basic_header(name, token)}
+    headers = {"Authorization": make_basic_header(bot_name, token)}
     try:
-        return msgspec.json.decode(fetch_body(url, log_url, MAX_ANSWER_BYTES, headers), type=MatchLog)
+        return msgspec.json.decode(
+            fetch_body(server_url, log_url, MAX_LOG_RESPONSE_BYTES, headers), type=MatchLog
+        )
     except msgspec.DecodeError as error:
-        raise CommandError(f"{url} did not answer with a match log: {error}") from None
+        raise CommandError(f"{server_url} did not answer with a match log: {error}") from None
 
 
 def _make_table_row(entry: TimelineEntry) -> list[str]:
     wrong = (
-        entry.wrong if len(entry.wrong) <= MAX_REASON_LENGTH else f"{entry.wrong[: MAX_REASON_LENGTH - 1]}…"
+        entry.wrong
+        if len(entry.wrong) <= MAX_SHOWN_REASON_LENGTH
+        else f"{entry.wrong[: MAX_SHOWN_REASON_LENGTH - 1]}…"
     )
     cells = structs.astuple(structs.replace(entry, at=round(entry.at), wrong=wrong))
     at, player, received, ply, had, took, credited, left, wrong = cells

@@ -25,11 +25,11 @@ from arena.rating.standings import StandingsRow
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
-from arena.server.store.events import find_event
+from arena.server.store.events import find_event_state
 from arena.server.store.queries import load_event_table
 
 
-class Mark(Struct, frozen=True):
+class EventMark(Struct, frozen=True):
     """Row of one bot in the table that `arena marks` shows, from which a teacher can give a mark (grade)."""
 
     rank: int
@@ -71,17 +71,17 @@ def marks(
     Example: arena marks --event weekly --against house-greedy --csv marks.csv
     """
 
-    async def load_rows(engine: Engine) -> list[StandingsRow]:
+    async def load_standings_rows(engine: Engine) -> list[StandingsRow]:
         await count_new_matches(engine)
-        state = await find_event(engine, event)
+        state = await find_event_state(engine, event)
         name = event if state is None else state.plan.event
         table = await load_event_table(engine, name, all_bots=True)
         return [] if table is None else table.rows
 
-    rows = run_on_store(db, load_rows)
+    rows = run_on_store(db, load_standings_rows)
     if not rows:
         raise CommandError(f"event {event!r:.80} has no finished matches")
-    all_marks = make_marks(rows, against)
+    all_marks = make_marks_against_anchor(rows, against)
     if json is not None:
         write_json(all_marks, json)
     if csv is not None:
@@ -90,10 +90,10 @@ def marks(
         columns = dict.fromkeys(
             ("#", "bot", "points", "games", "Elo", "± 95 %", "above", "forfeits"), "right"
         )
-        print_table(columns | {"bot": "left"}, [_make_table_cells(mark) for mark in all_marks])  # type: ignore[arg-type]
+        print_table(columns | {"bot": "left"}, [_make_mark_table_cells(mark) for mark in all_marks])  # type: ignore[arg-type]
 
 
-def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
+def make_marks_against_anchor(rows: list[StandingsRow], anchor_name: str) -> list[EventMark]:
     """Return the marks of all bots of an event, from the rows of its standings. Raises CommandError if the anchor has no row.
 
     anchor_name: name of the bot that all others are compared with
@@ -103,30 +103,30 @@ def make_marks(rows: list[StandingsRow], anchor_name: str) -> list[Mark]:
         raise CommandError(
             f"--against: {anchor_name!r:.80} has played no match of the event: name a bot that has"
         )
-    return [_make_mark(row, anchor) for row in rows]
+    return [_make_mark_against_anchor(row, anchor) for row in rows]
 
 
-def _make_mark(row: StandingsRow, anchor: StandingsRow) -> Mark:
+def _make_mark_against_anchor(row: StandingsRow, anchor: StandingsRow) -> EventMark:
     # Both errors are relative to the average rating, so their root sum of squares is a conservative estimate.
     elo, error = row.elo - anchor.elo, (row.elo_error**2 + anchor.elo_error**2) ** 0.5
     if row is anchor:
         elo = error = 0.0
     above = NormalDist().cdf(elo / (error / Z95)) if error else 0.5
     forfeits = row.crashes + row.time_forfeits + row.illegal_moves + row.disconnects + row.other_forfeits
-    return Mark(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
+    return EventMark(row.rank, row.bot, row.points, row.games, elo, error, above, forfeits)
 
 
-def format_marks_csv(marks: list[Mark]) -> str:
+def format_marks_csv(marks: list[EventMark]) -> str:
     """Return the marks as CSV, with the field names as header."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Mark.__struct_fields__)
+    writer.writerow(EventMark.__struct_fields__)
     for mark in marks:
         numbers = (f"{mark.elo:.0f}", f"{mark.error:.0f}", f"{mark.above:.3f}")
         writer.writerow((mark.rank, mark.bot, f"{mark.points:g}", mark.games, *numbers, mark.forfeits))
     return text.getvalue()
 
 
-def _make_table_cells(mark: Mark) -> list[str]:
+def _make_mark_table_cells(mark: EventMark) -> list[str]:
     strength = [f"{mark.elo:+.0f}", f"{mark.error:.0f}", f"{mark.above:.0%}"]
     return [str(mark.rank), mark.bot, f"{mark.points:g}", str(mark.games), *strength, str(mark.forfeits)]

@@ -63,13 +63,16 @@ def hide(owner: OwnerArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
     Example: arena owner hide ada
     """
 
-    async def rename_bots(engine: Engine) -> list[tuple[str, str, int]]:
+    async def hide_all_bots_of_owner(engine: Engine) -> list[tuple[str, str, int]]:
         changes = await renaming.make_hiding_renames(engine, owner)
         return [
             (change.name, change.new_name, await renaming.rename_bot(engine, change)) for change in changes
         ]
 
-    rows = [[name, hidden_name, str(count)] for name, hidden_name, count in run_on_store(db, rename_bots)]
+    rows = [
+        [name, hidden_name, str(count)]
+        for name, hidden_name, count in run_on_store(db, hide_all_bots_of_owner)
+    ]
     print_table({"name": "left", "is now": "left", "matches": "right"}, rows)
 
 
@@ -93,11 +96,11 @@ def ban(
         return
     seconds, text = parse_duration_option(duration), check_directive_text(reason)
 
-    async def ban_owner(engine: Engine) -> None:
+    async def ban_all_bots_of_owner(engine: Engine) -> None:
         await owners.require_owner(engine, owner)
         await issue_directive(engine, "owner", owner, text, seconds)
 
-    run_on_store(db, ban_owner)
+    run_on_store(db, ban_all_bots_of_owner)
     err.print(f"{owner} and all bots of {owner} are banned")
 
 
@@ -129,13 +132,13 @@ def forget_command(
     Example: arena forget my-bot
     """
 
-    async def forget(engine: Engine) -> tuple[str, int]:
+    async def forget_bot_by_name(engine: Engine) -> tuple[str, int]:
         if not await personal_data.is_name_stored(engine, name):
             suggestion = did_you_mean(name, await tokens.load_known_names(engine))
             raise CommandError(f"nothing is stored about {name!r:.80}{suggestion}")
         return await renaming.forget_bot(engine, name)
 
-    replacement, count = run_on_store(db, forget)
+    replacement, count = run_on_store(db, forget_bot_by_name)
     err.print(f"{name} is deleted; its {count} matches now belong to {replacement}")
 
 

@@ -25,9 +25,9 @@ SHIPPED_OPENINGS, NO_OPENINGS = "shipped", "none"
 """Values of the setting `pool.openings` that are not the name of a file: the built-in openings, and no openings."""
 MAX_RANDOM_OPENINGS = 1_000
 """Number of random openings drawn for each game and map."""
-FALLBACK_PLIES = (2, 3, 4, 6, 8)
+RANDOM_OPENING_LENGTHS_IN_PLIES = (2, 3, 4, 6, 8)
 """Lengths of random openings, in plies, to try in turn if a game or map has no built-in openings."""
-SUFFICIENT_OPENINGS = 20
+SUFFICIENT_RANDOM_OPENING_COUNT = 20
 """Number of different random openings that suffices for a game or map, so that longer openings are not tried.
 
 With 20 openings, two deterministic bots can play 40 different matches.
@@ -47,8 +47,8 @@ def make_pool(pool: PoolSettings) -> Pool:
 
 def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     """Return each game of the pool on each map with each time control. Raises BadSetting if a setting is invalid."""
-    time_controls = _parse_all("pool.time_controls", pool.time_controls, TimeControl.parse)
-    games = _parse_all("pool.games", pool.games, CATALOGUE.register)
+    time_controls = _parse_each_text("pool.time_controls", pool.time_controls, TimeControl.parse)
+    games = _parse_each_text("pool.games", pool.games, CATALOGUE.register)
     starts = [start for game in games for start in _make_games_by_map(game, pool)]
     return tuple(
         PoolGame(game, time_control, tuple(openings))
@@ -58,83 +58,87 @@ def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     )
 
 
-def _make_games_by_map(game: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
+def _make_games_by_map(game_name: str, pool: PoolSettings) -> list[tuple[str, AnyGame]]:
     """Return pairs of a map's name and the game on this map, for each map of the pool.
 
     For a game without maps, return one pair, with an empty name. Raises BadSetting for an unknown game or map.
     """
-    if not has_maps(game):
-        return [("", start) for start in _parse_all("pool.games", (game,), make_game_on_map)]
+    if not has_maps(game_name):
+        return [("", start) for start in _parse_each_text("pool.games", (game_name,), make_game_on_map)]
     return list(
-        zip(pool.maps, _parse_all("pool.maps", pool.maps, partial(make_game_on_map, game)), strict=True)
+        zip(
+            pool.maps,
+            _parse_each_text("pool.maps", pool.maps, partial(make_game_on_map, game_name)),
+            strict=True,
+        )
     )
 
 
-def _parse_all(key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
-    """Parse each text in the list of the setting `key`.
+def _parse_each_text(setting_key: str, texts: Sequence[str], parse: Callable[[str], T]) -> list[T]:
+    """Parse each text in the list of the setting `setting_key`.
 
     Raises BadSetting if the list is empty, or if a text is invalid or repeated.
     """
     if not texts or not all(texts) or len(set(texts)) < len(texts):
-        raise BadSetting(key, "give at least one value; none may be empty or occur twice")
+        raise BadSetting(setting_key, "give at least one value; none may be empty or occur twice")
     try:
         return [parse(text) for text in texts]
     except (GameError, MapError, BadTimeControl) as error:
-        raise BadSetting(key, str(error)) from None
+        raise BadSetting(setting_key, str(error)) from None
 
 
-def _read_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
+def _read_openings(game: AnyGame, map_name: str, openings_setting: str) -> Sequence[Opening]:
     try:
-        return _choose_openings(game, map, openings)
+        return _choose_openings(game, map_name, openings_setting)
     except BadOpenings as error:
         raise BadSetting("pool.openings", str(error)) from None
 
 
-def _choose_openings(game: AnyGame, map: str, openings: str) -> Sequence[Opening]:
-    """Return the openings for a game on a map. `openings`: value of the setting `pool.openings`.
+def _choose_openings(game: AnyGame, map_name: str, openings_setting: str) -> Sequence[Opening]:
+    """Return the openings for a game on a map. `openings_setting`: value of the setting `pool.openings`.
 
     Raises BadOpenings for an invalid file of openings, and BadSetting for any other invalid value.
     """
-    if openings == NO_OPENINGS:
+    if openings_setting == NO_OPENINGS:
         return ((),)
-    if openings == SHIPPED_OPENINGS:
-        path = find_shipped_openings_file(map, game.name)
+    if openings_setting == SHIPPED_OPENINGS:
+        path = find_shipped_openings_file(map_name, game.name)
         return (
             _choose_fallback_openings(game)
             if path is None
-            else _drop_prefixes(read_openings(path, [game])[0])
+            else _drop_openings_that_are_prefixes(read_openings(path, [game])[0])
         )
-    if not openings.isdecimal():
-        return _drop_prefixes(read_openings(Path(openings), [game])[0])
-    if not 1 <= int(openings) <= MAX_OPENING_PLIES:
+    if not openings_setting.isdecimal():
+        return _drop_openings_that_are_prefixes(read_openings(Path(openings_setting), [game])[0])
+    if not 1 <= int(openings_setting) <= MAX_OPENING_PLIES:
         raise BadSetting(
             "pool.openings",
             f"expected {SHIPPED_OPENINGS}, {NO_OPENINGS}, a number of random plies from 1 to {MAX_OPENING_PLIES}, or a file",
         )
-    return _make_random_openings(game, int(openings))
+    return _make_random_openings(game, int(openings_setting))
 
 
 def _choose_fallback_openings(game: AnyGame) -> tuple[Opening, ...]:
-    """Return random openings of the first length in `FALLBACK_PLIES` that gives at least `SUFFICIENT_OPENINGS` openings.
+    """Return random openings of the first length in `RANDOM_OPENING_LENGTHS_IN_PLIES` that gives at least `SUFFICIENT_RANDOM_OPENING_COUNT` openings.
 
     If there is no such length, return the openings of the length that gives the most openings.
     """
     best_openings: tuple[Opening, ...] = ()
-    for plies in FALLBACK_PLIES:
+    for plies in RANDOM_OPENING_LENGTHS_IN_PLIES:
         best_openings = max(best_openings, _make_random_openings(game, plies), key=len)
-        if len(best_openings) >= SUFFICIENT_OPENINGS:
+        if len(best_openings) >= SUFFICIENT_RANDOM_OPENING_COUNT:
             break
     return best_openings
 
 
-def _make_random_openings(game: AnyGame, plies: int) -> tuple[Opening, ...]:
-    """Return random openings of `plies` plies, from fixed seeds, so that they are the same after a restart."""
-    return _drop_prefixes(
-        [make_random_opening(game, plies, f"serve/{number}") for number in range(MAX_RANDOM_OPENINGS)]
+def _make_random_openings(game: AnyGame, ply_count: int) -> tuple[Opening, ...]:
+    """Return random openings of `ply_count` plies, from fixed seeds, so that they are the same after a restart."""
+    return _drop_openings_that_are_prefixes(
+        [make_random_opening(game, ply_count, f"serve/{number}") for number in range(MAX_RANDOM_OPENINGS)]
     )
 
 
-def _drop_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
+def _drop_openings_that_are_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
     """Drop openings that are prefixes of others."""
     openings_by_text = {tuple(map(repr, opening)): opening for opening in openings}
     prefixes = {text[:plies] for text in openings_by_text for plies in range(len(text))}

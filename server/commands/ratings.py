@@ -20,7 +20,7 @@ from arena.console import (
 )
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
-from arena.server.store.aggregates.ratings import RatingRow, compute_activity_cutoff, load_rating_rows
+from arena.server.store.aggregates.ratings import RatingRow, compute_activity_cutoff_time, load_rating_rows
 from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
 from arena.server.store.database import Engine
 
@@ -99,7 +99,7 @@ def ratings(
                 f"the stored ratings could not be reproduced from the journal: {error}"
             ) from None
         return await load_rating_rows(
-            engine, name, map_, tc, since=None if all_ else compute_activity_cutoff()
+            engine, name, map_, tc, since=None if all_ else compute_activity_cutoff_time()
         ), recomputed
 
     rows, recomputed = run_on_store(db, load_ratings)
@@ -118,10 +118,10 @@ def ratings(
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
     ratings_json = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in standings]
-    print_table_or_write_json(ratings_json, json, COLUMNS, _make_table_rows(standings))
+    print_table_or_write_json(ratings_json, json, COLUMNS, _make_rating_table_rows(standings))
 
 
-def _make_table_rows(standings: list[RatingRow]) -> list[list[str]]:
+def _make_rating_table_rows(standings: list[RatingRow]) -> list[list[str]]:
     ranks: dict[str, int] = {}
     rows = []
     for row in standings:

@@ -16,7 +16,7 @@ from arena.console import (
     register_game,
 )
 from arena.server.commands.ratings import GameOption, print_ratings
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.ratings import RatingRow, load_rating_rows
 from arena.server.store.aggregates.season_closing import close_season
@@ -36,13 +36,13 @@ def close(name: NameArgument, game: GameOption = None, db: DatabaseOption = DEFA
 
     Example: arena season close spring-2026 --game riskless
     """
-    require_name(name)
+    require_usable_name(name)
     registered_game = None if game is None else register_game(game)
 
     async def close_running_season(engine: Engine) -> list[str]:
         # Counting first, in short transactions, spares a running server the wait for one long transaction.
         await count_new_matches(engine)
-        return await write(engine, partial(close_season, name=name, game=registered_game))
+        return await write(engine, partial(close_season, season_name=name, game_name=registered_game))
 
     games = run_on_store(db, close_running_season)
     err.print(f"season {name} of {', '.join(games)} is closed, and a new one has begun")

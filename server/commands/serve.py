@@ -15,12 +15,12 @@ from arena.processes.tasks import open_background_tasks
 from arena.server import interpreter
 from arena.server.cluster.bus import BusError
 from arena.server.commands import server_log
-from arena.server.commands.hosting import ReloadableHost, read_plan
+from arena.server.commands.hosting import ReloadableHost, read_server_plan
 from arena.server.commands.lifecycle import StopSignals
 from arena.server.commands.local_cluster import serve_processes
 from arena.server.commands.settings_file import (
     BadSetting,
-    BadSettings,
+    BadSettingsFile,
     CommandLineSetting,
     make_example_file,
     parse_set_options,
@@ -135,8 +135,8 @@ def serve(
     ]
     try:
         options = [*shortcuts, *parse_set_options(set or ())]
-        plan = read_plan(file, options)
-    except BadSettings as error:
+        plan = read_server_plan(file, options)
+    except BadSettingsFile as error:
         raise UsageError(str(error)) from None
     if file is None and Path("arena.toml").is_file():
         err.print("note: arena.toml is not used; to use it, start the server with `arena serve arena.toml`")
@@ -174,5 +174,5 @@ def serve(
         raise CommandError(str(error)) from None
     except HouseEngineError as error:
         raise UsageError(
-            str(plan.loaded_settings.locate_error(BadSetting("house.engines", str(error))))
+            str(plan.loaded_settings.make_error_at_setting(BadSetting("house.engines", str(error))))
         ) from None

@@ -13,36 +13,36 @@ import msgspec
 
 log = logging.getLogger("arena.log")
 
-LOG_FIELDS = ("match", "bot", "address", "trace")
+LOG_RECORD_FIELDS = ("match", "bot", "address", "trace")
 """Fields that a log call may pass with `extra=`. `trace` is the number of a client, in hexadecimal."""
 
 
-class TextFormatter(logging.Formatter):
+class TextLogFormatter(logging.Formatter):
     """Formatter for text: time, level, logger and message, then `key=value` for each field."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(
             f" {field}={value!r}"
-            for field in LOG_FIELDS
+            for field in LOG_RECORD_FIELDS
             if (value := getattr(record, field, None)) is not None
         )
-        line = (
-            f"{_format_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{fields}"
-        )
+        line = f"{_format_record_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{fields}"
         return line + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")
 
 
-class JsonFormatter(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """Formatter for log collectors: one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
-            "time": _format_time(record),
+            "time": _format_record_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= {field: value for field in LOG_FIELDS if (value := getattr(record, field, None)) is not None}
+        line |= {
+            field: value for field in LOG_RECORD_FIELDS if (value := getattr(record, field, None)) is not None
+        }
         if record.exc_info:
             line["stack"] = self.formatException(record.exc_info)
         return msgspec.json.encode(line).decode()
@@ -55,23 +55,25 @@ def configure_logging(log_format: Literal["text", "json"], *, verbose: bool, wir
     wire     True to log every message too, as `>` (from a client) and `<` (to a client)
     """
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    handler.setFormatter(JsonLogFormatter() if log_format == "json" else TextLogFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # Warnings and exceptions that Python would write to stderr become log lines.
     logging.captureWarnings(capture=True)
-    sys.excepthook = _log_exception
-    sys.unraisablehook = _log_unraisable
+    sys.excepthook = _log_uncaught_exception
+    sys.unraisablehook = _log_unraisable_exception
     threading.excepthook = _log_thread_exception
     logging.getLogger("arena").setLevel(logging.INFO if verbose or log_format == "json" else logging.WARNING)
     logging.getLogger("arena.wire").setLevel(logging.DEBUG if wire else logging.NOTSET)
 
 
-def _log_exception(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
+def _log_uncaught_exception(
+    kind: type[BaseException], error: BaseException, stack: TracebackType | None
+) -> None:
     """Log an exception that ends the program."""
     log.critical("the program stops: %s: %s", kind.__name__, error, exc_info=(kind, error, stack))
 
 
-def _log_unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+def _log_unraisable_exception(unraisable: sys.UnraisableHookArgs) -> None:
     """Log an exception that cannot be caught, for example in a destructor."""
     error = unraisable.exc_value
     description = unraisable.err_msg or "an exception was ignored"
@@ -94,5 +96,5 @@ def _log_thread_exception(thread_error: threading.ExceptHookArgs) -> None:
     )
 
 
-def _format_time(record: logging.LogRecord) -> str:
+def _format_record_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")

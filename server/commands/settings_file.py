@@ -14,10 +14,10 @@ import msgspec
 from msgspec.structs import fields
 
 from arena.games.name_hints import find_most_similar, suggest_name
-from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings
+from arena.server.settings import RELOADABLE_SETTING_KEYS, SETTING_TYPES, ArenaSettings
 from arena.toml_file import BadTomlFile, TomlFile, explain_mismatch
 
-FILE_HEADER = """\
+EXAMPLE_FILE_HEADER = """\
 # Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only the keys that differ.
 # Paths are relative to the working directory. On SIGHUP the server reads its file again: keys marked (reload)
 # take effect at once, the others after a restart."""
@@ -32,7 +32,7 @@ class BadSetting(ValueError):
         self.why = reason
 
 
-class BadSettings(Exception):
+class BadSettingsFile(Exception):
     """Raised for invalid settings; the one-line message names the place (file, line, key or option) and a valid form."""
 
 
@@ -56,63 +56,65 @@ class LoadedSettings:
     options: Mapping[str, str]
     """Options on the command line, as errors name them, by the key that each sets."""
 
-    def locate_error(self, bad_setting: BadSetting) -> BadSettings:
+    def make_error_at_setting(self, bad_setting: BadSetting) -> BadSettingsFile:
         """Return `bad_setting` as an error that also names the place of the key: file and line, or option."""
         if bad_setting.key in self.options:
-            return BadSettings(f"{self.options[bad_setting.key]}: {bad_setting.why}")
+            return BadSettingsFile(f"{self.options[bad_setting.key]}: {bad_setting.why}")
         line = self.file.find_line_number(bad_setting.key.split(".")) if self.file else 0
-        return BadSettings(
+        return BadSettingsFile(
             f"{self.file.path}:{line}: {bad_setting}" if self.file and line else str(bad_setting)
         )
 
 
-def load_settings(file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
+def load_settings(settings_file: Path | None, options: Sequence[CommandLineSetting]) -> LoadedSettings:
     """Read settings: the defaults, overridden by the file, overridden by the options.
 
-    file: settings file; None if there is none
+    settings_file: settings file; None if there is none
 
-    Raises BadSettings if a setting is invalid.
+    Raises BadSettingsFile if a setting is invalid.
     """
     try:
-        toml_file = None if file is None else TomlFile.read_file(file)
+        toml_file = None if settings_file is None else TomlFile.read_file(settings_file)
     except BadTomlFile as error:
-        raise BadSettings(str(error)) from None
+        raise BadSettingsFile(str(error)) from None
     loaded_settings = LoadedSettings(
         ArenaSettings(), toml_file, {option.key: option.option for option in options}
     )
     overridden_keys = {option.key for option in options}
     try:
-        for key, value in _read_entries({} if toml_file is None else toml_file.data):
+        for key, value in _read_setting_entries({} if toml_file is None else toml_file.data):
             if key not in overridden_keys:
-                loaded_settings.settings.set(key, _convert_value(key, value, SETTING_TYPES[key]))
+                loaded_settings.settings.change_setting(
+                    key, _convert_setting_value(key, value, SETTING_TYPES[key])
+                )
         for option in options:
-            _check_known(option.key)
-            loaded_settings.settings.set(
-                option.key, _parse_option(option.key, option.text, SETTING_TYPES[option.key])
+            _require_known_key(option.key)
+            loaded_settings.settings.change_setting(
+                option.key, _parse_setting_option(option.key, option.text, SETTING_TYPES[option.key])
             )
     except BadSetting as bad:
-        raise loaded_settings.locate_error(bad) from None
+        raise loaded_settings.make_error_at_setting(bad) from None
     return loaded_settings
 
 
 def parse_set_options(texts: Sequence[str]) -> Iterator[CommandLineSetting]:
-    """Yield the settings in values of --set, such as `server.port=8765`. Raises BadSettings for one without an equals sign."""
+    """Yield the settings in values of --set, such as `server.port=8765`. Raises BadSettingsFile for one without an equals sign."""
     for assignment in texts:
         key, equals, text = assignment.partition("=")
         if not equals:
-            raise BadSettings(f"--set {assignment}: write --set section.key=value")
+            raise BadSettingsFile(f"--set {assignment}: write --set section.key=value")
         yield CommandLineSetting(f"--set {key.strip()}", key.strip(), text.strip())
 
 
 def make_example_file() -> str:
     """Return the text of a settings file with all keys and their defaults, each below its description."""
-    settings, lines = ArenaSettings(), [FILE_HEADER]
+    settings, lines = ArenaSettings(), [EXAMPLE_FILE_HEADER]
     for section in fields(settings):
         table = getattr(settings, section.name)
         lines += ["", f"# {type(table).__doc__}", f"[{section.name}]"]
         for field_ in fields(table):
             _, meta = get_args(field_.type)
-            reload_note = " (reload)" if f"{section.name}.{field_.name}" in RELOADABLE_KEYS else ""
+            reload_note = " (reload)" if f"{section.name}.{field_.name}" in RELOADABLE_SETTING_KEYS else ""
             lines += [
                 f"# {meta.description}{reload_note}",
                 f"{field_.name} = {_format_toml_value(getattr(table, field_.name))}",
@@ -120,7 +122,7 @@ def make_example_file() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _read_setting_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each setting in a file's sections: its key, such as `server.port`, and value. Raises BadSetting for an unknown key."""
     sections = ArenaSettings.__struct_fields__
     for section, table in tables.items():
@@ -133,18 +135,23 @@ def _read_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         if section not in sections:
             raise BadSetting(section, f"unknown section; {suggest_name(section, sections)}")
         for name, value in table.items():
-            _check_known(f"{section}.{name}")
+            _require_known_key(f"{section}.{name}")
             yield f"{section}.{name}", value
 
 
-def _check_known(key: str) -> None:
+def _require_known_key(setting_key: str) -> None:
     """Raise BadSetting if no setting has this key."""
-    if key not in SETTING_TYPES:
-        section, _, name = key.partition(".")
+    if setting_key not in SETTING_TYPES:
+        section, _, name = setting_key.partition(".")
         raise BadSetting(
-            key,
+            setting_key,
             _describe_unknown_key(
-                name, [key.partition(".")[2] for key in SETTING_TYPES if key.startswith(f"{section}.")]
+                name,
+                [
+                    setting_key.partition(".")[2]
+                    for setting_key in SETTING_TYPES
+                    if setting_key.startswith(f"{section}.")
+                ],
             ),
         )
 
@@ -161,8 +168,8 @@ def _describe_unknown_key(name: str, known_keys: Sequence[str]) -> str:
     return f"unknown key; {suggest_name(name, known_keys or ArenaSettings.__struct_fields__)}"
 
 
-def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
-    """Convert the value of the setting `key` to the setting's type, and check its range. Raises BadSetting if it does not fit.
+def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: bool = True) -> Any:
+    """Convert the value of the setting `setting_key` to the setting's type, and check its range. Raises BadSetting if it does not fit.
 
     type    type of the setting, with its range: the value of `SETTING_TYPES`
     strict  True to reject numbers written as text
@@ -170,30 +177,32 @@ def _convert_value(key: str, value: Any, type: Any, *, strict: bool = True) -> A
     base_type = get_args(type)[0]
     choices = list(map(str, base_type)) if isinstance(base_type, EnumType) else list(get_args(base_type))
     if (isinstance(base_type, EnumType) or get_origin(base_type) is Literal) and value not in choices:
-        raise BadSetting(key, f"expected one of {', '.join(choices)}")
+        raise BadSetting(setting_key, f"expected one of {', '.join(choices)}")
     try:
         converted = msgspec.convert(value, type, strict=strict)
     except msgspec.ValidationError as error:
-        raise BadSetting(key, explain_mismatch(error)) from None
+        raise BadSetting(setting_key, explain_mismatch(error)) from None
     if isinstance(converted, float) and not isfinite(converted):
-        raise BadSetting(key, "expected a finite number")
+        raise BadSetting(setting_key, "expected a finite number")
     return converted
 
 
-def _parse_option(key: str, text: str, type: Any) -> Any:
-    """Parse the text of an option that sets `key`. A list is written `a,b` or as in TOML.
+def _parse_setting_option(setting_key: str, option_text: str, type: Any) -> Any:
+    """Parse the text of an option that sets `setting_key`. A list is written `a,b` or as in TOML.
 
     Raises BadSetting if the text is not a valid value of the setting.
     """
     base_type = get_args(type)[0]
     if get_origin(base_type) is not tuple:
-        return _convert_value(key, text, type, strict=base_type not in (bool, int, float))
-    if not text.startswith("["):
-        return _convert_value(key, [item.strip() for item in text.split(",")], type)
+        return _convert_setting_value(
+            setting_key, option_text, type, strict=base_type not in (bool, int, float)
+        )
+    if not option_text.startswith("["):
+        return _convert_setting_value(setting_key, [item.strip() for item in option_text.split(",")], type)
     try:
-        return _convert_value(key, tomllib.loads(f"x = {text}")["x"], type)
+        return _convert_setting_value(setting_key, tomllib.loads(f"x = {option_text}")["x"], type)
     except tomllib.TOMLDecodeError:
-        raise BadSetting(key, 'expected a list, such as a,b or ["a", "b"]') from None
+        raise BadSetting(setting_key, 'expected a list, such as a,b or ["a", "b"]') from None
 
 
 def _format_toml_value(value: object) -> str:

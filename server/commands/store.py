@@ -12,8 +12,8 @@ from arena.console import DatabaseOption, JsonOption, UsageError, err, print_tab
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
-from arena.server.store.pruning import BadRetention, Retention, prune
-from arena.server.store.stats import load_stats, vacuum
+from arena.server.store.pruning import BadRetention, Retention, prune_matches
+from arena.server.store.stats import load_store_stats, vacuum_store
 
 
 def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -21,7 +21,7 @@ def stats_command(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = 
 
     Example: arena store stats --db sqlite:///arena.db --json -
     """
-    stats = run_on_store(db, load_stats)
+    stats = run_on_store(db, load_store_stats)
     bytes_per_match = "-" if stats.bytes_a_match is None else f"{stats.bytes_a_match:,.0f}"
     rows = {
         "finished matches": f"{stats.matches:,}",
@@ -67,18 +67,18 @@ def prune_command(
 
     async def count_and_prune(engine: Engine) -> int:
         await count_new_matches(engine)
-        return await prune(engine, retention)
+        return await prune_matches(engine, retention)
 
     removed_count = run_on_store(db, count_and_prune)
     err.print(f"{removed_count:,} matches are {'removed' if archive is None else f'archived in {archive}'}")
 
 
-def _parse_retention(keep: str, archive: Path | None) -> Retention:
+def _parse_retention(keep_option: str, archive_folder: Path | None) -> Retention:
     """Return the rule that --keep and --archive set: which matches to keep. Raises UsageError if an option is invalid."""
-    if archive is not None and paths.exists(archive) and not paths.is_folder(archive):
-        raise UsageError(f"--archive: {archive} is not a folder")
+    if archive_folder is not None and paths.exists(archive_folder) and not paths.is_folder(archive_folder):
+        raise UsageError(f"--archive: {archive_folder} is not a folder")
     try:
-        return Retention.parse(keep, archive)
+        return Retention.parse(keep_option, archive_folder)
     except BadRetention as error:
         raise UsageError(f"--keep: {error}") from None
 
@@ -90,7 +90,7 @@ def vacuum_command(db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
 
     Example: arena store vacuum --db sqlite:///arena.db
     """
-    freed_bytes = run_on_store(db, vacuum)
+    freed_bytes = run_on_store(db, vacuum_store)
     err.print(
         f"the store is {freed_bytes:,} bytes smaller"
         if freed_bytes >= 0

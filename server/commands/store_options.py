@@ -29,29 +29,29 @@ def run_on_store(db: str | None, operation: Callable[[Engine], Awaitable[T]], *,
     """
     url = db or DEFAULT_DATABASE_URL
     if not create:
-        require_file(url)
+        require_existing_sqlite_file(url)
 
-    async def open_and_run() -> T:
+    async def open_store_and_run() -> T:
         async with open_store(url) as engine:
             return await operation(engine)
 
     try:
-        return anyio.run(open_and_run)
+        return anyio.run(open_store_and_run)
     except (StoreError, OperationRefused) as error:
         raise CommandError(str(error)) from None
 
 
-def require_name(text: str) -> None:
-    """Raise UsageError unless `text` is a valid name of a bot, an owner or a season."""
+def require_usable_name(name: str) -> None:
+    """Raise UsageError unless `name` is a valid name of a bot, an owner or a season."""
     try:
-        require_valid_name(text)
+        require_valid_name(name)
     except TokenError as error:
         raise UsageError(str(error)) from None
 
 
-def require_file(url: str) -> None:
-    """Raise CommandError if `url` names an SQLite file that does not exist."""
-    file = parse_sqlite_path(url)
+def require_existing_sqlite_file(database_url: str) -> None:
+    """Raise CommandError if `database_url` names an SQLite file that does not exist."""
+    file = parse_sqlite_path(database_url)
     if file is not None and not paths.exists(file):
         raise CommandError(
             f"database {file} does not exist: name one with --db, or let `arena serve` create it"

@@ -8,7 +8,7 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, err, print_table_or_write_json
 from arena.protocol.values import Role
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_name, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store import tokens
 
 NameArgument = Annotated[
@@ -41,7 +41,7 @@ def create(
     Example: arena token create my-bot --db sqlite:///arena.db
     """
     for text in (name, owner) if owner else (name,):  # before a missing store is created
-        require_name(text)
+        require_usable_name(text)
     new_token = run_on_store(db, lambda engine: tokens.create_token(engine, name, role, owner), create=True)
     _print_token(name, new_token)
 

@@ -33,7 +33,7 @@ from arena.server.edge.responses import PageHandler
 from arena.server.edge.session import Session
 from arena.server.edge.topics import Topic, encode_server_frame
 from arena.server.edge.work_budget import WorkBudget
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import CorePort, MessageToEdge
 
@@ -100,7 +100,7 @@ class Edge:
         pause_seconds: float = REFUSAL_SECONDS,
         allows_any_origin: bool = False,
         unlimited_names: Container[str] = frozenset(),
-        lag: LoopLag,
+        lag: EventLoopLag,
         is_storing: Callable[[], bool] = lambda: False,
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
@@ -156,7 +156,7 @@ class Edge:
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.lag = lag
         """Meter of the event loop's lag. The time of a stall is not charged to the clocks of players."""
-        self.lag.measure_while(lambda: bool(self.connections))
+        self.lag.set_measurement_condition(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._background_tasks.__aenter__()
@@ -321,7 +321,7 @@ class Edge:
 
     def add_connection(self, connection: Connection) -> None:
         self.connections.add(connection)
-        self.lag.start()
+        self.lag.start_measuring()
 
     def remove_connection(self, connection: Connection) -> None:
         self.connections.discard(connection)

@@ -234,7 +234,7 @@ class Session:
                     return
                 # A stall of the event loop after the turn was written, even one that is still going on, does not count.
                 lateness_ns = arrived_ns - edge.lag.due_ns
-                lateness_ns = lateness_ns if lateness_ns > loop_lag.STALL_NS else 0
+                lateness_ns = lateness_ns if lateness_ns > loop_lag.MIN_STALL_LAG_NS else 0
                 stalled_ns = edge.lag.stalled_ns + lateness_ns - seat.stalled_ns
                 elapsed_ns = max(0, arrived_ns - seat.turn_sent_ns - stalled_ns) + seat.clock_ran_ns
                 seat.answer = received = MessageReceived(self.client, message, arrived_ns, elapsed_ns)
@@ -530,7 +530,9 @@ class Session:
         now = edge.now()
         seat.ply, seat.turn_sent_ns, seat.clock_ran_ns, seat.answer = turn.ply, now, clock_ran_ns, None
         lateness_ns = now - edge.lag.due_ns
-        seat.stalled_ns = edge.lag.stalled_ns + (lateness_ns if lateness_ns > loop_lag.STALL_NS else 0)
+        seat.stalled_ns = edge.lag.stalled_ns + (
+            lateness_ns if lateness_ns > loop_lag.MIN_STALL_LAG_NS else 0
+        )
         if self.state != CLOSED:
             lag_ns = self._connection.pings.lag_ns
             edge.core.submit(TurnSent(self.client, turn.match, turn.ply, now, lag_ns))
@@ -538,7 +540,7 @@ class Session:
     def _handle_outgoing_accepted(self, accepted: Accepted) -> None:
         seat = self.seats.get(accepted.match)
         if seat is not None and seat.ply == accepted.ply and seat.answer is not None:
-            self._edge.metrics.move_seconds.observe((self._edge.now() - seat.answer.at) / 1e9)
+            self._edge.metrics.move_seconds.observe_duration((self._edge.now() - seat.answer.at) / 1e9)
             seat.ply, seat.answer = -1, None
 
     def _handle_outgoing_start(self, start: Start) -> None:

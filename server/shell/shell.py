@@ -61,7 +61,7 @@ from arena.server.core.inputs import (
     get_edge_number,
 )
 from arena.server.core.settings import CoreSettings
-from arena.server.loop_lag import NEVER, LoopLag
+from arena.server.loop_lag import NEVER_TIME_NS, EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, EdgePort, MessageToCore, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
@@ -117,7 +117,7 @@ class Shell:
         metrics: Metrics,
         *,
         clock: TimeSource,
-        lag: LoopLag,
+        lag: EventLoopLag,
         make_seed: Callable[[], bytes],
         outage_patience_s: float,
         event_name: str | None,
@@ -156,10 +156,10 @@ class Shell:
         """True while a timer runs that starts a round of handling the deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
-        self._timer_time_ns = NEVER
-        """Time of `_timer`, in ns; NEVER if none is set."""
+        self._timer_time_ns = NEVER_TIME_NS
+        """Time of `_timer`, in ns; NEVER_TIME_NS if none is set."""
         self._lag = lag
-        self._lag.measure_while(lambda: self._timer is not None)
+        self._lag.set_measurement_condition(lambda: self._timer is not None)
         self._is_serving = False
         """True while the core's state matches the store."""
         self.is_draining = False
@@ -355,7 +355,7 @@ class Shell:
                         await self._clock.sleep(STORE_RETRY_INTERVAL_SECONDS)
             if self._timer is not None:
                 self._timer.cancel()
-            self._lag.stop()
+            self._lag.stop_measuring()
 
     async def _watch_lease(self) -> None:
         """Wake `run` when the lease is lost. Without matches, there is no commit that would discover the loss."""
@@ -365,7 +365,7 @@ class Shell:
     async def _build_core_from_store(self) -> list[Effect]:
         """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
         try:
-            restore = await self._journal.load(self._event)
+            restore = await self._journal.load_restart_state(self._event)
         except StoreUnavailable as error:
             raise StoreFailed(str(error)) from None
         now = self._now_ns()
@@ -460,10 +460,10 @@ class Shell:
         self._timer_time_ns = deadline_ns
         delay_seconds = (deadline_ns - self._now_ns()) / 1e9
         self._timer = self._clock.call_later(delay_seconds, self._wake_at_deadline)
-        self._lag.start()
+        self._lag.start_measuring()
 
     def _wake_at_deadline(self) -> None:
-        self._timer, self._timer_time_ns = None, NEVER
+        self._timer, self._timer_time_ns = None, NEVER_TIME_NS
         self._round_due.set()
 
     def _release_effects(self, effects: Sequence[Effect]) -> None:

@@ -51,7 +51,7 @@ async def load_accounts(engine: Engine, server_name: str, names: Iterable[str]) 
 
 
 def _build_account_query(
-    kind: str,
+    account_kind: str,
     name: sa.Column[Any],
     text: sa.ColumnElement[Any],
     number: sa.ColumnElement[Any],
@@ -61,12 +61,12 @@ def _build_account_query(
 ) -> sa.Select[Any]:
     """Return one part of the query `_SELECT_ACCOUNTS`: the SELECT for the tokens, the sessions or the ratings.
 
-    kind: `token`, `session` or `rating`, which is also the value of the column `kind`
+    account_kind: `token`, `session` or `rating`, which is also the value of the column `kind`
     name, text, number, role, owner, deviation: expressions for the values of the columns with these names
     """
     names_parameter: sa.BindParameter[list[str]] = sa.bindparam("names", expanding=True)
     query: sa.Select[Any] = sa.select(
-        sa.literal_column(f"'{kind}'").label("kind"),
+        sa.literal_column(f"'{account_kind}'").label("kind"),
         name.label("name"),
         text.label("text"),
         number.label("number"),
@@ -77,8 +77,8 @@ def _build_account_query(
     return query.where(name.in_(names_parameter))
 
 
-_EMPTY_TEXT = sa.literal_column("''", sa.String)
-_ZERO = sa.literal_column("0.0", sa.Double)
+_EMPTY_TEXT_COLUMN = sa.literal_column("''", sa.String)
+_ZERO_COLUMN = sa.literal_column("0.0", sa.Double)
 # One query for all data, because a query takes almost 1 ms of CPU time, however few rows it returns.
 _SELECT_ACCOUNTS = sa.union_all(
     _build_account_query(
@@ -88,18 +88,24 @@ _SELECT_ACCOUNTS = sa.union_all(
         sa.cast(sa.case((tokens.c.revoked.is_(None), 0), else_=1), sa.Double),
         tokens.c.role,
         tokens.c.owner,
-        _ZERO,
+        _ZERO_COLUMN,
     ),
     _build_account_query(
-        "session", sessions.c.name, sessions.c.hash, _ZERO, _EMPTY_TEXT, _EMPTY_TEXT, _ZERO
+        "session",
+        sessions.c.name,
+        sessions.c.hash,
+        _ZERO_COLUMN,
+        _EMPTY_TEXT_COLUMN,
+        _EMPTY_TEXT_COLUMN,
+        _ZERO_COLUMN,
     ).where(sessions.c.server == sa.bindparam("server", type_=sa.String)),
     _build_account_query(
         "rating",
         standings.c.bot,
         standings.c.game,
         standings.c.rating,
-        _EMPTY_TEXT,
-        _EMPTY_TEXT,
+        _EMPTY_TEXT_COLUMN,
+        _EMPTY_TEXT_COLUMN,
         standings.c.deviation,
     ).where(
         standings.c.time_control == "", standings.c.season == select_running_season_number(standings.c.game)

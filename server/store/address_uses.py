@@ -18,9 +18,9 @@ from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.schema import addresses, tokens
 
-RETENTION_DAYS = 30
+ADDRESS_RETENTION_DAYS = 30
 """Number of days for which an address use is kept."""
-MAX_OWNERS_PER_ADDRESS = 3
+MAX_OWNERS_AT_SHARED_ADDRESS = 3
 """Number of owners up to which it is suspicious that they share an address on a day. More owners suggest a school."""
 
 
@@ -40,7 +40,8 @@ def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) ->
 
     Uses that are already stored are skipped, and so are uses by bots without a valid token.
     """
-    database.lock_exclusively(connection)  # no token may be deleted between its check below and the insert
+    # no token may be deleted between its check below and the insert
+    database.lock_store_exclusively(connection)
     insert = database.make_insert(connection.dialect.name, addresses).on_conflict_do_nothing()
     for chunk in database.split_into_chunks(uses):
         names = {use.name for use in chunk}
@@ -56,16 +57,18 @@ def store_address_uses(connection: sa.Connection, uses: Iterable[AddressUse]) ->
 
 
 def remove_old_address_uses(connection: sa.Connection) -> None:
-    """Delete the address uses that are older than RETENTION_DAYS, in the caller's transaction."""
-    first_day = database.format_timestamp(datetime.now(UTC) - timedelta(days=RETENTION_DAYS))[:10]
+    """Delete the address uses that are older than ADDRESS_RETENTION_DAYS, in the caller's transaction."""
+    first_day = database.format_store_timestamp(datetime.now(UTC) - timedelta(days=ADDRESS_RETENTION_DAYS))[
+        :10
+    ]
     connection.execute(sa.delete(addresses).where(addresses.c.day < first_day))
 
 
-async def find_shared_days(engine: Engine) -> dict[tuple[str, str], list[str]]:
+async def find_days_with_shared_address(engine: Engine) -> dict[tuple[str, str], list[str]]:
     """Return, for each pair of bots of different owners, the days on which both used the same address.
 
     The key is the pair's names, sorted. The days are texts such as `2026-01-31`, in ascending order. If bots of more
-    than MAX_OWNERS_PER_ADDRESS owners used an address on a day, the address is ignored on that day.
+    than MAX_OWNERS_AT_SHARED_ADDRESS owners used an address on a day, the address is ignored on that day.
     """
     query = sa.select(addresses.c.day, addresses.c.hash, addresses.c.name, tokens.c.owner)
     query = query.join(tokens, tokens.c.name == addresses.c.name)
@@ -86,7 +89,7 @@ def _group_days_by_pair(rows: Iterable[tuple[str, str, str, str]]) -> dict[tuple
         owners[day, address][name] = owner
     days: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for (day, _), bots in owners.items():
-        if len(set(bots.values())) <= MAX_OWNERS_PER_ADDRESS:
+        if len(set(bots.values())) <= MAX_OWNERS_AT_SHARED_ADDRESS:
             for bot_a, bot_b in combinations(sorted(bots), 2):
                 if bots[bot_a] != bots[bot_b]:
                     days[bot_a, bot_b].add(day)

@@ -26,25 +26,25 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import (
-    IS_FINISHED,
+    INSERT_PACKED_RECORD,
+    IS_FINISHED_MATCH,
     NEXT_ARRIVAL_SQL,
-    SAVE_RECORD,
     make_summary_columns,
 )
-from arena.server.store.packing import MatchData, pack_match, unpack_record
+from arena.server.store.packing import PackableMatch, pack_match, unpack_record
 from arena.server.store.schema import matches, records
 from arena.server.store.tokens import is_valid_name
 
 MATCHES_PER_TRANSACTION = 100
 """Maximum number of matches that are imported in one transaction."""
 
-EARLIEST_MATCH = datetime(2020, 1, 1, tzinfo=UTC)
+EARLIEST_MATCH_TIME = datetime(2020, 1, 1, tzinfo=UTC)
 """Earliest time at which a match can have been played: the beginning of 2020, UTC."""
 MAX_CLOCK_SKEW = timedelta(days=1)
 """Maximum time by which another machine's clock may be ahead of this one's. Later times of a match are invalid."""
 
-START_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-END_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+MATCH_START_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+MATCH_END_TIME_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 class ArchivedMatch(Record, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class ImportResult:
     """Reason why a line was not imported, for each rejected line, by line number (from 1)."""
 
 
-async def export_lines(
+async def export_archive_lines(
     engine: Engine, event_name: str | None = None, bot_names: Sequence[str] = ()
 ) -> AsyncGenerator[str, None]:
     """Yield each finished match as one line of JSON, without a line break, from a snapshot of the store.
@@ -81,7 +81,7 @@ async def export_lines(
     bot_names: only matches that at least one of these bots played; empty for all matches
     """
     query = sa.select(records.c.packed, matches.c.finished, matches.c.rated)
-    query = query.join(matches, matches.c.number == records.c.number).where(IS_FINISHED)
+    query = query.join(matches, matches.c.number == records.c.number).where(IS_FINISHED_MATCH)
     if event_name is not None:
         query = query.where(matches.c.event == event_name)
     if bot_names:
@@ -104,7 +104,7 @@ async def add_matches(
     *,
     counts_rated_matches: bool,
 ) -> None:
-    """Add the matches from `parse_lines` to the store, and the outcome for each to `result`.
+    """Add the matches from `parse_archive_lines` to the store, and the outcome for each to `result`.
 
     counts_rated_matches: True to let matches that the file marks as rated change the ratings; False to import all
         matches as unrated, because anybody can write such a mark into a file
@@ -113,29 +113,29 @@ async def add_matches(
     """
     for chunk in database.split_into_chunks(parsed_matches, MATCHES_PER_TRANSACTION):
         async with database.open_exclusive_transaction(engine) as connection:
-            await _add_chunk(connection, chunk, result, counts_rated_matches=counts_rated_matches)
+            await _add_chunk_of_matches(connection, chunk, result, counts_rated_matches=counts_rated_matches)
 
 
-def read_lines(file: BufferedIOBase) -> Iterator[bytes]:
+def read_archive_lines(archive_file: BufferedIOBase) -> Iterator[bytes]:
     """Yield the lines of a file.
 
     A line longer than MAX_RECORD_BYTES is cut off after MAX_RECORD_BYTES + 1 bytes, so that it is still rejected as too
     long.
     """
-    while line := file.readline(MAX_RECORD_BYTES + 1):
+    while line := archive_file.readline(MAX_RECORD_BYTES + 1):
         remainder = line
         while len(remainder) > MAX_RECORD_BYTES and not remainder.endswith(b"\n"):
-            remainder = file.readline(MAX_RECORD_BYTES + 1)
+            remainder = archive_file.readline(MAX_RECORD_BYTES + 1)
         yield line
 
 
-def parse_lines(lines: Iterable[bytes], result: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
+def parse_archive_lines(lines: Iterable[bytes], result: ImportResult) -> Iterator[tuple[int, ArchivedMatch]]:
     """Yield the number of each valid line, counted from 1, with its match. Add the other lines to `result.rejected`."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            yield number, parse_line(line)
+            yield number, parse_archive_line(line)
         except BadRecord as error:
             result.rejected[number] = str(error)
 
@@ -143,17 +143,17 @@ def parse_lines(lines: Iterable[bytes], result: ImportResult) -> Iterator[tuple[
 _decode = msgspec.json.Decoder(ArchivedMatch).decode
 
 
-def parse_line(line: bytes) -> ArchivedMatch:
+def parse_archive_line(archive_line: bytes) -> ArchivedMatch:
     """Return the match in a line, checked against the rules of its game.
 
     A missing end time is computed, and overlong analysis by a bot is cut. Raises BadRecord for an invalid line.
     """
-    if len(line) > MAX_RECORD_BYTES:
+    if len(archive_line) > MAX_RECORD_BYTES:
         raise BadRecord(
-            f"the line is too long for a record: {len(line):,} bytes, but at most {MAX_RECORD_BYTES:,} are allowed"
+            f"the line is too long for a record: {len(archive_line):,} bytes, but at most {MAX_RECORD_BYTES:,} are allowed"
         )
     try:
-        archived = _decode(line)
+        archived = _decode(archive_line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRecord(f"not a record: {error}") from None
     if not is_valid_name(archived.match):
@@ -183,9 +183,9 @@ def _find_end_time(match: ArchivedMatch) -> str:
 
     Raises BadRecord if the start or the end is not a valid time.
     """
-    start_time = _parse_time(match, "started", START_TIME_PATTERN)
+    start_time = _parse_time_field(match, "started", MATCH_START_TIME_PATTERN)
     if match.finished is not None:
-        _parse_time(match, "finished", END_TIME_PATTERN)
+        _parse_time_field(match, "finished", MATCH_END_TIME_PATTERN)
         return match.finished
     try:
         end_time = start_time + timedelta(milliseconds=sum(move.ms for move in match.moves))
@@ -194,37 +194,39 @@ def _find_end_time(match: ArchivedMatch) -> str:
             f"match {match.match}: the times of its moves put its end after the year 9999"
         ) from None
     _require_plausible_time(match, "the end of its moves", end_time)
-    return database.format_timestamp(end_time)
+    return database.format_store_timestamp(end_time)
 
 
-def _require_plausible_time(match: ArchivedMatch, label: str, time: datetime) -> None:
-    """Raise BadRecord if `time` is before EARLIEST_MATCH or more than MAX_CLOCK_SKEW in the future.
+def _require_plausible_time(match: ArchivedMatch, time_label: str, time: datetime) -> None:
+    """Raise BadRecord if `time` is before EARLIEST_MATCH_TIME or more than MAX_CLOCK_SKEW in the future.
 
-    label: words for the time in the error message, such as `finished`
+    time_label: words for the time in the error message, such as `finished`
     """
     latest = datetime.now(UTC) + MAX_CLOCK_SKEW
-    if not EARLIEST_MATCH <= time <= latest:
+    if not EARLIEST_MATCH_TIME <= time <= latest:
         problem = (
-            f"before {EARLIEST_MATCH:%Y}"
-            if time < EARLIEST_MATCH
+            f"before {EARLIEST_MATCH_TIME:%Y}"
+            if time < EARLIEST_MATCH_TIME
             else f"more than {MAX_CLOCK_SKEW // timedelta(hours=1)} hours in the future"
         )
-        raise BadRecord(f"match {match.match}: {label} ({database.format_timestamp(time)}) is {problem}")
+        raise BadRecord(
+            f"match {match.match}: {time_label} ({database.format_store_timestamp(time)}) is {problem}"
+        )
 
 
-def _parse_time(match: ArchivedMatch, name: str, pattern: re.Pattern[str]) -> datetime:
-    text = str(getattr(match, name))
+def _parse_time_field(match: ArchivedMatch, field_name: str, pattern: re.Pattern[str]) -> datetime:
+    text = str(getattr(match, field_name))
     try:
         time = datetime.fromisoformat(text if pattern.fullmatch(text) else "")
     except ValueError:
         raise BadRecord(
-            f"match {match.match}: `{name}` must be a time in UTC, such as 2026-11-20T12:00:00Z, not {text!r:.60}"
+            f"match {match.match}: `{field_name}` must be a time in UTC, such as 2026-11-20T12:00:00Z, not {text!r:.60}"
         ) from None
-    _require_plausible_time(match, f"`{name}`", time)
+    _require_plausible_time(match, f"`{field_name}`", time)
     return time
 
 
-async def _add_chunk(
+async def _add_chunk_of_matches(
     connection: AsyncConnection,
     chunk: Sequence[tuple[int, ArchivedMatch]],
     result: ImportResult,
@@ -249,7 +251,7 @@ async def _add_chunk(
         record = Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
         if archived.match not in stored_records:
             rows.append(_make_match_row(archived, record, counts_rated_matches=counts_rated_matches))
-            packed_match = pack_match(MatchData(to_line(record), _encode_terms(record), []))
+            packed_match = pack_match(PackableMatch(to_line(record), _encode_terms(record), []))
             packed_rows.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
             result.added += 1
@@ -266,7 +268,7 @@ async def _add_chunk(
     if rows:
         arrival: sa.ColumnElement[int] = sa.literal_column(NEXT_ARRIVAL_SQL[connection.dialect.name])
         await connection.execute(sa.insert(matches).values(arrival=arrival), rows)
-        await connection.execute(sa.text(SAVE_RECORD), packed_rows)
+        await connection.execute(sa.text(INSERT_PACKED_RECORD), packed_rows)
 
 
 def _encode_terms(record: Record) -> str:

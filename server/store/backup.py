@@ -25,11 +25,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.atomic_file import replace_on_success
 from arena.server.store import database, lease, migrations, schema, sqlite
 from arena.server.store.database import Engine, make_engine
-from arena.server.store.errors import SQLITE_REASONS, StoreError
-from arena.server.store.finished_matches import IS_FINISHED
+from arena.server.store.errors import REASON_BY_SQLITE_ERROR_CODE, StoreError
+from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.schema import matches, metadata, tokens
 
-ROWS_PER_COPY = 500
+ROWS_COPIED_AT_ONCE = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
 SQLITE_SUFFIXES = ("", "-wal", "-shm")
@@ -54,7 +54,7 @@ async def backup(url: str, path: Path) -> StoreCounts:
     the file is full, FileExistsError if the file exists, and another OSError if the file cannot be written. A
     cancellation interrupts the copying, and leaves no file.
     """
-    _require_new(path)
+    _require_new_file(path)
     engine = make_engine(url)
     try:
         with replace_on_success(path) as part:
@@ -67,17 +67,17 @@ async def backup(url: str, path: Path) -> StoreCounts:
                 else:
                     await _copy_postgresql(engine, copy_engine, path)
                 async with database.convert_database_errors(copy_engine, str(path)):
-                    return await _finish_copy(copy_engine)
+                    return await _finish_backup_copy(copy_engine)
             finally:
                 await database.close_engine(copy_engine)
     finally:
         await database.close_engine(engine)
 
 
-def _require_new(path: Path) -> None:
-    if path.exists():
+def _require_new_file(backup_file: Path) -> None:
+    if backup_file.exists():
         raise FileExistsError(
-            errno.EEXIST, "the file exists: name another one, or remove it first", str(path)
+            errno.EEXIST, "the file exists: name another one, or remove it first", str(backup_file)
         )
 
 
@@ -86,17 +86,19 @@ async def _copy_sqlite(engine: Engine, file: Path, path: Path) -> None:
 
     path: name of the file in error messages
     """
-    await _require_store(engine, Path(engine.url.database or ""))
+    await _require_store_file(engine, Path(engine.url.database or ""))
     async with engine.connect() as connection:
         try:
             await _execute_interruptibly(connection, "VACUUM INTO ?", (str(file),))
         except sqlite3.OperationalError as error:
             if sqlite.is_full_error(error):
-                raise StoreError(f"cannot write {path}: {SQLITE_REASONS[sqlite3.SQLITE_FULL]}") from None
+                raise StoreError(
+                    f"cannot write {path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_FULL]}"
+                ) from None
             if sqlite.is_io_error(error):  # such as a quota or a limit of the file's size
                 source_name = engine.url.database
                 raise StoreError(
-                    f"cannot copy {source_name} to {path}: {SQLITE_REASONS[sqlite3.SQLITE_IOERR]}"
+                    f"cannot copy {source_name} to {path}: {REASON_BY_SQLITE_ERROR_CODE[sqlite3.SQLITE_IOERR]}"
                 ) from None
             raise
 
@@ -135,14 +137,14 @@ async def _copy_postgresql(engine: Engine, copy: Engine, path: Path) -> None:
             database.open_snapshot(engine) as connection,
         ):
             await connection.run_sync(migrations.require_current_schema)
-            await _copy_rows(connection, target, str(path))
+            await _copy_rows_of_all_tables(connection, target, str(path))
 
 
-async def _finish_copy(copy: Engine) -> StoreCounts:
+async def _finish_backup_copy(copy: Engine) -> StoreCounts:
     """Finish a copy of a store: delete servers' leases, put all data into one file, and return the copy's counts."""
     async with copy.begin() as connection:
         await connection.execute(sa.delete(schema.servers))
-        counts = await _count_rows(connection)
+        counts = await _count_store_rows(connection)
     async with copy.connect() as connection:
         # Without a write-ahead log, all data are in the one file.
         await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
@@ -159,7 +161,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
     backup, or if the target store cannot be used, is not empty, or is used by a running server, and OSError if the file
     cannot be read.
     """
-    _require_no_log_beside(path)
+    _require_no_write_ahead_log(path)
     engine = make_engine(url)
     target_file = database.parse_sqlite_path(url)
     is_file_missing = target_file is not None and not target_file.exists()
@@ -173,15 +175,15 @@ async def restore(url: str, path: Path) -> StoreCounts:
                 # If the file has tables now, another process has created it during the checks.
                 if is_file_missing and await target.run_sync(migrations.read_schema_version) is None:
                     unfinished_file = target_file
-                await target.run_sync(database.create_or_migrate)
-                await _require_empty(target)
+                await target.run_sync(database.create_or_migrate_tables)
+                await _require_empty_store(target)
                 async with (
                     database.convert_database_errors(source_engine, str(path)),
                     database.open_snapshot(source_engine) as source,
                 ):
-                    await _copy_rows(source, target)
-                await _advance_sequences(target)
-                counts = await _count_rows(target)
+                    await _copy_rows_of_all_tables(source, target)
+                await _advance_number_sequences(target)
+                counts = await _count_store_rows(target)
             unfinished_file = None
             return counts
     finally:
@@ -212,48 +214,50 @@ async def _open_checked_copy(path: Path) -> AsyncIterator[Engine]:
         await checkpoint()  # raises if Ctrl-C was pressed during the copying, before SQLite uses the copy
         engine = make_engine(f"sqlite:///{copied_file}")
         try:
-            await _require_store(engine, path)
-            await _require_intact(engine, path)
+            await _require_store_file(engine, path)
+            await _require_intact_file(engine, path)
             await database.prepare_store(engine, str(path))
             yield engine
         finally:
             await database.close_engine(engine)
 
 
-def _require_no_log_beside(path: Path) -> None:
+def _require_no_write_ahead_log(backup_file: Path) -> None:
     """Raise StoreError if some data of an SQLite store are not in its file, but in a write-ahead log beside it."""
-    resolved_path = path.resolve()  # SQLite keeps the log beside the target of a link
+    resolved_path = backup_file.resolve()  # SQLite keeps the log beside the target of a link
     log_file = resolved_path.with_name(f"{resolved_path.name}-wal")
     if log_file.is_file() and log_file.stat().st_size:
         raise StoreError(
-            f"{path} is not a backup, because some of its data are in {log_file.name}: make one with"
-            f" `arena backup --db sqlite:///{path} FILE`"
+            f"{backup_file} is not a backup, because some of its data are in {log_file.name}: make one with"
+            f" `arena backup --db sqlite:///{backup_file} FILE`"
         )
 
 
-async def _require_store(engine: Engine, path: Path) -> None:
-    async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
+async def _require_store_file(engine: Engine, backup_file: Path) -> None:
+    async with database.convert_database_errors(engine, str(backup_file)), engine.connect() as connection:
         if await connection.run_sync(migrations.read_schema_version) is None:
-            raise StoreError(f"{path} is not a store: it has no tables; name another file")
+            raise StoreError(f"{backup_file} is not a store: it has no tables; name another file")
 
 
-async def _require_intact(engine: Engine, path: Path) -> None:
+async def _require_intact_file(engine: Engine, backup_file: Path) -> None:
     """Raise StoreError if a page of an SQLite store is damaged or missing."""
-    async with database.convert_database_errors(engine, str(path)), engine.connect() as connection:
+    async with database.convert_database_errors(engine, str(backup_file)), engine.connect() as connection:
         [[fault]] = await _execute_interruptibly(connection, "PRAGMA integrity_check(1)")
         if fault != "ok":
-            raise StoreError(f"{path} is damaged: {fault.splitlines()[-1]}: restore another backup")
+            raise StoreError(f"{backup_file} is damaged: {fault.splitlines()[-1]}: restore another backup")
 
 
-async def _require_empty(target: AsyncConnection) -> None:
+async def _require_empty_store(target: AsyncConnection) -> None:
     await target.run_sync(lease.lock_out_servers)
-    counts = await _count_rows(target)
+    counts = await _count_store_rows(target)
     if counts.matches or counts.tokens:
         contents_text = f"{counts.matches} matches and {counts.tokens} tokens"
         raise StoreError(f"the store already has {contents_text}: restore into an empty one")
 
 
-async def _copy_rows(source: AsyncConnection, target: AsyncConnection, target_name: str = "") -> None:
+async def _copy_rows_of_all_tables(
+    source: AsyncConnection, target: AsyncConnection, target_name: str = ""
+) -> None:
     """Copy the rows of all tables of a store into another store, except the servers' leases and the schema version.
 
     target_name: name of the other store in error messages; empty for its URL
@@ -262,12 +266,12 @@ async def _copy_rows(source: AsyncConnection, target: AsyncConnection, target_na
         if table.name in (schema.about.name, schema.servers.name):
             continue
         rows = (await source.stream(sa.select(table))).mappings()
-        async for chunk in rows.partitions(ROWS_PER_COPY):
+        async for chunk in rows.partitions(ROWS_COPIED_AT_ONCE):
             async with database.convert_database_errors(target.engine, target_name):
                 await target.execute(sa.insert(table), [dict(row) for row in chunk])
 
 
-async def _advance_sequences(target: AsyncConnection) -> None:
+async def _advance_number_sequences(target: AsyncConnection) -> None:
     """Advance the PostgreSQL sequences that number rows of `matches` past the highest copied numbers.
 
     Do nothing on SQLite, which has no sequences.
@@ -281,13 +285,13 @@ async def _advance_sequences(target: AsyncConnection) -> None:
         await target.execute(sa.select(sa.func.setval(name, sa.func.coalesce(arrival, 1), condition)))
 
 
-async def _count_rows(connection: AsyncConnection) -> StoreCounts:
-    async def execute_count(query: sa.Select[int]) -> int:
+async def _count_store_rows(connection: AsyncConnection) -> StoreCounts:
+    async def execute_count_query(query: sa.Select[int]) -> int:
         return (await connection.execute(query)).scalar_one()
 
     matches_query = sa.select(sa.func.count()).select_from(matches)
     return StoreCounts(
-        matches=await execute_count(matches_query),
-        finished=await execute_count(matches_query.where(IS_FINISHED)),
-        tokens=await execute_count(sa.select(sa.func.count()).select_from(tokens)),
+        matches=await execute_count_query(matches_query),
+        finished=await execute_count_query(matches_query.where(IS_FINISHED_MATCH)),
+        tokens=await execute_count_query(sa.select(sa.func.count()).select_from(tokens)),
     )

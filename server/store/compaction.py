@@ -19,7 +19,7 @@ from anyio.lowlevel import checkpoint
 
 from arena.server.store import database
 from arena.server.store.database import Engine, open_query_connection
-from arena.server.store.packing import MatchData, pack_match, unpack_record
+from arena.server.store.packing import PackableMatch, pack_match, unpack_record
 from arena.server.store.schema import events, matches, records
 
 MATCHES_PER_QUERY = 48
@@ -44,18 +44,18 @@ class _UnpackedMatch(NamedTuple):
 async def pack_finished_matches(engine: Engine) -> int:
     """Pack (compress) every finished match that is not fully packed yet, and return the number of these matches."""
     packed_count = 0
-    while batch := await _load_next_batch(engine, MATCHES_PER_QUERY):
+    while batch := await _load_next_unpacked_batch(engine, MATCHES_PER_QUERY):
         packed_matches = await anyio.to_thread.run_sync(_pack_batch, batch)
         for first in range(0, len(packed_matches), MATCHES_PER_TRANSACTION):
             chunk = packed_matches[first : first + MATCHES_PER_TRANSACTION]
-            packed_count += await database.write(engine, partial(_store_packed, packed_matches=chunk))
+            packed_count += await database.write(engine, partial(_store_packed_matches, packed_matches=chunk))
         await checkpoint()
     return packed_count
 
 
-async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
+async def _load_next_unpacked_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
     async with open_query_connection(engine) as connection:
-        rows = (await connection.execute(_SELECT_UNPACKED, {"max_matches": limit})).all()
+        rows = (await connection.execute(_SELECT_UNPACKED_MATCHES, {"max_matches": limit})).all()
         if not rows:
             return []
         numbers = {"match_numbers": [row.number for row in rows]}
@@ -67,9 +67,9 @@ async def _load_next_batch(engine: Engine, limit: int) -> list[_UnpackedMatch]:
     ]
 
 
-def _sort_events(collected: str) -> list[str]:
-    """Return the event texts in `collected`, a JSON object from event number to text, in the order of the numbers."""
-    return [event for _, event in sorted(_decode_events(collected).items())]
+def _sort_events(collected_events: str) -> list[str]:
+    """Return the event texts in `collected_events`, a JSON object from event number to text, in the order of the numbers."""
+    return [event for _, event in sorted(_decode_events(collected_events).items())]
 
 
 def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
@@ -78,14 +78,14 @@ def _pack_batch(batch: list[_UnpackedMatch]) -> list[dict[str, Any]]:
             "match_number": match.number,
             "packed_record": match.packed,
             "packed_match": pack_match(
-                MatchData(unpack_record(match.packed), match.terms, _sort_events(match.events))
+                PackableMatch(unpack_record(match.packed), match.terms, _sort_events(match.events))
             ),
         }
         for match in batch
     ]
 
 
-def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
+def _store_packed_matches(connection: sa.Connection, packed_matches: list[dict[str, Any]]) -> int:
     """Store the packed data of matches, delete their unpacked terms and events, and return the number of packed matches.
 
     packed_matches: a dict for each match, with its `match_number`, its `packed_record` as it was read, and its new packed
@@ -94,16 +94,16 @@ def _store_packed(connection: sa.Connection, packed_matches: list[dict[str, Any]
     A match whose record has changed since the read is skipped and not counted. A match that another server has packed
     meanwhile is counted.
     """
-    connection.execute(_UPDATE_PACKED, packed_matches)
+    connection.execute(_STORE_PACKED_RECORD, packed_matches)
     numbers = {"match_numbers": [match["match_number"] for match in packed_matches]}
-    packed = {"match_numbers": connection.execute(_SELECT_PACKED, numbers).scalars().all()}
-    connection.execute(_CLEAR_TERMS, packed)
-    connection.execute(_DELETE_EVENTS, packed)
+    packed = {"match_numbers": connection.execute(_SELECT_PACKED_MATCH_NUMBERS, numbers).scalars().all()}
+    connection.execute(_CLEAR_PACKED_TERMS, packed)
+    connection.execute(_DELETE_PACKED_EVENTS, packed)
     return len(packed["match_numbers"])
 
 
 # The condition must equal the condition of the partial index literally, so that packed matches are not scanned.
-_SELECT_UNPACKED = (
+_SELECT_UNPACKED_MATCHES = (
     sa.select(records.c.number, records.c.packed, matches.c.terms)
     .join(matches, matches.c.number == records.c.number)
     .where(sa.text("NOT records.whole"))
@@ -111,7 +111,7 @@ _SELECT_UNPACKED = (
     .limit(sa.bindparam("max_matches", type_=sa.Integer))
 )
 _MATCH_NUMBERS: sa.BindParameter[Sequence[int]] = sa.bindparam("match_numbers", expanding=True)
-_UPDATE_PACKED = (
+_STORE_PACKED_RECORD = (
     sa.update(records)
     .where(
         records.c.number == sa.bindparam("match_number"),
@@ -120,11 +120,11 @@ _UPDATE_PACKED = (
     )
     .values(packed=sa.bindparam("packed_match", type_=sa.LargeBinary), whole=True)
 )
-_SELECT_PACKED = sa.select(records.c.number).where(
+_SELECT_PACKED_MATCH_NUMBERS = sa.select(records.c.number).where(
     records.c.number.in_(_MATCH_NUMBERS), sa.text("records.whole")
 )
-_CLEAR_TERMS = sa.update(matches).where(matches.c.number.in_(_MATCH_NUMBERS)).values(terms="")
-_DELETE_EVENTS = sa.delete(events).where(events.c.number.in_(_MATCH_NUMBERS))
+_CLEAR_PACKED_TERMS = sa.update(matches).where(matches.c.number.in_(_MATCH_NUMBERS)).values(terms="")
+_DELETE_PACKED_EVENTS = sa.delete(events).where(events.c.number.in_(_MATCH_NUMBERS))
 _decode_events = msgspec.json.Decoder(dict[int, str]).decode
 
 

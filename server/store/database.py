@@ -38,16 +38,18 @@ log = logging.getLogger("arena.store")
 Engine = AsyncEngine
 """SQLAlchemy engine through which the functions of `server.store` use the database."""
 
-PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
+DATABASE_PASSWORD_FILE_VARIABLE = "ARENA_DB_PASSWORD_FILE"  # noqa: S105  a name, not a password
 """Name of the environment variable with the path of a file that holds the PostgreSQL password."""
 
 
-POSTGRESQL_OPTIONS = frozenset({"host", "port", "ssl", "sslmode", "user", "password", "database"})
+ALLOWED_POSTGRESQL_URL_PARAMETERS = frozenset(
+    {"host", "port", "ssl", "sslmode", "user", "password", "database"}
+)
 """Parameters allowed after the `?` of a PostgreSQL URL."""
 
-RETRY_SECONDS = 2.0
+MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS = 2.0
 """Longest pause before a periodic job runs again after a database error."""
-HANG_SECONDS = 2.0
+HANG_SECONDS_AFTER_QUERY_DEADLINE = 2.0
 """Seconds past the deadline of a query after which PostgreSQL counts as hung, and the query's connection is closed."""
 
 
@@ -69,11 +71,11 @@ class DatabaseTimeouts(NamedTuple):
         return f"{round(1000 * self.idle)}ms"
 
 
-DEFAULT_TIMEOUTS = DatabaseTimeouts()
+DEFAULT_DATABASE_TIMEOUTS = DatabaseTimeouts()
 """Database time limits for every process, except the edges and cores of a cluster."""
-CORE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
+CORE_DATABASE_TIMEOUTS = DatabaseTimeouts(command=10, connect=3, idle=1.5)
 """Database time limits for a core (a process of a cluster that runs matches). Its standbys take over within seconds."""
-EDGE_TIMEOUTS = CORE_TIMEOUTS._replace(command=30)
+EDGE_DATABASE_TIMEOUTS = CORE_DATABASE_TIMEOUTS._replace(command=30)
 """Database time limits for an edge (a process of a cluster that holds connections of clients).
 
 The limit of a command is long, because a change by an owner or an admin may have to wait for a longer change, such as
@@ -83,15 +85,17 @@ The limit of a command is long, because a change by an owner or an admin may hav
 
 def format_current_time() -> str:
     """Return the current time in the store's format: ISO 8601, UTC, with milliseconds."""
-    return format_timestamp(datetime.now(UTC))
+    return format_store_timestamp(datetime.now(UTC))
 
 
-def format_timestamp(time: datetime) -> str:
+def format_store_timestamp(time: datetime) -> str:
     """Return `time` in the store's format. Texts in this format sort in order of time."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def make_engine(url: str, *, durable: bool = True, timeouts: DatabaseTimeouts = DEFAULT_TIMEOUTS) -> Engine:
+def make_engine(
+    url: str, *, durable: bool = True, timeouts: DatabaseTimeouts = DEFAULT_DATABASE_TIMEOUTS
+) -> Engine:
     """Return an engine for `sqlite:///FILE` or `postgresql://…`. No connection is opened yet.
 
     durable: False for a temporary SQLite file, which need not survive a power failure and so is faster
@@ -142,7 +146,7 @@ def _make_sqlite_engine(url: sa.URL, *, durable: bool) -> Engine:
         raise StoreError(f"cannot open {file}: {error.strerror}") from None
     options = {"durable": durable}
     engine = create_async_engine(url.set(drivername="sqlite+aiosqlite"), execution_options=options)
-    sqlite_driver.set_pragmas(engine.sync_engine)
+    sqlite_driver.set_pragmas_on_connect(engine.sync_engine)
 
     @sa.event.listens_for(engine.sync_engine, "do_connect")
     def _make_private_file(*_given: object) -> None:
@@ -163,7 +167,7 @@ def make_blocking_engine(engine: Engine) -> sa.Engine:
         connect_args={"check_same_thread": False, "isolation_level": None},
         execution_options=engine.get_execution_options(),
     )
-    sqlite_driver.set_pragmas(blocking_engine)
+    sqlite_driver.set_pragmas_on_connect(blocking_engine)
 
     @sa.event.listens_for(blocking_engine, "begin")
     def _begin_transaction(connection: sa.Connection) -> None:
@@ -180,9 +184,9 @@ def format_session_name(process: ProcessIdentity) -> str:
 
 
 def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
-    unknown_options = sorted(set(url.query) - POSTGRESQL_OPTIONS)
+    unknown_options = sorted(set(url.query) - ALLOWED_POSTGRESQL_URL_PARAMETERS)
     if unknown_options:
-        supported_text = ", ".join(sorted(POSTGRESQL_OPTIONS))
+        supported_text = ", ".join(sorted(ALLOWED_POSTGRESQL_URL_PARAMETERS))
         raise StoreError(
             f"unsupported option {unknown_options[0]!r} in a PostgreSQL URL; supported are {supported_text}"
         )
@@ -190,16 +194,18 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
     if mode is not None:
         # sslmode is the name in libpq, and so in many URLs; asyncpg calls the option ssl
         url = url.difference_update_query(["sslmode"]).update_query_dict({"ssl": mode})
-    if url.password is None and PASSWORD_FILE_VARIABLE in os.environ:
+    if url.password is None and DATABASE_PASSWORD_FILE_VARIABLE in os.environ:
         # Other users and processes may see a password in a command line or in the environment.
-        file = Path(os.environ[PASSWORD_FILE_VARIABLE])
+        file = Path(os.environ[DATABASE_PASSWORD_FILE_VARIABLE])
         try:
             url = url.set(password=file.read_text(encoding="utf-8").strip())
         except OSError as error:
-            raise StoreError(f"{PASSWORD_FILE_VARIABLE}={file} cannot be read: {error.strerror}") from None
+            raise StoreError(
+                f"{DATABASE_PASSWORD_FILE_VARIABLE}={file} cannot be read: {error.strerror}"
+            ) from None
         except UnicodeDecodeError:
             raise StoreError(
-                f"{PASSWORD_FILE_VARIABLE}={file} cannot be read: it must be UTF-8 text"
+                f"{DATABASE_PASSWORD_FILE_VARIABLE}={file} cannot be read: it must be UTF-8 text"
             ) from None
     try:
         return create_async_engine(
@@ -221,15 +227,15 @@ def _make_postgresql_engine(url: sa.URL, timeouts: DatabaseTimeouts) -> Engine:
         ) from None
 
 
-async def prepare_store(engine: Engine, shown_name: str = "") -> None:
+async def prepare_store(engine: Engine, shown_store_name: str = "") -> None:
     """Create the tables in an empty database, or migrate a store of an older version to this program's version.
 
-    shown_name: name of the database in error messages; empty for its URL
+    shown_store_name: name of the database in error messages; empty for its URL
 
     Raises StoreError if the database cannot be used, is not a store, or has a version that cannot be migrated. Raises
     lease.LeaseHeld, and changes nothing, if the store has an older version and a running server uses it.
     """
-    async with convert_database_errors(engine, shown_name):
+    async with convert_database_errors(engine, shown_store_name):
         # First without the lock, because a frozen server may hold it, and its standby opens the store to take over.
         async with open_query_connection(engine) as connection:
             if await connection.run_sync(migrations.read_schema_version) == migrations.SCHEMA_VERSION:
@@ -237,14 +243,12 @@ async def prepare_store(engine: Engine, shown_name: str = "") -> None:
         async with open_exclusive_transaction(engine) as connection:
             if engine.dialect.name == "postgresql":
                 # The server does not run yet, so no standby waits, and a busy database may need more time.
-                longer_timeout = (
-                    f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_TIMEOUTS.idle_timeout}'"
-                )
+                longer_timeout = f"SET LOCAL idle_in_transaction_session_timeout = '{DEFAULT_DATABASE_TIMEOUTS.idle_timeout}'"
                 await connection.exec_driver_sql(longer_timeout)
-            await connection.run_sync(create_or_migrate)
+            await connection.run_sync(create_or_migrate_tables)
 
 
-def create_or_migrate(connection: sa.Connection) -> None:
+def create_or_migrate_tables(connection: sa.Connection) -> None:
     """Create the tables of a store, or migrate them, in the caller's transaction. Raises the errors of `prepare_store`."""
     version = migrations.read_schema_version(connection)
     if version is None:
@@ -258,10 +262,10 @@ def create_or_migrate(connection: sa.Connection) -> None:
 
 
 @asynccontextmanager
-async def convert_database_errors(engine: Engine, shown_name: str = "") -> AsyncIterator[None]:
+async def convert_database_errors(engine: Engine, shown_store_name: str = "") -> AsyncIterator[None]:
     """Convert database errors inside the block to a StoreError with a one-line message.
 
-    shown_name: name of the database in the message; empty for its URL without the password
+    shown_store_name: name of the database in the message; empty for its URL without the password
 
     Other exceptions pass unchanged.
     """
@@ -273,8 +277,8 @@ async def convert_database_errors(engine: Engine, shown_name: str = "") -> Async
             raise
         # Leave out the name of the driver, which is not part of the URL that the host gave.
         url = engine.url.set(drivername=engine.url.get_backend_name())
-        shown_name = shown_name or url.render_as_string(hide_password=True)
-        raise StoreError(f"cannot use {shown_name}: {why}") from None
+        shown_store_name = shown_store_name or url.render_as_string(hide_password=True)
+        raise StoreError(f"cannot use {shown_store_name}: {why}") from None
 
 
 async def run_periodically(
@@ -282,7 +286,7 @@ async def run_periodically(
 ) -> None:
     """Run `job` repeatedly, with a pause after each run, until cancelled.
 
-    After a database error, the pause is at most RETRY_SECONDS. Any other exception is raised.
+    After a database error, the pause is at most MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS. Any other exception is raised.
 
     pause_seconds: length of the pause
     warning: beginning of the line that is logged once per outage, such as `the ratings cannot be updated now`
@@ -298,7 +302,9 @@ async def run_periodically(
             if is_available:
                 log.warning("%s: %s", warning, error)
             is_available = False
-        await clock.sleep(pause_seconds if is_available else min(pause_seconds, RETRY_SECONDS))
+        await clock.sleep(
+            pause_seconds if is_available else min(pause_seconds, MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS)
+        )
 
 
 @asynccontextmanager
@@ -317,7 +323,7 @@ async def open_store(url: str) -> AsyncIterator[Engine]:
 
 
 @asynccontextmanager
-async def open_readonly(url: str) -> AsyncIterator[Engine]:
+async def open_store_readonly(url: str) -> AsyncIterator[Engine]:
     """Open a store for the block, with connections that cannot write to it. Its tables must exist already.
 
     Raises StoreError for an invalid URL. Database errors inside the block are raised as they are.
@@ -348,8 +354,8 @@ async def close_engine(engine: Engine) -> None:
         await engine.dispose()
 
 
-WRITER_LOCK_KEY = 0x617265_6E61
-"""Key of the PostgreSQL advisory lock that `lock_exclusively` acquires. The number is arbitrary."""
+EXCLUSIVE_LOCK_KEY = 0x617265_6E61
+"""Key of the PostgreSQL advisory lock that `lock_store_exclusively` acquires. The number is arbitrary."""
 
 
 @asynccontextmanager
@@ -361,7 +367,7 @@ async def open_exclusive_transaction(engine: Engine) -> AsyncIterator[AsyncConne
     """
     with anyio.CancelScope(shield=True):
         async with engine.begin() as connection:
-            await connection.run_sync(lock_exclusively)
+            await connection.run_sync(lock_store_exclusively)
             yield connection
 
 
@@ -373,18 +379,18 @@ class WriteFunction(Protocol):
         ...
 
 
-_WRITER_OPTION = "writer"
+_WRITER_EXECUTION_OPTION = "writer"
 """Key of the execution option of an engine that holds the WriteFunction through which its process writes."""
 
 
 def set_writer(engine: Engine, writer: WriteFunction) -> Engine:
     """Return an engine for the same database, through which `database.write` writes by calling `writer`."""
-    return engine.execution_options(**{_WRITER_OPTION: writer})
+    return engine.execution_options(**{_WRITER_EXECUTION_OPTION: writer})
 
 
 def has_writer(engine: Engine) -> bool:
     """Return True if `set_writer` made the engine, as in a server, whose writes go through its journal."""
-    return _WRITER_OPTION in engine.get_execution_options()
+    return _WRITER_EXECUTION_OPTION in engine.get_execution_options()
 
 
 async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
@@ -392,22 +398,22 @@ async def write(engine: Engine, operation: Callable[[sa.Connection], T]) -> T:
 
     An engine from `set_writer`, such as `Journal.engine` in a server, passes the operation to its writer. On
     PostgreSQL, other servers may write at the same time, so an operation that reads before it writes must begin with
-    `lock_exclusively`. Any other engine runs the operation in a transaction from `open_exclusive_transaction`.
+    `lock_store_exclusively`. Any other engine runs the operation in a transaction from `open_exclusive_transaction`.
     """
     if has_writer(engine):
-        writer: WriteFunction = engine.get_execution_options()[_WRITER_OPTION]
+        writer: WriteFunction = engine.get_execution_options()[_WRITER_EXECUTION_OPTION]
         return await writer(operation)
     async with open_exclusive_transaction(engine) as connection:
         return await connection.run_sync(operation)
 
 
-def lock_exclusively(connection: sa.Connection) -> None:
+def lock_store_exclusively(connection: sa.Connection) -> None:
     """Acquire the store's lock that only one transaction can hold, for a transaction that reads before it writes.
 
     Call this first in the transaction, whose end releases the lock. `open_exclusive_transaction` uses the same lock.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(WRITER_LOCK_KEY)))
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(EXCLUSIVE_LOCK_KEY)))
     elif not getattr(connection.connection.driver_connection, "in_transaction", False):
         connection.exec_driver_sql(sqlite_driver.BEGIN_STATEMENT)
 
@@ -427,13 +433,13 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
 
     The deadline of the enclosing cancel scope limits the query too. At the deadline, the database stops the query,
     TimeoutError is raised, and the connection stays usable. If PostgreSQL hangs and does not stop the query,
-    TimeoutError is raised HANG_SECONDS later, and the connection is closed. Any other cancellation takes effect only
+    TimeoutError is raised HANG_SECONDS_AFTER_QUERY_DEADLINE later, and the connection is closed. Any other cancellation takes effect only
     after the block.
     """
     await checkpoint_if_cancelled()
     seconds = get_seconds_to_task_deadline()
     end_time = MONOTONIC_CLOCK.now() + seconds
-    hang_seconds = HANG_SECONDS if engine.dialect.name == "postgresql" else math.inf
+    hang_seconds = HANG_SECONDS_AFTER_QUERY_DEADLINE if engine.dialect.name == "postgresql" else math.inf
     with anyio.move_on_after(seconds + hang_seconds, shield=True) as scope:
         try:
             async with engine.connect() as connection:
@@ -451,16 +457,16 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
 
 
 @asynccontextmanager
-async def _limit_query_time(connection: AsyncConnection, end_time: float) -> AsyncIterator[None]:
+async def _limit_query_time(connection: AsyncConnection, deadline_seconds: float) -> AsyncIterator[None]:
     if connection.dialect.name == "postgresql":
-        milliseconds = max(1, math.ceil(1000 * (end_time - MONOTONIC_CLOCK.now())))
+        milliseconds = max(1, math.ceil(1000 * (deadline_seconds - MONOTONIC_CLOCK.now())))
         await connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
         yield
         return
     deadline: sqlite_driver.QueryDeadline = (await connection.get_raw_connection()).info[
-        sqlite_driver.DEADLINE_KEY
+        sqlite_driver.QUERY_DEADLINE_KEY
     ]
-    with deadline.limit_queries(end_time):
+    with deadline.limit_query_time(deadline_seconds):
         yield
 
 
@@ -478,25 +484,25 @@ async def open_snapshot(engine: Engine) -> AsyncIterator[AsyncConnection]:
 
 
 @cache
-def make_upsert(dialect: str, table: sa.Table, counts: tuple[str, ...] = ()) -> sa.Insert:
+def make_upsert(dialect_name: str, table: sa.Table, added_columns: tuple[str, ...] = ()) -> sa.Insert:
     """Return an INSERT statement that changes the existing row if there is one with the same primary key.
 
-    In an existing row, the statement adds the new values to the columns `counts`, and replaces the values of all other
+    In an existing row, the statement adds the new values to the columns `added_columns`, and replaces the values of all other
     columns. Execute it with rows as parameters, each a dict from column name to value.
     """
-    statement = make_insert(dialect, table)
+    statement = make_insert(dialect_name, table)
     keys = [column.name for column in table.primary_key]
     changes = {
-        name: table.c[name] + value if name in counts else value
+        name: table.c[name] + value if name in added_columns else value
         for name, value in statement.excluded.items()
         if name not in keys
     }
     return statement.on_conflict_do_update(index_elements=keys, set_=changes)
 
 
-def make_insert(dialect: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-    """Return an INSERT statement with methods for ON CONFLICT. `dialect` is `postgresql` or `sqlite`."""
-    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+def make_insert(dialect_name: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+    """Return an INSERT statement with methods for ON CONFLICT. `dialect_name` is `postgresql` or `sqlite`."""
+    return postgresql.insert(table) if dialect_name == "postgresql" else sqlite.insert(table)
 
 
 def execute_many(
@@ -515,13 +521,13 @@ def execute_many(
 
 
 @cache
-def _compile_for_sqlite(statement: sa.Insert | sa.Update, parameters: tuple[str, ...]) -> str:
-    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"), column_keys=parameters)
+def _compile_for_sqlite(statement: sa.Insert | sa.Update, parameter_names: tuple[str, ...]) -> str:
+    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"), column_keys=parameter_names)
     return str(compiled)
 
 
-def split_into_chunks(items: Iterable[T], size: int = 500) -> Iterator[list[T]]:
-    """Yield the items in order, in lists of at most `size`. A list of the default size fits into one query."""
+def split_into_chunks(items: Iterable[T], max_chunk_size: int = 500) -> Iterator[list[T]]:
+    """Yield the items in order, in lists of at most `max_chunk_size`. A list of the default size fits into one query."""
     iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
+    while chunk := list(islice(iterator, max_chunk_size)):
         yield chunk

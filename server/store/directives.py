@@ -23,11 +23,11 @@ from arena.server.store.schema import directives, tokens
 DirectiveKind = Literal["name", "owner", "address", "notice"]
 """Kind of a directive: a ban of a name, of all bots of an owner, or of an address or network; or a notice."""
 
-KICK_SECONDS = 10.0
+KICK_REFUSAL_SECONDS = 10.0
 """Time for which servers refuse a kicked name, in seconds: long enough for all servers to read it from the store."""
-MAX_TEXT_LENGTH = 500
+MAX_DIRECTIVE_TEXT_LENGTH = 500
 """Maximum length of a notice, or of the reason for a ban or a kick, in characters."""
-REVOKED_SECONDS = 60.0
+REVOCATION_REPORTING_SECONDS = 60.0
 """Time after the revocation of a token for which `load_directives_and_banned_names` returns its name, in seconds.
 
 Servers call it much more often, so each of them disconnects the bot.
@@ -46,32 +46,32 @@ class Directive(Struct, frozen=True):
     """End time of the directive, in the format of `database.format_current_time`; empty if it does not end."""
 
 
-def parse_subject(text: str) -> tuple[DirectiveKind, str]:
-    """Return the kind and the subject of the ban that `text` stands for: an IP address, a network or a name.
+def parse_ban_subject(ban_target: str) -> tuple[DirectiveKind, str]:
+    """Return the kind and the subject of the ban that `ban_target` stands for: an IP address, a network or a name.
 
     For an IP address, the subject is a network: for IPv4 only this address, for IPv6 its /64 network.
     """
     try:
-        return "address", str(ip_network(make_address_or_network_key(text), strict=False))
+        return "address", str(ip_network(make_address_or_network_key(ban_target), strict=False))
     except ValueError:
-        return "name", text
+        return "name", ban_target
 
 
 async def issue_directive(
-    engine: Engine, kind: DirectiveKind, subject: str, text: str, duration_seconds: float
+    engine: Engine, kind: DirectiveKind, subject: str, directive_text: str, duration_seconds: float
 ) -> None:
     """Issue a directive (ban, kick or notice), which replaces an earlier one of the same kind and subject.
 
     subject: banned name, owner or network; empty for a notice
-    text: reason for the ban, or the text of the notice
+    directive_text: reason for the ban, or the text of the notice
     duration_seconds: time from now after which the directive ends; infinity for no end
     """
     try:
-        expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=duration_seconds))
+        expiry_time = database.format_store_timestamp(datetime.now(UTC) + timedelta(seconds=duration_seconds))
     except OverflowError:
         expiry_time = ""
     statement = database.make_upsert(engine.dialect.name, directives)
-    row = asdict(Directive(kind, subject, text, expiry_time))
+    row = asdict(Directive(kind, subject, directive_text, expiry_time))
     await database.write(engine, lambda connection: connection.execute(statement, [row]))
 
 
@@ -100,9 +100,11 @@ async def load_directives_and_banned_names(engine: Engine) -> tuple[list[Directi
     """Return the bans, kicks and notices now in force, and for each name that may not connect, the reason.
 
     The names are the banned names, all names of banned owners, and the names whose tokens were revoked in the last
-    REVOKED_SECONDS.
+    REVOCATION_REPORTING_SECONDS.
     """
-    revoked_since = database.format_timestamp(datetime.now(UTC) - timedelta(seconds=REVOKED_SECONDS))
+    revoked_since = database.format_store_timestamp(
+        datetime.now(UTC) - timedelta(seconds=REVOCATION_REPORTING_SECONDS)
+    )
     # One connection for both queries, because every server asks once a second.
     async with database.open_query_connection(engine) as connection:
         directives = await _read_directives(connection)

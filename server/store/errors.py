@@ -18,7 +18,7 @@ class OperationRefused(Exception):
     """Raised for a request that the store's contents or the server do not allow; the message is a one-line reason."""
 
 
-SQLITE_REASONS = {
+REASON_BY_SQLITE_ERROR_CODE = {
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened: check that this user may read and write it and its folder",
     sqlite3.SQLITE_CORRUPT: "the file is damaged: restore an intact backup with `arena restore`",
     sqlite3.SQLITE_FULL: "the disk is full: free some space",
@@ -28,7 +28,7 @@ SQLITE_REASONS = {
     sqlite3.SQLITE_READONLY: "this user may not write the file: run the command as the user of the server",
 }
 """Message with reason and remedy, by primary error code of SQLite, for errors that the user can mend."""
-POSTGRESQL_REMEDIES = {
+REMEDY_BY_POSTGRESQL_ERROR_CODE = {
     "28000": "check the user in the URL, and PostgreSQL's pg_hba.conf",
     "28P01": "check the password in the URL or in the file that ARENA_DB_PASSWORD_FILE names",
     "3D000": "create it with `createdb`, or name another one",
@@ -41,7 +41,7 @@ POSTGRESQL_REMEDIES = {
     "57P03": "try again when PostgreSQL has started",
 }
 """Advice at the end of an error message, by error code of PostgreSQL (SQLSTATE), for errors that the user can mend."""
-NO_ANSWER_REMEDY = "check that it runs, and the host and port in its URL"
+DATABASE_DOES_NOT_ANSWER_REMEDY = "check that it runs, and the host and port in its URL"
 """Advice at the end of the error message if PostgreSQL does not answer."""
 
 
@@ -59,17 +59,17 @@ def describe_database_error(error: Exception) -> str | None:
             f"another process has kept the file locked for {sqlite.BUSY_TIMEOUT_SECONDS} s, in the middle of a change;"
             " if that process hangs, end it: `fuser FILE` shows the processes that have the file open"
         )
-    return _describe_cause(cause)
+    return _describe_error_cause(cause)
 
 
-def describe_failure(error: Exception) -> str | None:
+def describe_store_failure(error: Exception) -> str | None:
     """Return a one-line reason for a database error or a StoreError; None for any other exception."""
     return str(error) if isinstance(error, StoreError) else describe_database_error(error)
 
 
 def describe_outage(error: Exception) -> str:
     """Return a one-line reason for any error that makes the store unavailable."""
-    return describe_failure(error) or f"{type(error).__name__}: {error}"
+    return describe_store_failure(error) or f"{type(error).__name__}: {error}"
 
 
 def is_transient_error(error: Exception) -> bool:
@@ -83,12 +83,12 @@ def is_transient_error(error: Exception) -> bool:
     # Classes of PostgreSQL error codes: invalid data, a violated constraint, an invalid statement.
     if (getattr(cause, "sqlstate", None) or "")[:2] in ("22", "23", "42"):
         return False
-    return not isinstance(error, _PERMANENT_ERRORS) and not isinstance(
-        cause, (*_PERMANENT_ERRORS, ValueError)
+    return not isinstance(error, _PERMANENT_DATABASE_ERRORS) and not isinstance(
+        cause, (*_PERMANENT_DATABASE_ERRORS, ValueError)
     )
 
 
-_PERMANENT_ERRORS = (
+_PERMANENT_DATABASE_ERRORS = (
     sa.exc.IntegrityError,
     sa.exc.ProgrammingError,
     sa.exc.DataError,
@@ -101,27 +101,27 @@ _PERMANENT_ERRORS = (
 )
 
 
-def _describe_cause(cause: BaseException) -> str:
+def _describe_error_cause(cause: BaseException) -> str:
     """Return a one-line reason for a database driver's error; for an error that the user can mend, with the remedy."""
-    reason = SQLITE_REASONS.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
+    reason = REASON_BY_SQLITE_ERROR_CODE.get((getattr(cause, "sqlite_errorcode", None) or 0) & 0xFF)
     if reason is not None:
         return reason
     state = getattr(cause, "sqlstate", None) or ""
     # SQLAlchemy's copy of an asyncpg error puts the name of the class before the text, so the original is shown.
     text = _get_first_line(cause.__cause__ if state and cause.__cause__ is not None else cause)
-    if state in POSTGRESQL_REMEDIES:
-        return f"{text}: {POSTGRESQL_REMEDIES[state]}"
+    if state in REMEDY_BY_POSTGRESQL_ERROR_CODE:
+        return f"{text}: {REMEDY_BY_POSTGRESQL_ERROR_CODE[state]}"
     if isinstance(cause, socket.gaierror):
         return "the host in the URL is unknown: check its name"
     if isinstance(cause, TimeoutError) and not str(cause):
-        return f"the database does not answer in time: {NO_ANSWER_REMEDY}"
+        return f"the database does not answer in time: {DATABASE_DOES_NOT_ANSWER_REMEDY}"
     # Connection errors of the operating system have a number. A missing Unix socket gives one without a file name.
     if (
         isinstance(cause, ConnectionError | FileNotFoundError)
         and cause.errno is not None
         and cause.filename is None
     ):
-        return f"the database does not answer: {NO_ANSWER_REMEDY}"
+        return f"the database does not answer: {DATABASE_DOES_NOT_ANSWER_REMEDY}"
     if isinstance(cause, OSError) and cause.filename is not None:
         return f"{cause.strerror}: check the path, and that this user may write there"
     return text

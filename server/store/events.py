@@ -20,10 +20,10 @@ from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.event_state import EventPlan, EventState, StoredEvent
 from arena.server.store import database
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import read_results
+from arena.server.store.finished_matches import read_finished_matches_of_event
 from arena.server.store.schema import ladders
 
-EVENT_KIND = "event"
+HOSTED_EVENT_KIND = "event"
 """Value of the column `ladders.kind` for events that a server plays."""
 
 
@@ -65,37 +65,42 @@ def make_event_row(state: EventState) -> dict[str, Any]:
     }
 
 
-def parse_event_state(plan: str) -> EventState:
-    """Return the state of an event from `plan`, the JSON in its row of `ladders`."""
-    return _decode_plan(plan).state
+def parse_event_state(stored_plan: str) -> EventState:
+    """Return the state of an event from `stored_plan`, the JSON in its row of `ladders`."""
+    return _decode_plan(stored_plan).state
 
 
 async def read_events(connection: AsyncConnection, server_name: str) -> list[StoredEvent]:
     """Return the unfinished events of a server, with their results, the earliest event first."""
     is_open_event = (
-        (ladders.c.kind == EVENT_KIND) & (ladders.c.server == server_name) & ladders.c.finished.is_(None)
+        (ladders.c.kind == HOSTED_EVENT_KIND)
+        & (ladders.c.server == server_name)
+        & ladders.c.finished.is_(None)
     )
     rows = (
         await connection.execute(sa.select(ladders).where(is_open_event).order_by(ladders.c.started))
     ).all()
     return [
-        StoredEvent(parse_event_state(row.plan), await read_results(connection, row.event)) for row in rows
+        StoredEvent(parse_event_state(row.plan), await read_finished_matches_of_event(connection, row.event))
+        for row in rows
     ]
 
 
-async def find_event(engine: Engine, name: str) -> EventState | None:
-    """Return the event called `name`, or an event of the series called `name`; None if there is neither.
+async def find_event_state(engine: Engine, event_name: str) -> EventState | None:
+    """Return the event called `event_name`, or an event of the series called `event_name`; None if there is neither.
 
     The event of a series is the latest that has begun, or the latest announced one if none has begun.
     """
-    states = [state for state in await list_events(engine) if name in (state.plan.event, state.plan.series)]
+    states = [
+        state for state in await list_events(engine) if event_name in (state.plan.event, state.plan.series)
+    ]
     begun = [state for state in states if state.has_begun or state.phase == "over"]
     return next(reversed(begun or states), None)
 
 
 async def list_events(engine: Engine) -> list[EventState]:
     """Return every event of every server on the store, including those that are over, the earliest first."""
-    query = sa.select(ladders.c.plan).where(ladders.c.kind == EVENT_KIND).order_by(ladders.c.started)
+    query = sa.select(ladders.c.plan).where(ladders.c.kind == HOSTED_EVENT_KIND).order_by(ladders.c.started)
     return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()]
 
 
@@ -140,7 +145,9 @@ _decode_plan_with_entries = msgspec.json.Decoder(_PlanWithEntries).decode
 async def load_unfinished_entries(engine: Engine) -> list[EventEntries]:
     """Return the entries of each unfinished event of every server on the store, the earliest event first."""
     table = ladders.c
-    query = sa.select(table.server, table.plan).where(table.kind == EVENT_KIND, table.finished.is_(None))
+    query = sa.select(table.server, table.plan).where(
+        table.kind == HOSTED_EVENT_KIND, table.finished.is_(None)
+    )
     rows = await database.fetch(engine, query.order_by(table.started))
     return [replace(_decode_plan_with_entries(row.plan).state, server=row.server) for row in rows]
 
@@ -149,15 +156,15 @@ MAX_RECENT_EVENTS = 500
 """Maximum number of events that `list_recent_events` returns."""
 
 
-async def list_recent_events(engine: Engine, time: str) -> list[EventState]:
-    """Return the events that are unfinished or started at or after `time`, in order of their start.
+async def list_recent_events(engine: Engine, since_time: str) -> list[EventState]:
+    """Return the events that are unfinished or started at or after `since_time`, in order of their start.
 
-    time: time in the format of `database.format_current_time`
+    since_time: time in the format of `database.format_current_time`
 
     At most MAX_RECENT_EVENTS are returned, those with the latest starts.
     """
     table = ladders.c
-    is_recent = (table.kind == EVENT_KIND) & (table.finished.is_(None) | (table.started >= time))
+    is_recent = (table.kind == HOSTED_EVENT_KIND) & (table.finished.is_(None) | (table.started >= since_time))
     query = sa.select(table.plan).where(is_recent).order_by(table.started.desc()).limit(MAX_RECENT_EVENTS)
     return [parse_event_state(text) for text in (await database.fetch(engine, query)).scalars()][::-1]
 

@@ -21,26 +21,29 @@ from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
 from arena.server.store.database import Engine, fetch
 from arena.server.store.packing import unpack_record
-from arena.server.store.schema import ARRIVAL_SEQUENCE, LAST_CHARACTER, matches, records
+from arena.server.store.schema import ARRIVAL_SEQUENCE, LAST_UNICODE_CHARACTER, matches, records
 
-MAX_TEXT_LENGTHS = {"map": 128, "time_control": 64, "detail": 500}
+MAX_TEXT_LENGTH_BY_COLUMN = {"map": 128, "time_control": 64, "detail": 500}
 """Maximum length of the text in each of these columns of `matches`, in characters.
 
 It limits the size of a list of matches, whatever their records contain.
 """
 
-DIGEST_BYTES = 16
+MATCH_DIGEST_BYTES = 16
 """Length of the digest by which repeated matches are recognised, in bytes."""
-OPENING_PLIES = 4
+PLIES_IN_OPENING_KEY = 4
 """Number of plies (moves of one player) that count as the opening of a match that began without moves from a book."""
 
-RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
+MATCH_RESULT_COLUMNS = ("map", "time_control", "plies", "winner", "reason", "detail")
 """Columns of `matches` that are copied from the record at the end of a match, and shown in lists of matches."""
-SELECT_SUMMARIES = sa.select(
-    *(matches.c[name] for name in ("match", "event", "game", "maxie", "minnie", "finished", *RESULT_COLUMNS))
+SELECT_MATCH_SUMMARIES = sa.select(
+    *(
+        matches.c[name]
+        for name in ("match", "event", "game", "maxie", "minnie", "finished", *MATCH_RESULT_COLUMNS)
+    )
 )
 """Columns of `matches` from which `make_summary_from_row` makes a MatchSummary."""
-END_COLUMNS = (*RESULT_COLUMNS, "opening")
+COLUMNS_SET_AT_MATCH_END = (*MATCH_RESULT_COLUMNS, "opening")
 """Columns of `matches` whose values `make_summary_columns` computes from the record at the end of a match."""
 
 PageCursor = tuple[str, str]
@@ -70,7 +73,7 @@ class MatchList(Struct, frozen=True):
 
 
 def make_summary_columns(record: Record) -> dict[str, Any]:
-    """Return the values of END_COLUMNS for the record of a finished match, by column name. Long texts are truncated."""
+    """Return the values of COLUMNS_SET_AT_MATCH_END for the record of a finished match, by column name. Long texts are truncated."""
     name, result = record.setup.get("map"), record.result
     text_columns = {
         "map": name if isinstance(name, str) else "",
@@ -79,11 +82,11 @@ def make_summary_columns(record: Record) -> dict[str, Any]:
     }
     # PostgreSQL cannot store NUL in a text.
     truncated_texts = {
-        column: text[: MAX_TEXT_LENGTHS[column]].replace("\0", "\ufffd")
+        column: text[: MAX_TEXT_LENGTH_BY_COLUMN[column]].replace("\0", "\ufffd")
         for column, text in text_columns.items()
     }
     book_move_count = sum(move.opening for move in record.moves)
-    first_moves = [move.move for move in record.moves[: book_move_count or OPENING_PLIES]]
+    first_moves = [move.move for move in record.moves[: book_move_count or PLIES_IN_OPENING_KEY]]
     opening = make_opening_key(record.game, record.setup, first_moves, book_move_count)
     result_columns = {"plies": len(record.moves), "winner": result.winner, "reason": result.reason.value}
     return truncated_texts | result_columns | {"opening": opening}
@@ -96,10 +99,10 @@ def make_opening_key(
 
     setup: setup of the match; only the name of its map is used
     moves: moves of the match from its start, as plain data; moves after the opening are ignored
-    book_move_count: number of moves from an opening book before the bots took over; with 0, the first OPENING_PLIES plies
+    book_move_count: number of moves from an opening book before the bots took over; with 0, the first PLIES_IN_OPENING_KEY plies
         count as the opening
     """
-    count = book_move_count or OPENING_PLIES
+    count = book_move_count or PLIES_IN_OPENING_KEY
     if len(moves) < count:
         return None
     # The key depends on the game, the name of the map, and the moves.
@@ -117,7 +120,7 @@ def compute_match_digest(record: Record) -> bytes:
     moves = [move.move for move in record.moves]
     fields = [record.game, record.setup, record.players, moves, record.result.winner, record.result.reason]
     text = msgspec.json.encode(fields, order="deterministic")
-    return sha256(text).digest()[:DIGEST_BYTES]
+    return sha256(text).digest()[:MATCH_DIGEST_BYTES]
 
 
 NEXT_ARRIVAL_SQL = {
@@ -130,7 +133,7 @@ Ratings are computed in the order of these numbers, not of end times, because th
 wrong by years. A transaction that counts matches must see every match with a lower number. So on PostgreSQL, transactions
 that assign numbers must exclude transactions that count. SQLite has only one writer at a time.
 """
-SAVE_RECORD = (
+INSERT_PACKED_RECORD = (
     "INSERT INTO records (number, packed, whole) SELECT number, :packed, :whole FROM matches"
     " WHERE match = :match AND finished IS NOT NULL ON CONFLICT DO NOTHING"
 )
@@ -150,27 +153,29 @@ def make_finished_match_from_row(row: Any) -> FinishedMatch:
     return FinishedMatch(row.match, row.game, Players(row.maxie, row.minnie), make_result_from_row(row))
 
 
-IS_FINISHED = matches.c.finished.is_not(None)
+IS_FINISHED_MATCH = matches.c.finished.is_not(None)
 """SQL condition that a match is finished, which is also the condition of the partial indices of finished matches.
 
 All queries share this object, because condition objects are the keys of the cache in `list_distinct_games`.
 """
 
 
-async def read_results(connection: AsyncConnection, event_name: str) -> dict[str, FinishedMatch]:
+async def read_finished_matches_of_event(
+    connection: AsyncConnection, event_name: str
+) -> dict[str, FinishedMatch]:
     """Return the results of an event's finished matches by match id, in order of finishing."""
     table = matches.c
     query = sa.select(table.match, table.game, table.maxie, table.minnie, table.winner, table.reason)
-    query = query.where(table.event == event_name, IS_FINISHED)
+    query = query.where(table.event == event_name, IS_FINISHED_MATCH)
     rows = await connection.execute(query.order_by(table.finished, table.number))
     return {row.match: make_finished_match_from_row(row) for row in rows}
 
 
-MIN_PREFIX_LENGTH = 4
+MIN_MATCH_ID_PREFIX_LENGTH = 4
 """Minimum length of the prefix of a match id for `find_record`, in characters."""
 
 
-async def load_record(engine: Engine, match_id: str) -> str | None:
+async def load_record_line(engine: Engine, match_id: str) -> str | None:
     """Return the record of a finished match as one line of JSON; None if no finished match has the id `match_id`."""
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     packed = (await fetch(engine, query.where(matches.c.match == match_id))).scalar_one_or_none()
@@ -180,23 +185,25 @@ async def load_record(engine: Engine, match_id: str) -> str | None:
 async def find_record(engine: Engine, match_id: str) -> tuple[str | None, bool]:
     """Return the record of a finished match, as one line of JSON, by its id or by the beginning of its id.
 
-    match_id: id of the match, or at least MIN_PREFIX_LENGTH characters at the beginning of its id
+    match_id: id of the match, or at least MIN_MATCH_ID_PREFIX_LENGTH characters at the beginning of its id
 
     The record is None if no match, or more than one, is found. The second returned value is False if `match_id` was looked
     up as the beginning of an id. Such an answer may change, because a later id may have the same beginning.
     """
-    line = await load_record(engine, match_id)
-    if line is not None or len(match_id) < MIN_PREFIX_LENGTH:
+    line = await load_record_line(engine, match_id)
+    if line is not None or len(match_id) < MIN_MATCH_ID_PREFIX_LENGTH:
         return line, True
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
-    query = query.where(matches.c.match >= match_id, matches.c.match < match_id + LAST_CHARACTER).limit(2)
+    query = query.where(
+        matches.c.match >= match_id, matches.c.match < match_id + LAST_UNICODE_CHARACTER
+    ).limit(2)
     rows = (await fetch(engine, query)).scalars().all()
     return unpack_record(rows[0]) if len(rows) == 1 else None, False
 
 
-async def load_summary(engine: Engine, match_id: str) -> MatchSummary | None:
+async def load_match_summary(engine: Engine, match_id: str) -> MatchSummary | None:
     """Return a finished match as shown in lists; None if no finished match has the id `match_id`."""
-    query = SELECT_SUMMARIES.where(matches.c.match == match_id, IS_FINISHED)
+    query = SELECT_MATCH_SUMMARIES.where(matches.c.match == match_id, IS_FINISHED_MATCH)
     row = (await fetch(engine, query)).one_or_none()
     return None if row is None else make_summary_from_row(row)
 
@@ -221,7 +228,7 @@ def _build_distinct_games_query(column: sa.Column[Any], conditions: tuple[Any, .
 
 
 def make_summary_from_row(row: sa.Row[Any]) -> MatchSummary:
-    """Return the summary of a finished match from a row of `SELECT_SUMMARIES`."""
+    """Return the summary of a finished match from a row of `SELECT_MATCH_SUMMARIES`."""
     return MatchSummary(
         row.match,
         row.event,

@@ -20,7 +20,7 @@ from arena.server.store.tokens import (
     TokenError,
     generate_token,
     hash_token,
-    read_names,
+    read_bot_names,
     require_valid_name,
 )
 
@@ -38,7 +38,7 @@ async def create_invitations(
     for owner in owners:
         require_valid_name(owner)
     codes = {owner: secrets.token_urlsafe(18) for owner in owners}
-    expiry_time = database.format_timestamp(datetime.now(UTC) + timedelta(seconds=valid_seconds))
+    expiry_time = database.format_store_timestamp(datetime.now(UTC) + timedelta(seconds=valid_seconds))
     rows = [
         {"hash": hash_token(code), "owner": owner, "bots": max_bots, "expires": expiry_time}
         for owner, code in codes.items()
@@ -64,24 +64,24 @@ async def register_name(engine: Engine, owner_name: str, name: str) -> str:
     token = generate_token()
     row = Token(name, "bot", owner_name, database.format_current_time(), None, None, hash_token(token))
 
-    def check_and_insert(connection: sa.Connection) -> None:
-        database.lock_exclusively(connection)
-        _require_available(connection, owner_name, name)
+    def check_and_insert_token(connection: sa.Connection) -> None:
+        database.lock_store_exclusively(connection)
+        _require_available_name(connection, owner_name, name)
         connection.execute(sa.insert(tokens), asdict(row))
 
-    await database.write(engine, check_and_insert)
+    await database.write(engine, check_and_insert_token)
     return token
 
 
-def _require_available(connection: sa.Connection, owner_name: str, name: str) -> None:
+def _require_available_name(connection: sa.Connection, owner_name: str, name: str) -> None:
     """Raise TokenError if an owner may register no more names, or may not register `name`."""
     account = read_owner(connection, owner_name)
     if not account.until:
         raise TokenError("this invitation is no longer open: ask the host for a new one")
     if not account.left:
         raise TokenError("all names of this invitation are taken: retire a bot, or ask the host for more")
-    known_names = read_names(connection)
-    why = names.find_unavailability_reason(name, known_names)
+    known_names = read_bot_names(connection)
+    why = names.find_name_unavailability_reason(name, known_names)
     if why is not None:
         raise TokenError(why)
     if name in known_names:

@@ -22,17 +22,17 @@ class CannotResume(Exception):
     """Raised when a ladder cannot be started or resumed; the message is a one-line reason."""
 
 
-def compute_short_digest(json_data: object) -> str:
+def compute_short_json_digest(json_data: object) -> str:
     """Return a hash of JSON data as twelve hexadecimal digits. The order of keys does not matter."""
     return hashlib.sha256(json.dumps(json_data, sort_keys=True).encode()).hexdigest()[:12]
 
 
 @asynccontextmanager
-async def lock_event(engine: Engine, event_name: str) -> AsyncIterator[None]:
+async def lock_event_of_ladder(engine: Engine, event_name: str) -> AsyncIterator[None]:
     """Hold the lock on the ladder called `event_name` during the block. Raises CannotResume if another process holds it."""
     if engine.dialect.name == "sqlite":
         with _lock_file(
-            Path(f"{engine.url.database}-ladder-{compute_short_digest(event_name)}.lock"), event_name
+            Path(f"{engine.url.database}-ladder-{compute_short_json_digest(event_name)}.lock"), event_name
         ):
             yield
         return
@@ -50,16 +50,16 @@ async def lock_event(engine: Engine, event_name: str) -> AsyncIterator[None]:
 
 
 @contextmanager
-def _lock_file(path: Path, event_name: str) -> Iterator[None]:
+def _lock_file(lock_path: Path, event_name: str) -> Iterator[None]:
     try:
-        file = open_locked_file(path)
+        file = open_locked_file(lock_path)
     except BlockingIOError:
         raise _make_already_playing_error(event_name) from None
     try:
         yield
     finally:
         try:
-            path.unlink(missing_ok=True)
+            lock_path.unlink(missing_ok=True)
         finally:
             os.close(file)
 

@@ -20,8 +20,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.protocol.record import Record, from_line
 from arena.server.store import database, schema
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import IS_FINISHED
-from arena.server.store.ladder_lock import CannotResume, lock_event
+from arena.server.store.finished_matches import IS_FINISHED_MATCH
+from arena.server.store.ladder_lock import CannotResume, lock_event_of_ladder
 from arena.server.store.packing import unpack_record
 
 Plan = Mapping[str, Any]
@@ -50,11 +50,11 @@ class StoredLadder:
 
 @asynccontextmanager
 async def claim_ladder(
-    engine: Engine, kind: str, event_name: str | None, default_name: str, plan: Plan
+    engine: Engine, ladder_kind: str, event_name: str | None, default_name: str, plan: Plan
 ) -> AsyncIterator[StoredLadder]:
     """Begin or resume a ladder, yield it, and keep other processes from playing it during the block.
 
-    kind: command that plays the ladder: `ladder` or `match`
+    ladder_kind: command that plays the ladder: `ladder` or `match`
     event_name: name that the user chose for the ladder; None to resume the last unfinished ladder of this kind without a
         chosen name, or to begin a new ladder
     default_name: name of a new ladder if `event_name` is None
@@ -64,16 +64,16 @@ async def claim_ladder(
     or if another process plays the ladder.
     """
     requested = json.loads(json.dumps(plan))
-    row = await _find_ladder_row(engine, kind, event_name)
+    row = await _find_ladder_row(engine, ladder_kind, event_name)
     name = row.event if row is not None else event_name or default_name
-    async with lock_event(engine, name):
+    async with lock_event_of_ladder(engine, name):
         async with database.open_exclusive_transaction(engine) as connection:
             if row is None:
                 await connection.execute(
                     sa.insert(schema.ladders).values(
                         event=name,
                         uid=uuid4().hex,
-                        kind=kind,
+                        kind=ladder_kind,
                         named=event_name is not None,
                         plan=json.dumps(requested),
                         started=database.format_current_time(),
@@ -85,7 +85,7 @@ async def claim_ladder(
         yield await _load_ladder(engine, name)
 
 
-async def store_bots(engine: Engine, event_name: str, bot_names: list[str]) -> None:
+async def store_bots_of_event(engine: Engine, event_name: str, bot_names: list[str]) -> None:
     """Store `bot_names` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
     async with database.open_exclusive_transaction(engine) as connection:
         is_event = schema.ladders.c.event == event_name
@@ -114,7 +114,7 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
     matches, records = schema.matches, schema.records
     ladder = (await database.fetch(engine, query)).one()
     finished_query = sa.select(matches.c.match, records.c.packed, matches.c.finished)
-    finished_query = finished_query.where(matches.c.event == event_name, IS_FINISHED)
+    finished_query = finished_query.where(matches.c.event == event_name, IS_FINISHED_MATCH)
     finished_query = finished_query.join(records, records.c.number == matches.c.number)
     finished_query = finished_query.order_by(matches.c.finished, matches.c.number)
     rows = (await database.fetch(engine, finished_query)).all()
@@ -146,7 +146,7 @@ class StoredPlan:
     """End time; None if the ladder or event is unfinished."""
 
 
-async def find_plan(engine: Engine, event_name: str) -> StoredPlan | None:
+async def find_stored_plan(engine: Engine, event_name: str) -> StoredPlan | None:
     """Return the plan of the ladder, or of the server's event, that is called `event_name`; None if neither is stored."""
     table = schema.ladders.c
     columns = table.uid, table.kind, table.plan, table.finished
@@ -200,7 +200,8 @@ def _require_same_plan(event_name: str, stored_plan: Plan, requested_plan: Plan,
     if not different_keys:
         return
     differences = ", ".join(
-        _describe_difference(key, stored_plan.get(key), requested_plan.get(key)) for key in different_keys
+        _describe_plan_difference(key, stored_plan.get(key), requested_plan.get(key))
+        for key in different_keys
     )
     hint = (
         "give it another name"
@@ -210,8 +211,8 @@ def _require_same_plan(event_name: str, stored_plan: Plan, requested_plan: Plan,
     raise CannotResume(f"event {event_name} was started with different settings: {differences}; {hint}")
 
 
-def _describe_difference(key: str, stored_value: Any, requested_value: Any) -> str:
-    if key == "files":  # digests of the bots' files, which say nothing to people
+def _describe_plan_difference(plan_key: str, stored_value: Any, requested_value: Any) -> str:
+    if plan_key == "files":  # digests of the bots' files, which say nothing to people
         stored_digests, requested_digests = stored_value or {}, requested_value or {}
         edited_bots = [
             bot
@@ -219,10 +220,10 @@ def _describe_difference(key: str, stored_value: Any, requested_value: Any) -> s
             if stored_digests.get(bot) != requested_digests.get(bot)
         ]
         return f"files edited since: {', '.join(edited_bots)}"
-    return f"{key} was {_format_value(stored_value)}, now {_format_value(requested_value)}"
+    return f"{plan_key} was {_format_plan_value(stored_value)}, now {_format_plan_value(requested_value)}"
 
 
-def _format_value(value: object) -> str:
+def _format_plan_value(value: object) -> str:
     if isinstance(value, dict):
         value = [f"{key} = {setting}" if setting else key for key, setting in value.items()]
     if isinstance(value, list):

@@ -19,17 +19,17 @@ import sqlalchemy as sa
 from arena.clock import TimeSource
 from arena.processes.identity import ProcessIdentity, has_ended, identify_this_process
 from arena.server.store.database import WriteFunction, format_session_name, make_insert
-from arena.server.store.errors import StoreError, describe_failure
+from arena.server.store.errors import StoreError, describe_store_failure
 from arena.server.store.migrations import require_current_schema
 from arena.server.store.schema import servers
 
 log = logging.getLogger("arena.lease")
 
-LEASE_SECONDS = 10.0
+DEFAULT_LEASE_SECONDS = 10.0
 """Default time for which a lease is valid without renewal, in seconds."""
-RENEWALS_PER_LEASE = 3
+RENEWALS_PER_LEASE_DURATION = 3
 """Number of renewals within the duration of a lease, so that one failed renewal is harmless."""
-CHECK_SECONDS = 0.25
+ACQUISITION_RETRY_PAUSE_SECONDS = 0.25
 """Pause between two attempts to acquire a name that another process holds, in seconds."""
 
 
@@ -39,7 +39,7 @@ class Lease(NamedTuple):
     name: str
     number: int
     """Fencing token. Each acquisition of the name gets the next higher one."""
-    valid_seconds: float = LEASE_SECONDS
+    valid_seconds: float = DEFAULT_LEASE_SECONDS
     """Time for which the lease is valid without renewal, in seconds."""
     since: float = 0.0
     """Time at which this process acquired the name, by the database's clock, in seconds since 1970.
@@ -53,8 +53,8 @@ class LeaseHeld(StoreError):
 
     def __init__(self, name: str, row: sa.Row[Any]) -> None:
         """Make the error from the name's row of the table `servers`, read with the database's time as `at`."""
-        self.valid_seconds = min(max(row.until - row.renewed, 0.0), LEASE_SECONDS)
-        """Time for which the holder's lease is valid after each renewal, in seconds; at most LEASE_SECONDS."""
+        self.valid_seconds = min(max(row.until - row.renewed, 0.0), DEFAULT_LEASE_SECONDS)
+        """Time for which the holder's lease is valid after each renewal, in seconds; at most DEFAULT_LEASE_SECONDS."""
         start_time = datetime.fromtimestamp(row.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         super().__init__(
             f"{describe_server(name)} is running on this store already: on {row.host}, process {row.pid}, since {start_time};"
@@ -77,9 +77,9 @@ class LeaseLost(StoreError):
         )
 
 
-def describe_server(name: str) -> str:
+def describe_server(server_name: str) -> str:
     """Return a server's name as messages show it: `the server 'NAME'`, or `the server without a name`."""
-    return f"the server {name!r}" if name else "the server without a name"
+    return f"the server {server_name!r}" if server_name else "the server without a name"
 
 
 async def acquire_lease(
@@ -101,7 +101,7 @@ async def acquire_lease(
     killed, waits until its lease has expired.
     """
     try_to_acquire = partial(
-        try_acquire, name=name, process=identify_this_process(), valid_seconds=valid_seconds
+        try_acquire_lease, name=name, process=identify_this_process(), valid_seconds=valid_seconds
     )
     first_refusal: LeaseHeld | None = None
     first_refusal_time = clock.now()
@@ -128,20 +128,23 @@ async def acquire_lease(
             if first_refusal is None or refusal.renewal != first_refusal.renewal:
                 first_refusal, first_refusal_time = refusal, clock.now()
             check_time = clock.now()
-            await clock.sleep(min(CHECK_SECONDS, refusal.seconds_left + 0.01))
-            if clock.now() - check_time > CHECK_SECONDS + refusal.valid_seconds / RENEWALS_PER_LEASE:
+            await clock.sleep(min(ACQUISITION_RETRY_PAUSE_SECONDS, refusal.seconds_left + 0.01))
+            if (
+                clock.now() - check_time
+                > ACQUISITION_RETRY_PAUSE_SECONDS + refusal.valid_seconds / RENEWALS_PER_LEASE_DURATION
+            ):
                 # This process was suspended, and so may the holder have been: give it time to renew.
                 first_refusal_time = clock.now()
-                await clock.sleep(refusal.valid_seconds / RENEWALS_PER_LEASE)
+                await clock.sleep(refusal.valid_seconds / RENEWALS_PER_LEASE_DURATION)
 
 
-def try_acquire(
+def try_acquire_lease(
     connection: sa.Connection,
     *,
     name: str,
     process: ProcessIdentity,
     expired: tuple[int, float] | None = None,
-    valid_seconds: float = LEASE_SECONDS,
+    valid_seconds: float = DEFAULT_LEASE_SECONDS,
 ) -> Lease:
     """Acquire the lease on a name for `process`, in the caller's transaction.
 
@@ -170,11 +173,11 @@ def try_acquire(
             make_insert(dialect, servers).on_conflict_do_nothing(), {"name": name, "number": 0, **no_holder}
         )
     else:
-        _require_free(row, expired)
+        _require_free_name(row, expired)
         if dialect == "postgresql" and row.until:
-            _end_sessions(connection, row)
+            _end_sessions_of_holder(connection, row)
     row = connection.execute(query.with_for_update(), named).one()
-    _require_free(row, expired)
+    _require_free_name(row, expired)
     now = make_database_time(dialect)
     values = {
         "number": row.number + 1,
@@ -227,7 +230,7 @@ def release_lease(connection: sa.Connection, lease: Lease) -> None:
     _update_lease(connection, lease, {"until": 0.0})
 
 
-def require_lease(connection: sa.Connection, lease: Lease) -> None:
+def require_held_lease(connection: sa.Connection, lease: Lease) -> None:
     """Raise LeaseLost unless the lease is held, and keep others from acquiring it until the end of the transaction."""
     if (
         connection.execute(
@@ -248,7 +251,7 @@ def read_running_servers(connection: sa.Connection) -> list[sa.Row[Any]]:
     return [row for row in connection.execute(query) if not has_ended(_read_holder_process(row))]
 
 
-def require_no_server(connection: sa.Connection) -> None:
+def require_no_running_server(connection: sa.Connection) -> None:
     """Raise LeaseHeld if a running server uses the store."""
     running_servers = read_running_servers(connection)
     if running_servers:
@@ -258,11 +261,11 @@ def require_no_server(connection: sa.Connection) -> None:
 def lock_out_servers(connection: sa.Connection) -> None:
     """Raise LeaseHeld if a running server uses the store, and keep others from acquiring a lease until the end of the transaction.
 
-    On SQLite, the transaction must hold the lock of `database.lock_exclusively`, which keeps them out.
+    On SQLite, the transaction must hold the lock of `database.lock_store_exclusively`, which keeps them out.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"LOCK TABLE {servers.name} IN SHARE ROW EXCLUSIVE MODE")
-    require_no_server(connection)
+    require_no_running_server(connection)
 
 
 @cache
@@ -286,7 +289,7 @@ def _make_server_query(dialect: str) -> sa.Select[Any]:
     return sa.select(servers, make_database_time(dialect).label("at")).where(named)
 
 
-_END_SESSIONS = sa.text("""
+_END_POSTGRESQL_SESSIONS = sa.text("""
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE application_name = :session_name AND pid <> pg_backend_pid()
     AND datname = current_database() AND usename = current_user
@@ -313,34 +316,34 @@ def _update_lease(connection: sa.Connection, lease: Lease, new_values: dict[str,
         raise LeaseLost(lease)
 
 
-def _end_sessions(connection: sa.Connection, row: sa.Row[Any]) -> None:
-    """End the PostgreSQL sessions of the process that holds the expired lease of `row`.
+def _end_sessions_of_holder(connection: sa.Connection, server_row: sa.Row[Any]) -> None:
+    """End the PostgreSQL sessions of the process that holds the expired lease of `server_row`.
 
     A process that has lost its network or hangs in a transaction would otherwise keep the row locked. A failure is only
     logged, for example if the database's user lacks the permission: the locks then end later.
     """
     parameters = {
-        "session_name": format_session_name(_read_holder_process(row)),
-        "name": row.name,
-        "number": row.number,
-        "renewed": row.renewed,
+        "session_name": format_session_name(_read_holder_process(server_row)),
+        "name": server_row.name,
+        "number": server_row.number,
+        "renewed": server_row.renewed,
     }
     try:
         with connection.begin_nested():
-            connection.execute(_END_SESSIONS, parameters)
+            connection.execute(_END_POSTGRESQL_SESSIONS, parameters)
     except sa.exc.ProgrammingError as error:
         log.warning(
-            "the database sessions of the previous process are not ended: %s", describe_failure(error)
+            "the database sessions of the previous process are not ended: %s", describe_store_failure(error)
         )
 
 
-def _require_free(row: sa.Row[Any], expired: tuple[int, float] | None) -> None:
+def _require_free_name(server_row: sa.Row[Any], expired_lease: tuple[int, float] | None) -> None:
     if (
-        (row.number, row.renewed) != expired
-        and row.at < row.until
-        and not has_ended(_read_holder_process(row))
+        (server_row.number, server_row.renewed) != expired_lease
+        and server_row.at < server_row.until
+        and not has_ended(_read_holder_process(server_row))
     ):
-        raise LeaseHeld(row.name, row)
+        raise LeaseHeld(server_row.name, server_row)
 
 
 def _read_holder_process(row: sa.Row[Any]) -> ProcessIdentity:

@@ -19,8 +19,8 @@ from arena.protocol.codes import EndReason
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store.database import Engine, fetch, open_query_connection
 from arena.server.store.finished_matches import (
-    IS_FINISHED,
-    SELECT_SUMMARIES,
+    IS_FINISHED_MATCH,
+    SELECT_MATCH_SUMMARIES,
     MatchList,
     MatchSummary,
     PageCursor,
@@ -29,8 +29,8 @@ from arena.server.store.finished_matches import (
 )
 from arena.server.store.schema import crosses, matches
 
-_PAGE_KEY = sa.tuple_(matches.c.finished, matches.c.number)
-_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
+_PAGE_CURSOR_COLUMNS = sa.tuple_(matches.c.finished, matches.c.number)
+_ORDER_NEWEST_FIRST = (matches.c.finished.desc(), matches.c.number.desc())
 
 MAX_EXAMINED_MATCHES = 250
 """Maximum number of matches that one search examines by default, whether or not they fit the filter."""
@@ -91,14 +91,14 @@ async def search_matches(
         if index_terms == ("bot", "game"):
             games = [filter.game]
             if not filter.game:
-                games = await list_distinct_games(connection, matches.c.game, IS_FINISHED)
+                games = await list_distinct_games(connection, matches.c.game, IS_FINISHED_MATCH)
             if not games:
                 return MatchList([], None)
         parameters |= {f"game{number}": game for number, game in enumerate(games)}
-        query = _build_query(index_terms, len(games), has_cursor=before is not None)
+        query = _build_search_query(index_terms, len(games), has_cursor=before is not None)
         rows = (await connection.execute(query, parameters)).all()
     read = [make_summary_from_row(row) for row in rows]
-    found = [match for match in read if _meets_filter(match, filter)]
+    found = [match for match in read if _does_match_meet_filter(match, filter)]
     if len(found) > limit:
         return MatchList(found[:limit], _make_page_cursor(found[limit - 1]))
     return MatchList(found, _make_page_cursor(read[-1]) if len(read) == max_read else None)
@@ -130,7 +130,7 @@ def _make_page_cursor(match: MatchSummary) -> str:
     return f"{match.finished}|{match.match}"
 
 
-def _meets_filter(match: MatchSummary, filter: SearchFilter) -> bool:
+def _does_match_meet_filter(match: MatchSummary, filter: SearchFilter) -> bool:
     """Return True if a match meets all terms of `filter` except `opening`, which the query has already checked."""
     names = {match.players.maxie, match.players.minnie}
     return (
@@ -139,18 +139,18 @@ def _meets_filter(match: MatchSummary, filter: SearchFilter) -> bool:
         and filter.map in ("", match.map)
         and filter.game in ("", match.game)
         and filter.event in ("", match.event)
-        and filter.result in ("", *_list_results(match, filter.bot))
+        and filter.result in ("", *_list_results_for_filter(match, filter.bot))
     )
 
 
-def _list_results(match: MatchSummary, bot_name: str) -> Iterator[str]:
-    """Yield the values of `SearchFilter.result` that the match fits, in a search for the matches of `bot_name`."""
+def _list_results_for_filter(match: MatchSummary, bot_name_filter: str) -> Iterator[str]:
+    """Yield the values of `SearchFilter.result` that the match fits, in a search for the matches of `bot_name_filter`."""
     winner, reason = match.result.winner, match.result.reason
     yield reason.value
     if winner is not None:
         yield winner
         for seat in ("maxie", "minnie"):
-            if match.players.get_bot_name(seat) == bot_name:
+            if match.players.get_bot_name(seat) == bot_name_filter:
                 yield WON if seat == winner else LOST
     elif reason is not EndReason.SERVER_FAULT:
         yield DRAWN
@@ -173,7 +173,7 @@ Conditions = tuple[sa.ColumnElement[bool], ...]
 
 
 @lru_cache(maxsize=256)
-def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
+def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: bool) -> sa.Select[Any]:
     """Return the query for the newest matches that meet the search terms of an index. Its parameter `max_read` is a limit.
 
     index_terms: names of the search terms that the index covers
@@ -187,23 +187,23 @@ def _build_query(index_terms: tuple[str, ...], game_count: int, *, has_cursor: b
     limit = sa.bindparam("max_read", type_=sa.Integer)
     position_conditions = (_build_before_condition(),) if has_cursor else ()
     condition_lists = [
-        (*list_conditions, *position_conditions, IS_FINISHED)
+        (*list_conditions, *position_conditions, IS_FINISHED_MATCH)
         for list_conditions in _build_list_conditions(index_terms, game_count)
     ]
     if len(condition_lists) == 1:
-        return SELECT_SUMMARIES.where(*condition_lists[0]).order_by(*_NEWEST_FIRST).limit(limit)
+        return SELECT_MATCH_SUMMARIES.where(*condition_lists[0]).order_by(*_ORDER_NEWEST_FIRST).limit(limit)
     list_queries = (
         sa.select(matches.c.finished, matches.c.number)
         .where(*list_conditions)
-        .order_by(*_NEWEST_FIRST)
+        .order_by(*_ORDER_NEWEST_FIRST)
         .limit(limit)
         for list_conditions in condition_lists
     )
     newest = sa.union(*(sa.select(list_query.subquery()) for list_query in list_queries)).subquery()
     order = newest.c.finished.desc(), newest.c.number.desc()
     numbers = sa.select(newest.c.number).order_by(*order).limit(limit).subquery()
-    query = SELECT_SUMMARIES.join(numbers, numbers.c.number == matches.c.number)
-    return query.order_by(*_NEWEST_FIRST)
+    query = SELECT_MATCH_SUMMARIES.join(numbers, numbers.c.number == matches.c.number)
+    return query.order_by(*_ORDER_NEWEST_FIRST)
 
 
 def _build_before_condition() -> sa.ColumnElement[bool]:
@@ -216,7 +216,7 @@ def _build_before_condition() -> sa.ColumnElement[bool]:
     number = sa.select(known_match.c.number).where(known_match.c.match == known_id).scalar_subquery()
     # If the given match was removed meanwhile, its time is still known, and all matches of this time are skipped.
     finished = sa.bindparam("finished_before", type_=matches.c.finished.type)
-    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_KEY
+    return sa.tuple_(finished, sa.func.coalesce(number, 0)) > _PAGE_CURSOR_COLUMNS
 
 
 def _build_list_conditions(index_terms: tuple[str, ...], game_count: int) -> list[Conditions]:
@@ -229,19 +229,22 @@ def _build_list_conditions(index_terms: tuple[str, ...], game_count: int) -> lis
     """
     column = matches.c
 
-    def bind_parameter(name: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
+    def make_typed_parameter(name: str, column: sa.Column[Any]) -> sa.BindParameter[Any]:
         return sa.bindparam(name, type_=column.type)
 
     if index_terms == ("bot", "opponent"):
-        bot, opponent = bind_parameter("bot", column.maxie), bind_parameter("opponent", column.maxie)
+        bot, opponent = (
+            make_typed_parameter("bot", column.maxie),
+            make_typed_parameter("opponent", column.maxie),
+        )
         return [
             (column.maxie == bot, column.minnie == opponent),
             (column.maxie == opponent, column.minnie == bot),
         ]
     if index_terms == ("bot", "game"):
-        bot = bind_parameter("bot", column.maxie)
+        bot = make_typed_parameter("bot", column.maxie)
         conditions = [
-            column.game == bind_parameter(f"game{number}", column.game) for number in range(game_count)
+            column.game == make_typed_parameter(f"game{number}", column.game) for number in range(game_count)
         ]
         return [(seat == bot, game) for game in conditions for seat in (column.maxie, column.minnie)]
-    return [tuple(column[name] == bind_parameter(name, column[name]) for name in index_terms)]
+    return [tuple(column[name] == make_typed_parameter(name, column[name]) for name in index_terms)]

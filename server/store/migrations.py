@@ -115,13 +115,15 @@ def _list_creation_statements(url: str) -> list[str]:
     """
     statements: list[str] = []
 
-    def collect_statement(statement: sa.DDLElement, *_parameters: object, **_options: object) -> None:
+    def collect_creation_statement(
+        statement: sa.DDLElement, *_parameters: object, **_options: object
+    ) -> None:
         statements.append(str(statement.compile(dialect=mock_engine.dialect)))
 
-    mock_engine = sa.create_mock_engine(url, collect_statement)
+    mock_engine = sa.create_mock_engine(url, collect_creation_statement)
     schema.metadata.create_all(mock_engine, checkfirst=False)
     # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. The
     # index of uncounted matches must be last, so that a search for them does not scan all matches.
-    schema.UNCOUNTED_INDEX.drop(mock_engine)
-    schema.UNCOUNTED_INDEX.create(mock_engine)
+    schema.UNCOUNTED_MATCHES_INDEX.drop(mock_engine)
+    schema.UNCOUNTED_MATCHES_INDEX.create(mock_engine)
     return statements

@@ -7,20 +7,20 @@ from collections.abc import Iterable
 
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX
 
-DELETED_PREFIX = "deleted-"
+DELETED_BOT_NAME_PREFIX = "deleted-"
 """Prefix of the random names that replace the names of deleted bots."""
-HIDDEN_PREFIX = "hidden-"
+HIDDEN_BOT_NAME_PREFIX = "hidden-"
 """Prefix of the random names that replace the names of bots that the host hides."""
-RESERVED_PREFIXES = {
+RESERVED_NAME_PREFIXES = {
     HOUSE_ENGINE_NAME_PREFIX: "the server's own engines",
     "guest-": "guests",
-    DELETED_PREFIX: "deleted bots",
-    HIDDEN_PREFIX: "hidden bots",
+    DELETED_BOT_NAME_PREFIX: "deleted bots",
+    HIDDEN_BOT_NAME_PREFIX: "hidden bots",
 }
 """Prefixes with which no chosen name may begin, each with the group that uses it."""
 
 # Cyrillic, Greek and Armenian letters that UTS #39 (confusables) pairs with Latin letters, and digits that look like letters.
-_LOOKALIKES = {
+_LOOKALIKE_CHARACTERS_BY_LETTER = {
     "a": "аАαΑ",
     "b": "ВвβΒЬь",
     "c": "сСϲϹ",
@@ -48,43 +48,45 @@ _LOOKALIKES = {
     "y": "уУүγΥ",
     "z": "Ζζ",
 }
-_LOOKALIKE_TABLE = str.maketrans({char: letter for letter, chars in _LOOKALIKES.items() for char in chars})
+_LETTER_BY_LOOKALIKE = str.maketrans(
+    {char: letter for letter, chars in _LOOKALIKE_CHARACTERS_BY_LETTER.items() for char in chars}
+)
 
 
-class _KeyTable(dict[int, str]):
+class _LookalikeKeyTable(dict[int, str]):
     """Table for `str.translate` that maps each character to its part of a key. Names that look alike have equal keys.
 
     A character is added when it is first looked up.
     """
 
     def __missing__(self, code: int) -> str:
-        plain = unicodedata.normalize("NFKD", chr(code).translate(_LOOKALIKE_TABLE))
-        plain = plain.translate(_LOOKALIKE_TABLE).casefold()
+        plain = unicodedata.normalize("NFKD", chr(code).translate(_LETTER_BY_LOOKALIKE))
+        plain = plain.translate(_LETTER_BY_LOOKALIKE).casefold()
         self[code] = "".join(char for char in plain if not unicodedata.combining(char)).translate(
-            _LOOKALIKE_TABLE
+            _LETTER_BY_LOOKALIKE
         )
         return self[code]
 
 
-_KEY_TABLE = _KeyTable()
+_LOOKALIKE_KEY_TABLE = _LookalikeKeyTable()
 
 
 def make_lookalike_key(name: str) -> str:
     """Return a key that is equal for names that look alike, such as `bob` and `B0B`."""
-    return name.translate(_KEY_TABLE)
+    return name.translate(_LOOKALIKE_KEY_TABLE)
 
 
-def find_unavailability_reason(name: str, others: Iterable[str]) -> str | None:
+def find_name_unavailability_reason(name: str, existing_names: Iterable[str]) -> str | None:
     """Return the reason, in one line, why a bot may not take a new name; None if the name is available.
 
-    others: existing names, which the new name must not look like; an equal name among them is ignored
+    existing_names: existing names, which the new name must not look like; an equal name among them is ignored
     """
     key = make_lookalike_key(name)
-    for prefix, group in RESERVED_PREFIXES.items():
+    for prefix, group in RESERVED_NAME_PREFIXES.items():
         if key.startswith(make_lookalike_key(prefix)):
             return f"{name!r:.80} looks like a name of {group}: choose one that does not begin with {prefix}"
     # One call for all names is ten times as fast. No name contains a line break, and no other character becomes one.
-    lines = "\n".join(others)
+    lines = "\n".join(existing_names)
     pairs = zip(lines.split("\n"), make_lookalike_key(lines).split("\n"), strict=True)
     similar_name = next(
         (other for other, other_key in pairs if other_key == key and other not in ("", name)), None

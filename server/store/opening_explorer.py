@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from arena.games.riskless import Armies, Riskless
 from arena.server.store.database import Engine, open_query_connection
-from arena.server.store.finished_matches import IS_FINISHED
+from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.packing import unpack_record
 from arena.server.store.schema import matches, records
 
@@ -48,16 +48,16 @@ class Continuations(Struct, frozen=True):
     moves: list[Continuation]
 
 
-class _Move(Struct):
+class _MoveInRecord(Struct):
     move: Any
 
 
-class _Record(Struct):
+class _RecordWithMoves(Struct):
     setup: dict[str, Any]
-    moves: list[_Move]
+    moves: list[_MoveInRecord]
 
 
-_decode = msgspec.json.Decoder(_Record).decode
+_decode = msgspec.json.Decoder(_RecordWithMoves).decode
 
 
 async def find_continuations(
@@ -68,7 +68,7 @@ async def find_continuations(
     Matches that ended by a fault of the server, or that were played on an earlier version of the map, do not count.
     """
     columns = (matches.c.number, matches.c.game, matches.c.plies, matches.c.winner, matches.c.reason)
-    newest_query = sa.select(*columns).where(matches.c.map == game.map.name, IS_FINISHED)
+    newest_query = sa.select(*columns).where(matches.c.map == game.map.name, IS_FINISHED_MATCH)
     newest_query = newest_query.order_by(matches.c.finished.desc(), matches.c.number.desc()).limit(
         max_matches
     )
@@ -81,11 +81,11 @@ async def find_continuations(
         winners = {row.number: row.winner for row in rows if row.plies > position.ply}
         packed = sa.select(records.c.number, records.c.packed).where(records.c.number.in_(winners))
         packed_matches = [(winners[row.number], row.packed) for row in await connection.execute(packed)]
-    moves = await anyio.to_thread.run_sync(_count_moves, game, position, packed_matches)
+    moves = await anyio.to_thread.run_sync(_count_moves_from_position, game, position, packed_matches)
     return Continuations(len(rows), moves)
 
 
-def _count_moves(
+def _count_moves_from_position(
     game: Riskless, position: Armies, packed_matches: list[tuple[str | None, bytes]]
 ) -> list[Continuation]:
     """Return the moves played from a position, the most frequent first.

@@ -24,9 +24,9 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-FORMAT_VERSION = b"\x01"
+PACKED_FORMAT_VERSION = b"\x01"
 """First byte of packed data: the only version of the format so far."""
-DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
+COMPRESSION_DICTIONARY_FILE = Path(__file__).with_name("packing-1.txt")
 """Dictionary of frequent content, which lets Zstandard compress small data better."""
 
 QUICK_LEVEL, THOROUGH_LEVEL = 3, 6
@@ -40,7 +40,7 @@ class UnpackError(ValueError):
     """Raised when the stored data of a match cannot be unpacked; the message is a one-line reason."""
 
 
-class MatchData(NamedTuple):
+class PackableMatch(NamedTuple):
     """All stored data of a finished match, as JSON."""
 
     record: str
@@ -56,64 +56,66 @@ def pack_record(record: str) -> bytes:
 
     Later, `pack_match` packs the record again, together with the match's terms and events.
     """
-    return _pack(record, QUICK_LEVEL)
+    return _compress_text(record, QUICK_LEVEL)
 
 
-def pack_match(match_data: MatchData) -> bytes:
+def pack_match(match_data: PackableMatch) -> bytes:
     """Return the record, the terms and the events of a match as packed data, compressed thoroughly (THOROUGH_LEVEL)."""
     moves = _decode_moves(match_data.record).moves
     rows = _encode_rows_without_record(match_data.events, moves)
-    return _pack(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_LEVEL)
+    return _compress_text(f"{match_data.record}\n{match_data.terms}\n{rows}"[:-1], THOROUGH_LEVEL)
 
 
 def unpack_record(packed: bytes) -> str:
     """Return the record in packed data, as one line of JSON. Raises UnpackError if the data are damaged."""
-    return _unpack(packed).partition("\n")[0]
+    return _decompress_text(packed).partition("\n")[0]
 
 
 def unpack_terms(packed: bytes) -> str:
     """Return the terms in data from `pack_match`, as JSON. Raises UnpackError for any other data."""
-    return _unpack_parts(packed)[1]
+    return _unpack_lines(packed)[1]
 
 
-def unpack_match(packed: bytes) -> MatchData:
+def unpack_match(packed: bytes) -> PackableMatch:
     """Return the data that `pack_match` packed. Raises UnpackError for any other data."""
-    record, terms, *rows = _unpack_parts(packed)
+    record, terms, *rows = _unpack_lines(packed)
     try:
-        return MatchData(record, terms, _restore_rows(rows, _decode_moves(record).moves))
+        return PackableMatch(record, terms, _restore_rows(rows, _decode_moves(record).moves))
     except (msgspec.DecodeError, KeyError) as error:
         raise UnpackError(f"the journal in the packed data cannot be read: {error}") from None
 
 
-def _unpack_parts(packed: bytes) -> list[str]:
+def _unpack_lines(packed: bytes) -> list[str]:
     """Return the lines in packed data: the record, the terms, and the rows of events.
 
     The rows are in the form that `_encode_rows_without_record` returns.
 
     Raises UnpackError if the data are damaged, or contain nothing but the record.
     """
-    parts = _unpack(packed).split("\n")
+    parts = _decompress_text(packed).split("\n")
     if len(parts) < 2:
         raise UnpackError("the match has only a record, no journal")
     return parts
 
 
-def _pack(text: str, level: int) -> bytes:
-    return FORMAT_VERSION + zstd.compress(text.encode(), level, zstd_dict=_load_dictionary().as_digested_dict)
+def _compress_text(text: str, level: int) -> bytes:
+    return PACKED_FORMAT_VERSION + zstd.compress(
+        text.encode(), level, zstd_dict=_load_dictionary().as_digested_dict
+    )
 
 
-def _unpack(packed: bytes) -> str:
-    if packed[:1] != FORMAT_VERSION:
+def _decompress_text(packed: bytes) -> str:
+    if packed[:1] != PACKED_FORMAT_VERSION:
         raise UnpackError(
-            f"the packed data have format {packed[:1].hex() or '(none)'}, but this program reads only format {FORMAT_VERSION.hex()}"
+            f"the packed data have format {packed[:1].hex() or '(none)'}, but this program reads only format {PACKED_FORMAT_VERSION.hex()}"
         )
     try:
-        return _decompress(packed[1:]).decode()
+        return _decompress_frame(packed[1:]).decode()
     except (zstd.ZstdError, UnicodeDecodeError) as error:
         raise UnpackError(f"the packed data are damaged: {error}") from None
 
 
-def _decompress(frame: bytes) -> bytes:
+def _decompress_frame(frame: bytes) -> bytes:
     # The frame states the size of its content, so a frame that is too large is refused before memory is allocated.
     if (zstd.get_frame_info(frame).decompressed_size or 0) > MAX_UNPACKED_BYTES:
         raise UnpackError(f"the packed data unpack to more than {MAX_UNPACKED_BYTES:,} bytes")
@@ -129,7 +131,7 @@ def _decompress(frame: bytes) -> bytes:
 
 @cache
 def _load_dictionary() -> zstd.ZstdDict:
-    return zstd.ZstdDict(DICTIONARY_FILE.read_bytes(), is_raw=True)
+    return zstd.ZstdDict(COMPRESSION_DICTIONARY_FILE.read_bytes(), is_raw=True)
 
 
 class _RecordedMove(msgspec.Struct):
@@ -220,7 +222,7 @@ def _remove_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int:
     elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _encode_number(_decode_number(event["lag"]) - move.credited_ns)
+            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) - move.credited_ns)
     return 0
 
 
@@ -238,9 +240,9 @@ def _restore_recorded_data(event: _Event, moves: Sequence[_RecordedMove]) -> int
     elif event_type == _TURN_STARTED and "lag" in event:
         move = _find_move_of_event(event, moves)
         if move is not None:
-            event["lag"] = _encode_number(_decode_number(event["lag"]) + move.credited_ns)
+            event["lag"] = _encode_number_as_json(_decode_number(event["lag"]) + move.credited_ns)
     return 0
 
 
-def _encode_number(value: int) -> msgspec.Raw:
-    return msgspec.Raw(str(value).encode())
+def _encode_number_as_json(number: int) -> msgspec.Raw:
+    return msgspec.Raw(str(number).encode())

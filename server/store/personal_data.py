@@ -25,15 +25,19 @@ from arena.server.store.database import (
     Engine,
     fetch,
     format_current_time,
-    lock_exclusively,
+    lock_store_exclusively,
     open_query_connection,
     write,
 )
 from arena.server.store.errors import OperationRefused
 from arena.server.store.events import load_unfinished_entries
-from arena.server.store.names import DELETED_PREFIX, HIDDEN_PREFIX, find_unavailability_reason
+from arena.server.store.names import (
+    DELETED_BOT_NAME_PREFIX,
+    HIDDEN_BOT_NAME_PREFIX,
+    find_name_unavailability_reason,
+)
 from arena.server.store.packing import (
-    MatchData,
+    PackableMatch,
     pack_match,
     pack_record,
     unpack_match,
@@ -52,12 +56,12 @@ from arena.server.store.schema import (
     sessions,
     tokens,
 )
-from arena.server.store.tokens import TokenError, read_names, require_valid_name
+from arena.server.store.tokens import TokenError, read_bot_names, require_valid_name
 
 MATCHES_PER_TRANSACTION = 20
 """Number of matches in which one transaction changes a name. A running server waits for each transaction."""
 
-NAME_COLUMNS = {
+BOT_NAME_COLUMNS_BY_TABLE = {
     schema.rating_steps: ("bot",),
     schema.standings: ("bot",),
     schema.crosses: ("bot", "opponent"),
@@ -67,7 +71,7 @@ NAME_COLUMNS = {
 }
 """Columns that contain names of bots in tables of ratings and results, by table."""
 
-LOSER_TEXT_REASONS = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
+END_REASONS_WITH_TEXT_OF_LOSER = frozenset({EndReason.CRASH, EndReason.RESIGNATION})
 """End reasons of matches whose `detail` is a message that the losing bot sent."""
 
 
@@ -122,9 +126,9 @@ async def forget_name(engine: Engine, name: str) -> tuple[str, int]:
     """
     await count_new_matches(engine)  # matches counted later would bring the name back
     await write(engine, partial(_require_not_playing, name=name))
-    deleted_name = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
+    deleted_name = f"{DELETED_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
     count = await _rename_in_all_matches(engine, name, deleted_name, forgets=True)
-    await write(engine, partial(_forget_in_other_tables, name=name, new_name=deleted_name))
+    await write(engine, partial(_delete_bot_data_in_other_tables, name=name, new_name=deleted_name))
     return deleted_name, count
 
 
@@ -137,23 +141,25 @@ async def rename_in_store(engine: Engine, name: str, new_name: str, *, moves_ban
     a match in progress or is in an event that has begun, and TokenError if the new name is not available.
     """
     await count_new_matches(engine)
-    row = await write(engine, partial(_retire_name, name=name, new_name=new_name))
+    row = await write(engine, partial(_retire_old_name, name=name, new_name=new_name))
     count = await _rename_in_all_matches(engine, name, new_name, forgets=False)
-    await write(engine, partial(_transfer_data, name=name, new_name=new_name, row=row, moves_ban=moves_ban))
+    await write(
+        engine, partial(_transfer_bot_data, name=name, new_name=new_name, token_row=row, moves_ban=moves_ban)
+    )
     return count
 
 
 def make_hidden_name() -> str:
     """Return a random name, under which a bot can be hidden."""
-    return f"{HIDDEN_PREFIX}{secrets.token_hex(4)}"
+    return f"{HIDDEN_BOT_NAME_PREFIX}{secrets.token_hex(4)}"
 
 
-def _retire_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
+def _retire_old_name(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any]:
     """Revoke the token of the old name, or reserve the name if it has no token.
 
     Return the row of the table `tokens` for the new name; empty if the old name had no token.
     """
-    lock_exclusively(connection)
+    lock_store_exclusively(connection)
     _require_not_playing(connection, name)
     row = _read_renamable_row(connection, name, new_name)
     kept_values = {
@@ -180,24 +186,28 @@ def _read_renamable_row(connection: sa.Connection, name: str, new_name: str) -> 
     rows = {row["name"]: dict(row) for row in connection.execute(tokens_query).mappings()}
     row, target_row = rows.get(name), rows.get(new_name)
     query = sa.select(matches.c.match).where(_make_player_condition(name)).limit(1)
-    if row is None and (find_unavailability_reason(name, ()) or connection.execute(query).scalar() is None):
+    if row is None and (
+        find_name_unavailability_reason(name, ()) or connection.execute(query).scalar() is None
+    ):
         raise TokenError(f"{name!r:.80} is not a bot with an owner: `arena owner list` lists these bots")
     require_valid_name(new_name)
     why = None
-    if not new_name.startswith(HIDDEN_PREFIX):
-        other_names = [other for other in read_names(connection) if other != name]
-        why = find_unavailability_reason(new_name, other_names)
+    if not new_name.startswith(HIDDEN_BOT_NAME_PREFIX):
+        other_names = [other for other in read_bot_names(connection) if other != name]
+        why = find_name_unavailability_reason(new_name, other_names)
     is_own_name = target_row is None or (
         row is not None and target_row["revoked"] and target_row["owner"] == row["owner"]
     )
-    if why is None and (name == new_name or not is_own_name or _has_history(connection, new_name, row)):
+    if why is None and (
+        name == new_name or not is_own_name or _has_stored_history(connection, new_name, row)
+    ):
         why = f"{new_name!r:.80} is taken: choose another name"
     if why is not None:
         raise TokenError(why)
     return row
 
 
-def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
+def _has_stored_history(connection: sa.Connection, new_name: str, row: dict[str, Any] | None) -> bool:
     """Return True if the new name has results of its own, apart from those that an interrupted rename moved to it.
 
     row: row of the old name in the table `tokens`; None if there is no row
@@ -209,15 +219,15 @@ def _has_history(connection: sa.Connection, new_name: str, row: dict[str, Any] |
     return any(connection.execute(query.limit(1)).scalar() is not None for query in queries)
 
 
-def _transfer_data(
-    connection: sa.Connection, name: str, new_name: str, row: dict[str, Any], *, moves_ban: bool
+def _transfer_bot_data(
+    connection: sa.Connection, name: str, new_name: str, token_row: dict[str, Any], *, moves_ban: bool
 ) -> None:
     """Transfer the old name's data, except matches, to the new name, and delete the old name's sessions.
 
-    row: row of the table `tokens` for the new name; empty if it gets no token
+    token_row: row of the table `tokens` for the new name; empty if it gets no token
     moves_ban: True to ban the new name if the old one is banned
     """
-    lock_exclusively(connection)
+    lock_store_exclusively(connection)
     _rename_in_other_tables(connection, name, new_name)
     connection.execute(sa.delete(sessions).where(sessions.c.name == name))
     connection.execute(sa.update(addresses).where(addresses.c.name == name).values(name=new_name))
@@ -227,9 +237,9 @@ def _transfer_data(
         connection.execute(
             sa.update(directives).where(of_name, directives.c.subject == name).values(subject=new_name)
         )
-    if row:
+    if token_row:
         connection.execute(sa.delete(tokens).where(tokens.c.name == new_name))
-        connection.execute(sa.insert(tokens).values(**row | {"name": new_name}))
+        connection.execute(sa.insert(tokens).values(**token_row | {"name": new_name}))
 
 
 async def _rename_in_all_matches(engine: Engine, name: str, new_name: str, *, forgets: bool) -> int:
@@ -257,7 +267,7 @@ def _require_no_event(connection: sa.Connection, name: str) -> None:
     unfinished = sa.select(ladders.c.event, ladders.c.plan).where(ladders.c.finished.is_(None))
     for row in connection.execute(unfinished).all():
         plan = msgspec.json.decode(row.plan)
-        if not _is_plan_of_future_event(plan) and _replace_in_data(plan, name, "") != plan:
+        if not _is_plan_of_future_event(plan) and _replace_name_in_json(plan, name, "") != plan:
             raise NameInEvent(f"{name!r:.80} is in the event {row.event!r:.80}: wait until the event is over")
 
 
@@ -272,7 +282,7 @@ async def require_no_running_event(engine: Engine, name: str) -> None:
         await connection.run_sync(_require_no_event, name)
 
 
-async def check_rename(engine: Engine, name: str, new_name: str) -> None:
+async def check_rename_is_possible(engine: Engine, name: str, new_name: str) -> None:
     """Raise an error if a bot cannot be renamed, even once its matches in progress are over.
 
     Raises NameInEvent if the bot is in an event that has begun, and TokenError if there is no such bot or the new name
@@ -305,26 +315,32 @@ def _rename_in_matches(connection: sa.Connection, name: str, new_name: str, *, f
 
     forgets: True to also delete the events of these matches, and the texts that the player sent
     """
-    lock_exclusively(connection)
+    lock_store_exclusively(connection)
     columns = (matches.c.number, matches.c.maxie, matches.c.minnie, matches.c.terms, matches.c.detail)
     query = sa.select(*columns, records.c.packed, records.c.whole).join(records, isouter=True)
     rows = connection.execute(query.where(_make_player_condition(name)).limit(MATCHES_PER_TRANSACTION)).all()
     for row in rows:
         players = Players(*(new_name if player == name else player for player in (row.maxie, row.minnie)))
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
-        terms, detail = _replace_in_terms(row.terms, players, seats), row.detail
+        terms, detail = _replace_names_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
-            record = _replace_in_record(from_line(unpack_record(row.packed)), players, seats)
+            record = _replace_names_in_record(from_line(unpack_record(row.packed)), players, seats)
             # The referee's details contain names in parentheses, as in "maxie (NAME) …".
             record = replace(
                 record,
-                result=replace(record.result, detail=_replace_in_text(record.result.detail, name, new_name)),
+                result=replace(
+                    record.result, detail=_replace_name_in_text(record.result.detail, name, new_name)
+                ),
             )
-            detail = record.result.detail and _replace_in_text(row.detail or "", name, new_name)
-            packed_terms = _replace_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
+            detail = record.result.detail and _replace_name_in_text(row.detail or "", name, new_name)
+            packed_terms = (
+                _replace_names_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
+            )
             line = to_line(record)
             journal = unpack_match(row.packed).events if row.whole and not forgets else []
-            packed = pack_match(MatchData(line, packed_terms, journal)) if row.whole else pack_record(line)
+            packed = (
+                pack_match(PackableMatch(line, packed_terms, journal)) if row.whole else pack_record(line)
+            )
             connection.execute(sa.update(records).where(records.c.number == row.number).values(packed=packed))
         if forgets:
             connection.execute(sa.delete(events).where(events.c.number == row.number))
@@ -333,22 +349,24 @@ def _rename_in_matches(connection: sa.Connection, name: str, new_name: str, *, f
     return len(rows)
 
 
-def _replace_in_text(detail: str, name: str, new_name: str) -> str:
+def _replace_name_in_text(detail: str, name: str, new_name: str) -> str:
     return detail.replace(f" ({name})", f" ({new_name})")
 
 
-def _replace_in_record(record: Record, players: Players, seats: set[Seat]) -> Record:
-    """Return a copy of a record with the names `players`, and without the texts that the players in `seats` sent."""
+def _replace_names_in_record(record: Record, new_players: Players, seats: set[Seat]) -> Record:
+    """Return a copy of a record with the names `new_players`, and without the texts that the players in `seats` sent."""
     result, engines = record.result, record.engines
-    if seats and result.reason in LOSER_TEXT_REASONS and result.winner not in seats:
+    if seats and result.reason in END_REASONS_WITH_TEXT_OF_LOSER and result.winner not in seats:
         result = replace(result, detail="")
     if engines is not None:
         engines = replace(engines, **dict.fromkeys(seats, None))
-    return replace(record, players=players, result=result, engines=None if engines == Engines() else engines)
+    return replace(
+        record, players=new_players, result=result, engines=None if engines == Engines() else engines
+    )
 
 
-def _replace_in_terms(terms: str, players: Players, seats: set[Seat]) -> str:
-    """Return the terms of a match, as JSON, with the names `players` and without the engines of the players in `seats`.
+def _replace_names_in_terms(terms: str, new_players: Players, seats: set[Seat]) -> str:
+    """Return the terms of a match, as JSON, with the names `new_players` and without the engines of the players in `seats`.
 
     Return an empty text for empty terms.
     """
@@ -356,29 +374,29 @@ def _replace_in_terms(terms: str, players: Players, seats: set[Seat]) -> str:
         return ""
     fields = msgspec.json.decode(terms)
     if "players" in fields:
-        fields["players"] = asdict(players)
+        fields["players"] = asdict(new_players)
     if fields.get("engines"):
         fields["engines"] |= dict.fromkeys(seats)
     return msgspec.json.encode(fields).decode()
 
 
-def _forget_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
+def _delete_bot_data_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
     """Rename a player in all tables except `matches`, and delete the other data of the old name.
 
     The token, the sessions, the bans and the hashed addresses are deleted, and the data of an owner without bots.
     """
-    lock_exclusively(connection)
+    lock_store_exclusively(connection)
     _rename_in_other_tables(connection, name, new_name)
     owner = connection.execute(sa.select(tokens.c.owner).where(tokens.c.name == name)).scalar()
     connection.execute(sa.delete(tokens).where(tokens.c.name == name))
     for person in {name, owner or name}:
-        _forget_owner(connection, person)
+        _delete_owner_without_bots(connection, person)
     for table in (sessions, addresses):
         connection.execute(sa.delete(table).where(table.c.name == name))
     connection.execute(sa.delete(directives).where(directives.c.kind == "name", directives.c.subject == name))
 
 
-def _forget_owner(connection: sa.Connection, owner_name: str) -> None:
+def _delete_owner_without_bots(connection: sa.Connection, owner_name: str) -> None:
     """Delete the invitations for an owner and the owner's bans, unless the owner still has a bot."""
     has_bots = sa.select(tokens.c.name).where(tokens.c.owner == owner_name).limit(1)
     if connection.execute(has_bots).scalar() is None:
@@ -387,7 +405,7 @@ def _forget_owner(connection: sa.Connection, owner_name: str) -> None:
         connection.execute(sa.delete(directives).where(of_owner, directives.c.subject == owner_name))
 
 
-def remove_expired(connection: sa.Connection) -> None:
+def remove_expired_data(connection: sa.Connection) -> None:
     """Delete expired bans, notices and invitations, and old hashes of addresses, because they are personal data."""
     remove_old_address_uses(connection)
     connection.execute(sa.delete(directives).where(directives.c.until.between("0", format_current_time())))
@@ -399,13 +417,13 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
 
     Answered requests that mention the old name are deleted.
     """
-    for table, columns in NAME_COLUMNS.items():
+    for table, columns in BOT_NAME_COLUMNS_BY_TABLE.items():
         for column in columns:
             has_old_name = table.c[column] == name
             connection.execute(sa.update(table).where(has_old_name).values({column: new_name}))
     for row in connection.execute(sa.select(ladders.c.event, ladders.c.plan)).all():
         plan = msgspec.json.decode(row.plan)
-        renamed_plan = msgspec.json.encode(_replace_in_data(plan, name, new_name)).decode()
+        renamed_plan = msgspec.json.encode(_replace_name_in_json(plan, name, new_name)).decode()
         if renamed_plan != row.plan and not _is_plan_of_future_event(plan):
             connection.execute(
                 sa.update(ladders).where(ladders.c.event == row.event).values(plan=renamed_plan)
@@ -416,13 +434,13 @@ def _rename_in_other_tables(connection: sa.Connection, name: str, new_name: str)
     connection.execute(sa.delete(requests).where(requests.c.done.is_not(None), mentions_name))
 
 
-def _replace_in_data(data: Any, name: str, new_name: str) -> Any:
+def _replace_name_in_json(data: Any, name: str, new_name: str) -> Any:
     """Return JSON data in which each text or key that equals `name` is replaced by `new_name`."""
     if isinstance(data, dict):
         return {
-            _replace_in_data(key, name, new_name): _replace_in_data(value, name, new_name)
+            _replace_name_in_json(key, name, new_name): _replace_name_in_json(value, name, new_name)
             for key, value in data.items()
         }
     if isinstance(data, list):
-        return [_replace_in_data(item, name, new_name) for item in data]
+        return [_replace_name_in_json(item, name, new_name) for item in data]
     return new_name if data == name else data

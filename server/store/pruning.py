@@ -27,15 +27,15 @@ from arena.server.store import database, errors
 from arena.server.store.aggregates.ratings import make_rating_key, store_base_ratings
 from arena.server.store.archive import MAX_CLOCK_SKEW, format_archived_line
 from arena.server.store.database import Engine, fetch, open_query_connection
-from arena.server.store.finished_matches import IS_FINISHED
-from arena.server.store.personal_data import remove_expired
+from arena.server.store.finished_matches import IS_FINISHED_MATCH
+from arena.server.store.personal_data import remove_expired_data
 from arena.server.store.schema import events, ladders, matches, rating_steps, records
 
 log = logging.getLogger("arena.store")
 
 MATCHES_PER_TRANSACTION = 20
 """Number of matches removed in one transaction. It takes some ms, during which a server on SQLite stores no moves."""
-MATCHES_PER_FILE = 1000
+MATCHES_PER_ARCHIVE_FILE = 1000
 """Maximum number of matches in one archive file."""
 
 _RETENTION_PATTERN = re.compile(r"([0-9]{1,12})(d?)")
@@ -78,7 +78,7 @@ class Retention:
         return cls(days=number, archive=archive) if parts[2] else cls(max_matches=number, archive=archive)
 
 
-async def prune(engine: Engine, retention: Retention) -> int:
+async def prune_matches(engine: Engine, retention: Retention) -> int:
     """Remove the matches that the retention rule does not keep, and return their number.
 
     If the rule has an archive folder, the matches are first written to files there. A file is complete before its
@@ -88,11 +88,11 @@ async def prune(engine: Engine, retention: Retention) -> int:
     """
     last_arrival = await _find_last_removable_arrival(engine, retention, datetime.now(UTC))
     removed_count, previous_arrival = 0, 0
-    while rows := await _load_oldest(engine, previous_arrival, last_arrival):
+    while rows := await _load_oldest_matches(engine, previous_arrival, last_arrival):
         previous_arrival = rows[-1].arrival
         if retention.archive is not None:
             try:
-                await anyio.to_thread.run_sync(_write_file, retention.archive, rows)
+                await anyio.to_thread.run_sync(_write_archive_file, retention.archive, rows)
             except OSError as error:
                 raise ArchiveFailed(f"cannot write into {retention.archive}: {error.strerror}") from None
         for start in range(0, len(rows), MATCHES_PER_TRANSACTION):
@@ -108,11 +108,11 @@ async def remove_old_data(engine: Engine, retention: Retention | None) -> None:
 
     If the archive folder is unavailable, the matches stay, and a warning is logged.
     """
-    await database.write(engine, remove_expired)
+    await database.write(engine, remove_expired_data)
     if retention is None:
         return
     try:
-        removed_count = await prune(engine, retention)
+        removed_count = await prune_matches(engine, retention)
     except ArchiveFailed as error:
         log.warning("finished matches stay in the store, because they cannot be archived: %s", error)
         return
@@ -130,18 +130,18 @@ async def _find_last_removable_arrival(engine: Engine, retention: Retention, now
     arrival = matches.c.arrival
     async with open_query_connection(engine) as connection:
         if retention.max_matches is not None:
-            newest_query = sa.select(arrival).where(IS_FINISHED).order_by(arrival.desc())
+            newest_query = sa.select(arrival).where(IS_FINISHED_MATCH).order_by(arrival.desc())
             last_arrival = await connection.scalar(newest_query.limit(1).offset(retention.max_matches))
         else:
-            oldest = database.format_timestamp(now - timedelta(days=retention.days or 0))
+            oldest = database.format_store_timestamp(now - timedelta(days=retention.days or 0))
             # A match with a time years ahead, from a wrong clock, must not keep all later matches in the store.
-            latest = database.format_timestamp(now + MAX_CLOCK_SKEW)
+            latest = database.format_store_timestamp(now + MAX_CLOCK_SKEW)
             young_query = sa.select(sa.func.min(arrival)).where(
-                IS_FINISHED, matches.c.finished.between(oldest, latest)
+                IS_FINISHED_MATCH, matches.c.finished.between(oldest, latest)
             )
             first_kept = await connection.scalar(young_query)
             last_arrival = (
-                await connection.scalar(sa.select(sa.func.max(arrival)).where(IS_FINISHED))
+                await connection.scalar(sa.select(sa.func.max(arrival)).where(IS_FINISHED_MATCH))
                 if first_kept is None
                 else first_kept - 1
             )
@@ -152,10 +152,10 @@ async def _find_last_removable_arrival(engine: Engine, retention: Retention, now
     return min(last_arrival or 0, (last_arrival or 0) if first_uncounted is None else first_uncounted - 1)
 
 
-async def _load_oldest(engine: Engine, after_arrival: int, last_arrival: int) -> Sequence[Any]:
+async def _load_oldest_matches(engine: Engine, after_arrival: int, last_arrival: int) -> Sequence[Any]:
     """Return the oldest matches with arrival numbers above `after_arrival` and up to `last_arrival`.
 
-    At most MATCHES_PER_FILE are returned. Matches of unfinished ladders and events are left out.
+    At most MATCHES_PER_ARCHIVE_FILE are returned. Matches of unfinished ladders and events are left out.
     """
     unfinished = sa.select(ladders.c.event).where(ladders.c.finished.is_(None))
     query = (
@@ -168,21 +168,21 @@ async def _load_oldest(engine: Engine, after_arrival: int, last_arrival: int) ->
             records.c.packed,
         )
         .join(records, records.c.number == matches.c.number)
-        .where(IS_FINISHED, matches.c.arrival > after_arrival, matches.c.arrival <= last_arrival)
+        .where(IS_FINISHED_MATCH, matches.c.arrival > after_arrival, matches.c.arrival <= last_arrival)
         .where(matches.c.event.not_in(unfinished))
         .order_by(matches.c.arrival)
-        .limit(MATCHES_PER_FILE)
+        .limit(MATCHES_PER_ARCHIVE_FILE)
     )
     return (await fetch(engine, query)).all()
 
 
-def _write_file(folder: Path, rows: Sequence[Any]) -> None:
-    """Write matches, one per line, to a new compressed file in `folder`. The file appears only when it is complete.
+def _write_archive_file(archive_folder: Path, rows: Sequence[Any]) -> None:
+    """Write matches, one per line, to a new compressed file in `archive_folder`. The file appears only when it is complete.
 
     The folder is created if it is missing. Raises OSError if the file cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
+    archive_folder.mkdir(parents=True, exist_ok=True)
+    file = archive_folder / f"matches-{rows[0].arrival:012}-{rows[-1].arrival:012}.jsonl.gz"
     with replace_on_success(file) as part, gzip.open(part, "wt", encoding="utf-8") as archive:
         archive.writelines(f"{format_archived_line(row)}\n" for row in rows)
 
@@ -193,7 +193,7 @@ def _remove_matches(connection: sa.Connection, rows: Sequence[Any]) -> None:
     rows: matches with `match` (the id) and `number`
     """
     # If two servers remove the same matches, the slower one must not overwrite newer ratings with older ones.
-    database.lock_exclusively(connection)
+    database.lock_store_exclusively(connection)
     match_ids, numbers = [row.match for row in rows], [row.number for row in rows]
     belongs_to_removed_match = rating_steps.c.match.in_(match_ids)
     # If a bot played itself, Minnie's step is the later one.

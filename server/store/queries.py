@@ -32,7 +32,7 @@ from arena.rating.schedule import Schedule
 from arena.rating.standings import StandingsRow, make_standings_from_counts
 from arena.server.store.aggregates import ratings
 from arena.server.store.aggregates.event_tables import (
-    EventCounts,
+    EventMatchCounts,
     EventScores,
     has_matches_in_progress,
     list_events_with_matches,
@@ -41,26 +41,26 @@ from arena.server.store.aggregates.event_tables import (
 from arena.server.store.aggregates.ratings import CategorySummary, CrossScore, RatingRow
 from arena.server.store.aggregates.seasons import Season, load_seasons
 from arena.server.store.database import Engine, fetch, open_query_connection
-from arena.server.store.finished_matches import MatchSummary, read_results
-from arena.server.store.ladders import StoredPlan, find_plan
+from arena.server.store.finished_matches import MatchSummary, read_finished_matches_of_event
+from arena.server.store.ladders import StoredPlan, find_stored_plan
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.schema import rating_steps
 
-FORMATS_BY_POINTS = ("round-robin", ARENA_FORMAT)
+FORMATS_RANKED_BY_POINTS = ("round-robin", ARENA_FORMAT)
 """Event formats in which the points alone rank the bots, so that a table needs no results of single matches."""
-MAX_MATCHES_OF_BOT = 100
+MAX_LISTED_MATCHES_OF_BOT = 100
 """Maximum number of matches in the summary of a bot: its latest ones."""
 MAX_LISTED_EVENTS = 50
 """Maximum number of events in `RatingTables`: the last ones by name."""
-MAX_TABLE_BOTS = 500
+MAX_BOTS_IN_RATING_TABLE = 500
 """Maximum number of bots in the rating table of a game: those with the highest ratings."""
-MAX_CROSS_TABLE = 40
+MAX_BOTS_IN_CROSS_TABLE = 40
 """Maximum number of bots in a cross-table, so that the table fits on a web page: the first ones of the rating table."""
-MAX_CATEGORIES = 100
+MAX_LISTED_RATING_CATEGORIES = 100
 """Maximum number of categories in `RatingTables`: those with the most matches."""
-MAX_SEASONS = 100
+MAX_LISTED_SEASONS = 100
 """Maximum number of closed seasons in `RatingTables`: the latest ones."""
-MAX_RATING_POINTS = 200
+MAX_POINTS_IN_RATING_HISTORY = 200
 """Maximum number of points in the rating history of a bot, for all games together: the latest ones."""
 
 
@@ -71,7 +71,7 @@ class RatingTables(Struct, frozen=True):
     """Rows of the rating tables of all games, sorted by game and descending rating."""
     crosses: dict[str, list[CrossScore]]
     """Scores of the best bots of each game against each other, by game."""
-    events: list[EventCounts]
+    events: list[EventMatchCounts]
     """Events with matches, whatever the season, in descending order of name."""
     categories: list[CategorySummary]
     """Combinations of game, map and time control that have ratings of their own, those with the most matches first."""
@@ -86,7 +86,7 @@ class EventTable(Struct, frozen=True):
     rows: list[StandingsRow]
     """Rows of the table, one for each bot, ranked by the rules of the event's format."""
     crosses: list[CrossScore]
-    """Scores of the first MAX_CROSS_TABLE bots of the table against each other."""
+    """Scores of the first MAX_BOTS_IN_CROSS_TABLE bots of the table against each other."""
     counted: int
     """Number of finished matches of the event that the table covers."""
     bracket: list[list[Encounter]] = []
@@ -123,18 +123,20 @@ async def load_rating_tables(
     season: name of a closed season; empty for the current one, whose tables leave out inactive bots
     """
     seasons = await load_seasons(engine)
-    cutoff = None if season else ratings.compute_activity_cutoff()
+    cutoff = None if season else ratings.compute_activity_cutoff_time()
     rows = await ratings.load_rating_rows(
-        engine, None, map, time_control, season, limit=MAX_TABLE_BOTS, since=cutoff
+        engine, None, map, time_control, season, limit=MAX_BOTS_IN_RATING_TABLE, since=cutoff
     )
     crosses: dict[str, list[CrossScore]] = {}
     for game, rows_of_game in groupby(rows, key=lambda row: row.game):
-        best_bots = [row.bot for row in islice(rows_of_game, MAX_CROSS_TABLE)]
+        best_bots = [row.bot for row in islice(rows_of_game, MAX_BOTS_IN_CROSS_TABLE)]
         category = RatingCategory(game, map, time_control, seasons.get_season_number(game, season))
         crosses[game] = await ratings.load_cross_scores(engine, category, best_bots)
     events = await list_events_with_matches(engine, MAX_LISTED_EVENTS)
-    categories = await ratings.list_categories(engine, MAX_CATEGORIES, season, since=cutoff)
-    return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_SEASONS])
+    categories = await ratings.list_rating_categories(
+        engine, MAX_LISTED_RATING_CATEGORIES, season, since=cutoff
+    )
+    return RatingTables(rows, crosses, events, categories, seasons.list_latest_first()[:MAX_LISTED_SEASONS])
 
 
 async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = False) -> EventTable | None:
@@ -145,20 +147,20 @@ async def load_event_table(engine: Engine, event_name: str, *, all_bots: bool = 
 
     all_bots: True to list all bots of any event
     """
-    ladder = await find_plan(engine, event_name)
+    ladder = await find_stored_plan(engine, event_name)
     scores = await load_event_scores(engine, event_name, all_bots=all_bots or ladder is not None)
     if scores is None:
         return (
             EventTable(event_name, [], [], 0) if await has_matches_in_progress(engine, event_name) else None
         )
     if ladder is not None:
-        scores = _merge_extra_processes(scores, ladder.plan.get("bots", ()))
-    rows, bracket = await _order_table(engine, event_name, ladder, scores)
-    cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_CROSS_TABLE]})
+        scores = _merge_scores_of_extra_processes(scores, ladder.plan.get("bots", ()))
+    rows, bracket = await _order_event_table(engine, event_name, ladder, scores)
+    cross_scores = _count_cross_scores(scores, {row.bot for row in rows[:MAX_BOTS_IN_CROSS_TABLE]})
     return EventTable(event_name, rows, cross_scores, scores.counted, bracket)
 
 
-async def _order_table(
+async def _order_event_table(
     engine: Engine, event_name: str, ladder: StoredPlan | None, scores: EventScores
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     """Return the rows of an event's table, ranked by the rules of the event's format, and the bracket of a knockout.
@@ -172,20 +174,20 @@ async def _order_table(
     rows = await anyio.to_thread.run_sync(make_standings_from_counts, scores.bots, scores.scores)
     if ladder is None or _is_decided_by_elo(ladder):
         return rows, []
-    if ladder.plan["format"] in FORMATS_BY_POINTS:
+    if ladder.plan["format"] in FORMATS_RANKED_BY_POINTS:
         return sort_by_format(rows, _make_format(ladder)), []
     async with open_query_connection(engine) as connection:
-        results = await read_results(connection, event_name)
-    return await anyio.to_thread.run_sync(_order_by_format, ladder, results, rows)
+        results = await read_finished_matches_of_event(connection, event_name)
+    return await anyio.to_thread.run_sync(_order_rows_by_format, ladder, results, rows)
 
 
 async def load_bot_summary(engine: Engine, name: str) -> BotSummary | None:
     """Return the summary of a bot; None if the store has no finished match and no rating of the bot."""
-    matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_MATCHES_OF_BOT)).matches
+    matches_of_bot = (await search_matches(engine, SearchFilter(bot=name), MAX_LISTED_MATCHES_OF_BOT)).matches
     rating_rows = await ratings.load_rating_rows_of_bot(engine, name)
     if not matches_of_bot and not rating_rows:
         return None
-    return BotSummary(name, rating_rows, await _load_history(engine, name), matches_of_bot)
+    return BotSummary(name, rating_rows, await _load_rating_history(engine, name), matches_of_bot)
 
 
 def _is_decided_by_elo(ladder: StoredPlan) -> bool:
@@ -201,11 +203,11 @@ async def load_startable_pairings(engine: Engine, event_name: str, ladder: Store
     ladder: stored plan of the event
     """
     async with open_query_connection(engine) as connection:
-        results = await read_results(connection, event_name)
+        results = await read_finished_matches_of_event(connection, event_name)
     return await anyio.to_thread.run_sync(lambda: _make_schedule(ladder, results).list_startable_pairings())
 
 
-def _order_by_format(
+def _order_rows_by_format(
     ladder: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     format = _make_schedule(ladder, records).format
@@ -236,24 +238,24 @@ def _make_format(ladder: StoredPlan) -> Format:
     )
 
 
-async def _load_history(engine: Engine, bot_name: str) -> dict[str, list[RatingPoint]]:
-    """Return up to MAX_RATING_POINTS of a bot's latest ratings, by game, the oldest first."""
-    latest_rows = (await fetch(engine, _SELECT_HISTORY, {"bot_name": bot_name})).all()
+async def _load_rating_history(engine: Engine, bot_name: str) -> dict[str, list[RatingPoint]]:
+    """Return up to MAX_POINTS_IN_RATING_HISTORY of a bot's latest ratings, by game, the oldest first."""
+    latest_rows = (await fetch(engine, _SELECT_RATING_HISTORY, {"bot_name": bot_name})).all()
     history: dict[str, list[RatingPoint]] = {}
     for step in reversed(latest_rows):
         history.setdefault(step.game, []).append(RatingPoint(step.finished, step.rating, step.deviation))
     return history
 
 
-_SELECT_HISTORY = (
+_SELECT_RATING_HISTORY = (
     sa.select(*(rating_steps.c[name] for name in ("game", "finished", "rating", "deviation")))
     .where(rating_steps.c.bot == sa.bindparam("bot_name"), rating_steps.c.time_control == "")
     .order_by(rating_steps.c.arrival.desc())
-    .limit(MAX_RATING_POINTS)
+    .limit(MAX_POINTS_IN_RATING_HISTORY)
 )
 
 
-def _merge_extra_processes(event_scores: EventScores, bot_names: Collection[str]) -> EventScores:
+def _merge_scores_of_extra_processes(event_scores: EventScores, bot_names: Collection[str]) -> EventScores:
     """Return the results with those of a bot's additional processes (`NAME#2` and so on) under the name of the bot.
 
     bot_names: names of the bots; a process number is removed only if the rest of the name is one of them

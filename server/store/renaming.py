@@ -15,14 +15,14 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.server.core.inputs import RenameEntry
 from arena.server.store import owners, personal_data, requests
 from arena.server.store.database import Engine
-from arena.server.store.directives import KICK_SECONDS, find_ban, issue_directive, lift_directive
-from arena.server.store.names import HIDDEN_PREFIX
+from arena.server.store.directives import KICK_REFUSAL_SECONDS, find_ban, issue_directive, lift_directive
+from arena.server.store.names import HIDDEN_BOT_NAME_PREFIX
 from arena.server.store.personal_data import NameInEvent, NameInUse
 from arena.server.store.tokens import TokenError
 
-DIRECTIVE_DELAY_SECONDS = 2.0
+DIRECTIVE_EFFECT_DELAY_SECONDS = 2.0
 """Seconds within which every server has read a new directive (such as a ban) from the store and applied it."""
-MAX_WAIT_SECONDS = 60.0
+MAX_WAIT_UNTIL_IDLE_SECONDS = 60.0
 """Maximum time to wait for the end of the matches that a bot with a refused name still plays, in seconds."""
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ async def make_hiding_renames(engine: Engine, owner_name: str) -> list[NameChang
     return [
         NameChange(bot.name, personal_data.make_hidden_name())
         for bot in bots
-        if not bot.name.startswith(HIDDEN_PREFIX)
+        if not bot.name.startswith(HIDDEN_BOT_NAME_PREFIX)
         and (bot.revoked is None or await personal_data.has_matches(engine, bot.name))
     ]
 
@@ -56,25 +56,25 @@ async def make_hiding_renames(engine: Engine, owner_name: str) -> list[NameChang
 async def rename_bot(engine: Engine, change: NameChange) -> int:
     """Rename a bot in all stored data, its bans and its entries in events. Return the number of its matches.
 
-    This takes some seconds, and up to MAX_WAIT_SECONDS longer if the bot has a match in progress. Raises NameInUse if the
+    This takes some seconds, and up to MAX_WAIT_UNTIL_IDLE_SECONDS longer if the bot has a match in progress. Raises NameInUse if the
     match does not end in time or the bot is in an event that has begun, and TokenError if the new name is not
     available.
     """
     name, new_name = change.name, change.new_name
-    await personal_data.check_rename(engine, name, new_name)
+    await personal_data.check_rename_is_possible(engine, name, new_name)
     is_banned = await find_ban(engine, "name", name) is not None
-    count = await _run_when_idle(
+    count = await _run_while_bot_is_idle(
         engine,
         name,
         "the host renames it",
         lambda: personal_data.rename_in_store(engine, name, new_name, moves_ban=is_banned),
         is_banned=is_banned,
     )
-    await _rename_entries(engine, name, new_name)
+    await _rename_event_entries(engine, name, new_name)
     # For some seconds, servers refuse the old name and name the new one as the reason, and they drop cached answers.
-    is_hidden = new_name.startswith(HIDDEN_PREFIX)
+    is_hidden = new_name.startswith(HIDDEN_BOT_NAME_PREFIX)
     message = "the host has hidden this name" if is_hidden else f"this name is {new_name!r:.80} now"
-    await issue_directive(engine, "name", name, message, KICK_SECONDS)
+    await issue_directive(engine, "name", name, message, KICK_REFUSAL_SECONDS)
     return count
 
 
@@ -86,40 +86,44 @@ async def forget_bot(engine: Engine, name: str) -> tuple[str, int]:
     """
     await personal_data.require_no_running_event(engine, name)
     is_banned = await find_ban(engine, "name", name) is not None
-    deleted = await _run_when_idle(
+    deleted = await _run_while_bot_is_idle(
         engine,
         name,
         "the host deletes it",
         lambda: personal_data.forget_name(engine, name),
         is_banned=is_banned,
     )
-    await _rename_entries(engine, name, "")
+    await _rename_event_entries(engine, name, "")
     return deleted
 
 
-async def _rename_entries(engine: Engine, name: str, new_name: str) -> None:
+async def _rename_event_entries(engine: Engine, name: str, new_name: str) -> None:
     """Ask the servers to rename a bot in events that have not begun; with an empty `new_name`, to remove the bot."""
     for server in await personal_data.list_servers_with_entry(engine, name):
         await requests.send_request(engine, server, RenameEntry(name, new_name))
 
 
-async def _run_when_idle(
-    engine: Engine, name: str, reason: str, operation: Callable[[], Awaitable[T]], *, is_banned: bool
+async def _run_while_bot_is_idle(
+    engine: Engine, bot_name: str, reason: str, operation: Callable[[], Awaitable[T]], *, is_banned: bool
 ) -> T:
     """Ban a name, repeat `operation` until it no longer raises NameInUse, lift the ban, and return the result.
 
     reason: reason for the ban, which is shown to a bot of this name
     is_banned: True if the host has banned the name already; it then stays banned
 
-    Raises NameInUse if the name still has a match in progress after MAX_WAIT_SECONDS, and NameInEvent immediately.
+    Raises NameInUse if the name still has a match in progress after MAX_WAIT_UNTIL_IDLE_SECONDS, and NameInEvent immediately.
     """
     if not is_banned:
         await issue_directive(
-            engine, "name", name, reason, DIRECTIVE_DELAY_SECONDS + MAX_WAIT_SECONDS + KICK_SECONDS
+            engine,
+            "name",
+            bot_name,
+            reason,
+            DIRECTIVE_EFFECT_DELAY_SECONDS + MAX_WAIT_UNTIL_IDLE_SECONDS + KICK_REFUSAL_SECONDS,
         )
     try:
-        await MONOTONIC_CLOCK.sleep(DIRECTIVE_DELAY_SECONDS)
-        end_time = MONOTONIC_CLOCK.now() + MAX_WAIT_SECONDS
+        await MONOTONIC_CLOCK.sleep(DIRECTIVE_EFFECT_DELAY_SECONDS)
+        end_time = MONOTONIC_CLOCK.now() + MAX_WAIT_UNTIL_IDLE_SECONDS
         while True:
             try:
                 return await operation()
@@ -128,7 +132,7 @@ async def _run_when_idle(
             except NameInUse:
                 if MONOTONIC_CLOCK.now() > end_time:
                     raise
-            await MONOTONIC_CLOCK.sleep(DIRECTIVE_DELAY_SECONDS / 4)
+            await MONOTONIC_CLOCK.sleep(DIRECTIVE_EFFECT_DELAY_SECONDS / 4)
     finally:
         if not is_banned:
-            await lift_directive(engine, "name", name)
+            await lift_directive(engine, "name", bot_name)

@@ -21,9 +21,9 @@ from arena.server.store.database import Engine
 from arena.server.store.lease import read_running_servers
 from arena.server.store.schema import requests
 
-ANSWER_SECONDS = 5.0
+ANSWER_TIMEOUT_SECONDS = 5.0
 """Maximum time to wait for a server's answer to a request, in seconds."""
-FIRST_POLL_SECONDS = 0.05
+FIRST_ANSWER_POLL_PAUSE_SECONDS = 0.05
 """Time from a request to the first check for its answer, in seconds.
 
 Each later pause is twice as long as the one before, up to a second.
@@ -44,24 +44,24 @@ SendRequest = Callable[[str, HostRequest], Awaitable[RequestAnswer | None]]
 
 
 async def send_request(engine: Engine, server_name: str, request: HostRequest) -> RequestAnswer | None:
-    """Send a request to a server through the store, and return the answer; None if none comes within ANSWER_SECONDS.
+    """Send a request to a server through the store, and return the answer; None if none comes within ANSWER_TIMEOUT_SECONDS.
 
     An unanswered request stays in the store, so the server may still carry it out later.
     """
     text = msgspec.json.encode(request, enc_hook=encode_game).decode()
     insert = sa.insert(requests).values(server=server_name, request=text).returning(requests.c.number)
     number = await database.write(engine, lambda connection: connection.execute(insert).scalar_one())
-    reply = await _wait_for_answer(engine, number)
+    reply = await _wait_for_request_answer(engine, number)
     if reply is not None:
         delete = sa.delete(requests).where(requests.c.number == number)
         await database.write(engine, lambda connection: connection.execute(delete))
     return reply
 
 
-async def _wait_for_answer(engine: Engine, number: int) -> RequestAnswer | None:
+async def _wait_for_request_answer(engine: Engine, request_number: int) -> RequestAnswer | None:
     query = sa.select(requests.c.answer, requests.c.done)
-    query = query.where(requests.c.number == number, requests.c.answer.is_not(None))
-    end_time, pause_seconds = MONOTONIC_CLOCK.now() + ANSWER_SECONDS, FIRST_POLL_SECONDS
+    query = query.where(requests.c.number == request_number, requests.c.answer.is_not(None))
+    end_time, pause_seconds = MONOTONIC_CLOCK.now() + ANSWER_TIMEOUT_SECONDS, FIRST_ANSWER_POLL_PAUSE_SECONDS
     while MONOTONIC_CLOCK.now() < end_time:
         await MONOTONIC_CLOCK.sleep(pause_seconds)
         pause_seconds = min(2 * pause_seconds, 1.0)
@@ -71,14 +71,14 @@ async def _wait_for_answer(engine: Engine, number: int) -> RequestAnswer | None:
     return None
 
 
-async def is_connected(engine: Engine, name: str) -> bool | None:
+async def is_client_connected(engine: Engine, client_name: str) -> bool | None:
     """Ask every running server on the store whether a client of this name is connected.
 
     Return True if a server has such a client, False if all servers answer that they have none, and otherwise None.
     """
     async with database.open_query_connection(engine) as connection:
         servers = await connection.run_sync(read_running_servers)
-    replies = [await send_request(engine, server.name, FindClient(name)) for server in servers]
+    replies = [await send_request(engine, server.name, FindClient(client_name)) for server in servers]
     if any(reply is not None and reply.done for reply in replies):
         return True
     return None if None in replies else False

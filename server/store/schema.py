@@ -10,7 +10,7 @@ In the names of tables and columns, `event` has two meanings: the rows of `event
 
 Servers of several names may share one PostgreSQL database. Ids of matches are globally unique. A server writes only
 under the fencing token of its lease (`server.store.lease`). All other code that reads before it writes uses
-`database.open_exclusive_transaction` or `database.lock_exclusively`.
+`database.open_exclusive_transaction` or `database.lock_store_exclusively`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ metadata = sa.MetaData()
 
 MATCH_ID_TYPE = sa.String(64).with_variant(sa.String(64, collation="C"), "postgresql")
 """Column type of match ids, which are sorted by their bytes on both kinds of database."""
-LAST_CHARACTER = "\U0010ffff"
-"""Character that sorts after all characters of match ids. Ids that begin with PREFIX are less than PREFIX + LAST_CHARACTER."""
+LAST_UNICODE_CHARACTER = "\U0010ffff"
+"""Character that sorts after all characters of match ids. Ids that begin with PREFIX are less than PREFIX + LAST_UNICODE_CHARACTER."""
 
 about = sa.Table(  # one row
     "about",
@@ -33,7 +33,7 @@ about = sa.Table(  # one row
     sa.Column("program", sa.String(64), nullable=False),  # program that created or migrated the store
 )
 
-NUMBER_TYPE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+ROW_NUMBER_TYPE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """Column type of row numbers. SQLite assigns numbers to new rows only in a column of exactly the type INTEGER."""
 
 
@@ -61,7 +61,7 @@ matches = sa.Table(
     metadata,
     # Events are keyed by this number, so the events of current matches share database pages. Keyed by the match's id,
     # the events of each match would be in a page of their own.
-    sa.Column("number", NUMBER_TYPE, primary_key=True),
+    sa.Column("number", ROW_NUMBER_TYPE, primary_key=True),
     sa.Column("match", MATCH_ID_TYPE, nullable=False, unique=True),
     sa.Column("event", sa.String(128), nullable=False),
     sa.Column("game", sa.String(64), nullable=False),
@@ -78,7 +78,7 @@ matches = sa.Table(
     sa.Column("server", sa.String(64), nullable=False, server_default=""),
     # This and all following columns are set at the end of the match. `arrival` numbers the finished matches in the
     # order in which the store received them.
-    sa.Column("arrival", NUMBER_TYPE, nullable=True),
+    sa.Column("arrival", ROW_NUMBER_TYPE, nullable=True),
     sa.Column("map", sa.Text, nullable=True),  # empty if the game has none
     sa.Column("time_control", sa.Text, nullable=True),
     sa.Column("plies", sa.Integer, nullable=True),
@@ -89,7 +89,7 @@ matches = sa.Table(
     sa.Column("played", sa.LargeBinary, nullable=True),
     sa.Column("opening", sa.String(16), nullable=True),  # server.store.finished_matches.make_opening_key
 )
-_FINISHED = sa.text("finished IS NOT NULL")
+_IS_FINISHED_CONDITION = sa.text("finished IS NOT NULL")
 for _name, _columns in {
     "finished": (matches.c.finished,),
     "game": (matches.c.game, matches.c.finished),
@@ -104,12 +104,17 @@ for _name, _columns in {
         f"ix_matches_{_name}",
         *_columns,
         matches.c.number,
-        sqlite_where=_FINISHED,
-        postgresql_where=_FINISHED,
+        sqlite_where=_IS_FINISHED_CONDITION,
+        postgresql_where=_IS_FINISHED_CONDITION,
     )
-sa.Index("ix_matches_arrival", matches.c.arrival, sqlite_where=_FINISHED, postgresql_where=_FINISHED)
+sa.Index(
+    "ix_matches_arrival",
+    matches.c.arrival,
+    sqlite_where=_IS_FINISHED_CONDITION,
+    postgresql_where=_IS_FINISHED_CONDITION,
+)
 _uncounted = sa.text("finished IS NOT NULL AND NOT counted")
-UNCOUNTED_INDEX = sa.Index(
+UNCOUNTED_MATCHES_INDEX = sa.Index(
     "ix_matches_uncounted", matches.c.arrival, sqlite_where=_uncounted, postgresql_where=_uncounted
 )
 _played = sa.text("played IS NOT NULL")
@@ -126,7 +131,7 @@ On SQLite, which has a single writer, the next number is the maximum in the tabl
 records = sa.Table(  # packed data of finished matches: server.store.packing
     "records",
     metadata,
-    sa.Column("number", NUMBER_TYPE, sa.ForeignKey("matches.number"), primary_key=True),
+    sa.Column("number", ROW_NUMBER_TYPE, sa.ForeignKey("matches.number"), primary_key=True),
     sa.Column("packed", sa.LargeBinary, nullable=False),
     sa.Column("whole", sa.Boolean, nullable=False),  # true if terms and events are included
 )
@@ -136,7 +141,7 @@ sa.Index("ix_records_not_whole", records.c.number, sqlite_where=_not_whole, post
 events = sa.Table(  # events of matches not fully packed in `records`: server.store.journal.changes
     "events",
     metadata,
-    sa.Column("number", NUMBER_TYPE, sa.ForeignKey("matches.number"), primary_key=True),
+    sa.Column("number", ROW_NUMBER_TYPE, sa.ForeignKey("matches.number"), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True),  # number of the last event in the row
     sa.Column("event", sa.Text, nullable=False),  # match.referee_events.encode_for_journal: JSON
 )
@@ -159,7 +164,7 @@ ladders = sa.Table(  # plans of ladders and events, needed to resume them: serve
 requests = sa.Table(  # requests of the host, the person who runs the server, to the running server: server.store.requests
     "requests",
     metadata,
-    sa.Column("number", NUMBER_TYPE, primary_key=True),
+    sa.Column("number", ROW_NUMBER_TYPE, primary_key=True),
     sa.Column("server", sa.String(64), nullable=False),
     sa.Column("request", sa.Text, nullable=False),  # JSON: server.core.inputs.HostRequest
     sa.Column("answer", sa.Text, nullable=True),
@@ -220,7 +225,8 @@ sessions = sa.Table(
     sa.Column("server", sa.String(64), primary_key=True),  # server that accepted the bot
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("hash", sa.String(64), nullable=False),  # SHA-256 of the session's secret
-    sa.Column("since", NUMBER_TYPE, nullable=False),  # number of the last match that began before the session
+    # number of the last match that began before the session
+    sa.Column("since", ROW_NUMBER_TYPE, nullable=False),
 )
 
 addresses = sa.Table(  # days on which a bot played from an address: server.store.address_uses
@@ -242,7 +248,7 @@ rating_steps = sa.Table(  # two rows per rated match and category: server.store.
     sa.Column("outcome", sa.String(8), nullable=False),  # rating.rater.RatedOutcome
     sa.Column("forfeit", sa.Boolean, nullable=False),
     *_make_rating_columns(),
-    sa.Column("arrival", NUMBER_TYPE, nullable=False, server_default="0"),  # arrival number of the match
+    sa.Column("arrival", ROW_NUMBER_TYPE, nullable=False, server_default="0"),  # arrival number of the match
     sa.Column("crash", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index("ix_rating_steps_bot", "bot", "arrival"),
 )

@@ -21,18 +21,18 @@ INSTRUCTIONS_PER_DEADLINE_CHECK = 20_000
 
 They take less than 1 ms.
 """
-DEADLINE_KEY = "deadline"
+QUERY_DEADLINE_KEY = "deadline"
 """Key under which the `info` dictionary of a pooled connection holds its `QueryDeadline`."""
 
 BUSY_TIMEOUT_SECONDS = 5
 """Maximum wait for an SQLite file that another process is changing, in seconds."""
-BUSY_WAIT = f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}"
+ENABLE_BUSY_WAIT = f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}"
 """Statement that makes a connection wait up to BUSY_TIMEOUT_SECONDS for a lock of another connection."""
-NO_BUSY_WAIT = "PRAGMA busy_timeout=0"
+DISABLE_BUSY_WAIT = "PRAGMA busy_timeout=0"
 """Statement that makes a connection fail immediately if another connection holds a lock that it needs."""
 BEGIN_STATEMENT = "BEGIN IMMEDIATE"
 """Statement that begins a transaction and locks the file for writing immediately, not at its first write."""
-RETRY_SECONDS = 0.01
+WAL_CHANGE_RETRY_PAUSE_SECONDS = 0.01
 """Pause between attempts to switch an SQLite file to a write-ahead log (WAL), in seconds."""
 
 
@@ -47,7 +47,7 @@ def create_private_file(file: Path) -> None:
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def set_pragmas(engine: sa.Engine) -> None:
+def set_pragmas_on_connect(engine: sa.Engine) -> None:
     """Configure all future connections of an SQLite engine.
 
     The engine must have the execution option `durable`: False if its store is temporary, so that commits need not wait
@@ -57,7 +57,7 @@ def set_pragmas(engine: sa.Engine) -> None:
 
     @sa.event.listens_for(engine, "connect")
     def _configure_connection(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
-        record.info[DEADLINE_KEY] = deadline = QueryDeadline()
+        record.info[QUERY_DEADLINE_KEY] = deadline = QueryDeadline()
         if isinstance(connection, AdaptedConnection):
             # SQLite calls this handler repeatedly, and ends the query when it returns True.
             connection.run_async(
@@ -67,7 +67,7 @@ def set_pragmas(engine: sa.Engine) -> None:
             )
         cursor = connection.cursor()
         # The timeout is set first, because the switch to WAL needs exclusive access to the file.
-        cursor.execute(BUSY_WAIT)
+        cursor.execute(ENABLE_BUSY_WAIT)
         _change_to_wal(connection, cursor)
         for pragma in (
             f"synchronous={synchronous}",
@@ -95,13 +95,13 @@ def _change_to_wal(connection: DBAPIConnection, cursor: DBAPICursor) -> None:
         else:
             return
         if isinstance(connection, AdaptedConnection):
-            connection.run_async(lambda _driver: MONOTONIC_CLOCK.sleep(RETRY_SECONDS))
+            connection.run_async(lambda _driver: MONOTONIC_CLOCK.sleep(WAL_CHANGE_RETRY_PAUSE_SECONDS))
         else:
-            block_thread(RETRY_SECONDS)
+            block_thread(WAL_CHANGE_RETRY_PAUSE_SECONDS)
 
 
 class QueryDeadline:
-    """Deadline for the queries of one SQLite connection. Outside of `limit_queries`, queries have no deadline."""
+    """Deadline for the queries of one SQLite connection. Outside of `limit_query_time`, queries have no deadline."""
 
     def __init__(self) -> None:
         self._deadline = math.inf
@@ -111,7 +111,7 @@ class QueryDeadline:
         return MONOTONIC_CLOCK.now() >= self._deadline
 
     @contextmanager
-    def limit_queries(self, deadline: float) -> Iterator[None]:
+    def limit_query_time(self, deadline: float) -> Iterator[None]:
         """Set the deadline for the queries in the block, in monotonic seconds, and remove it afterwards."""
         self._deadline = deadline
         try:

@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from arena.server.store import lease
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import IS_FINISHED
+from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.schema import matches, metadata, records
 
-VACUUM_SECONDS = 7 * 86_400.0
+VACUUM_TIMEOUT_SECONDS = 7 * 86_400.0
 """Maximum time for a vacuum of a PostgreSQL database, in seconds. The limit for other commands would be too short."""
 
 
@@ -41,17 +41,17 @@ class StoreStats(Struct, frozen=True):
     """Size of each table with its indices, in bytes, by table; None if this build of SQLite does not report sizes."""
 
 
-async def load_stats(engine: Engine) -> StoreStats:
+async def load_store_stats(engine: Engine) -> StoreStats:
     """Return the size and contents of a store. This takes long on a large store, because it reads whole tables."""
     query = sa.select(
         sa.func.count(), sa.func.min(matches.c.finished), sa.func.max(matches.c.finished)
-    ).where(IS_FINISHED)
+    ).where(IS_FINISHED_MATCH)
     async with engine.connect() as connection:
         count, oldest, newest = (await connection.execute(query)).one()
-        in_progress = await connection.scalar(sa.select(sa.func.count()).where(~IS_FINISHED))
+        in_progress = await connection.scalar(sa.select(sa.func.count()).where(~IS_FINISHED_MATCH))
         packed = await connection.scalar(sa.select(sa.func.count()).where(records.c.whole))
-        size, free = await _measure_size(connection)
-        tables = await _measure_tables(connection)
+        size, free = await _measure_store_bytes(connection)
+        tables = await _measure_table_bytes(connection)
     return StoreStats(
         matches=count,
         in_progress=in_progress or 0,
@@ -65,14 +65,14 @@ async def load_stats(engine: Engine) -> StoreStats:
     )
 
 
-async def vacuum(engine: Engine) -> int:
+async def vacuum_store(engine: Engine) -> int:
     """Pack every finished match, and give the store's free space back to the file system.
 
     Return the number of bytes freed. Raises LeaseHeld if a server runs on the store, because the vacuum would block the server.
     """
     async with engine.connect() as connection:
-        await connection.run_sync(lease.require_no_server)
-        size_before, _ = await _measure_size(connection)
+        await connection.run_sync(lease.require_no_running_server)
+        size_before, _ = await _measure_store_bytes(connection)
     await pack_finished_matches(engine)
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if engine.dialect.name == "sqlite":
@@ -80,12 +80,12 @@ async def vacuum(engine: Engine) -> int:
                 await connection.exec_driver_sql(statement)
         else:
             driver: Any = (await connection.get_raw_connection()).driver_connection
-            await driver.execute("VACUUM (FULL, ANALYZE)", timeout=VACUUM_SECONDS)
-        size_after, _ = await _measure_size(connection)
+            await driver.execute("VACUUM (FULL, ANALYZE)", timeout=VACUUM_TIMEOUT_SECONDS)
+        size_after, _ = await _measure_store_bytes(connection)
     return size_before - size_after
 
 
-async def _measure_size(connection: AsyncConnection) -> tuple[int, int]:
+async def _measure_store_bytes(connection: AsyncConnection) -> tuple[int, int]:
     """Return the size of the store, and its free space, in bytes. PostgreSQL does not report free space: it is 0."""
     if connection.dialect.name == "postgresql":
         size = await connection.exec_driver_sql("SELECT pg_database_size(current_database())")
@@ -97,7 +97,7 @@ async def _measure_size(connection: AsyncConnection) -> tuple[int, int]:
     return pages * page_bytes, free_pages * page_bytes
 
 
-async def _measure_tables(connection: AsyncConnection) -> dict[str, int] | None:
+async def _measure_table_bytes(connection: AsyncConnection) -> dict[str, int] | None:
     """Return the size of each table with its indices, in bytes; None if this build of SQLite does not report sizes."""
     if connection.dialect.name == "postgresql":
         sizes: dict[str, int] = {}

@@ -19,7 +19,7 @@ from arena.server.store import database, errors, names
 from arena.server.store.database import Engine
 from arena.server.store.schema import matches, sessions, standings, tokens
 
-MAX_NAME_LENGTH = 64
+MAX_BOT_NAME_LENGTH = 64
 """Maximum length of the name of a bot or an owner, in characters."""
 
 
@@ -45,14 +45,14 @@ class Token(Struct, frozen=True):
 
 def is_valid_name(name: str) -> bool:
     """Return True if the name has 1 to 64 printable characters, and no space at either end."""
-    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
+    return 0 < len(name) <= MAX_BOT_NAME_LENGTH and name.isprintable() and name == name.strip()
 
 
 def require_valid_name(name: str) -> None:
     """Raise TokenError unless `is_valid_name` accepts the name."""
     if not is_valid_name(name):
         raise TokenError(
-            f"{name!r:.80} is not a valid name: write 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
+            f"{name!r:.80} is not a valid name: write 1 to {MAX_BOT_NAME_LENGTH} printable characters, without a space at either end"
         )
 
 
@@ -82,58 +82,60 @@ async def create_token(engine: Engine, name: str, role: Role, owner_name: str = 
         name, role, owner_name or name, database.format_current_time(), None, None, hash_token(token)
     )
 
-    def check_and_insert(connection: sa.Connection) -> None:
-        database.lock_exclusively(connection)
+    def check_and_insert_new_token(connection: sa.Connection) -> None:
+        database.lock_store_exclusively(connection)
         revoked = dict(connection.execute(sa.select(tokens.c.name, tokens.c.revoked)).all())
-        why = names.find_unavailability_reason(name, revoked)
+        why = names.find_name_unavailability_reason(name, revoked)
         if why is None and revoked.get(name, "") is None:
             why = f"{name!r} already has a token: rotate it to get a new one, or revoke it first"
         if why is not None:
             raise TokenError(why)
         connection.execute(database.make_upsert(connection.dialect.name, tokens), asdict(new_token))
 
-    await database.write(engine, check_and_insert)
+    await database.write(engine, check_and_insert_new_token)
     return token
 
 
-async def rotate_token(engine: Engine, name: str, presented: Token | None = None) -> str:
+async def rotate_token(engine: Engine, name: str, presented_token: Token | None = None) -> str:
     """Replace the token of a name, and return the new one.
 
-    presented: token of one of the owner's bots, with which the owner asks for the change; None for the host
+    presented_token: token of one of the owner's bots, with which the owner asks for the change; None for the host
 
-    Raises TokenError if the name has no token, or a revoked one. With `presented`, also if the name is not a bot of the
+    Raises TokenError if the name has no token, or a revoked one. With `presented_token`, also if the name is not a bot of the
     same owner, or if the presented token has changed since the caller read it.
     """
     token = generate_token()
     change = {"hash": hash_token(token), "rotated": database.format_current_time()}
-    await _change_token(engine, name, presented, change)
+    await _change_token(engine, name, presented_token, change)
     return token
 
 
-async def revoke_token(engine: Engine, name: str, presented: Token | None = None) -> None:
+async def revoke_token(engine: Engine, name: str, presented_token: Token | None = None) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
     The arguments and exceptions are those of `rotate_token`.
     """
-    await _change_token(engine, name, presented, {"revoked": database.format_current_time()})
+    await _change_token(engine, name, presented_token, {"revoked": database.format_current_time()})
 
 
-async def _change_token(engine: Engine, name: str, presented: Token | None, values: dict[str, str]) -> None:
+async def _change_token(
+    engine: Engine, name: str, presented_token: Token | None, values: dict[str, str]
+) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(values)
-    if presented is not None:
-        change = change.where(tokens.c.owner == presented.owner, tokens.c.role == "bot")
+    if presented_token is not None:
+        change = change.where(tokens.c.owner == presented_token.owner, tokens.c.role == "bot")
 
-    def check_and_change(connection: sa.Connection) -> int:
-        database.lock_exclusively(connection)
-        if presented is not None:
-            row = connection.execute(_SELECT_TOKEN, {"token_name": presented.name}).one_or_none()
-            if row is None or make_token_from_row(row) != presented:
-                raise TokenError(f"the token of {presented.name!r:.80} has changed: log in again")
+    def check_and_change_token(connection: sa.Connection) -> int:
+        database.lock_store_exclusively(connection)
+        if presented_token is not None:
+            row = connection.execute(_SELECT_TOKEN, {"token_name": presented_token.name}).one_or_none()
+            if row is None or make_token_from_row(row) != presented_token:
+                raise TokenError(f"the token of {presented_token.name!r:.80} has changed: log in again")
         return connection.execute(change).rowcount
 
-    if not await database.write(engine, check_and_change):
-        if presented is not None:
-            raise make_no_bot_error(presented.owner, name)
+    if not await database.write(engine, check_and_change_token):
+        if presented_token is not None:
+            raise make_no_bot_error(presented_token.owner, name)
         raise TokenError(f"{name!r:.80} has no token, or it was revoked: `arena token list` shows all")
 
 
@@ -148,8 +150,8 @@ async def find_token(engine: Engine, name: str) -> Token | None:
     return make_token_from_row(row) if row is not None else None
 
 
-async def has_session(engine: Engine, name: str, secret: str, match_id: str = "") -> bool:
-    """Return True if `secret` belongs to a stored session of this name, on any server.
+async def has_session_secret(engine: Engine, name: str, session_secret: str, match_id: str = "") -> bool:
+    """Return True if `session_secret` belongs to a stored session of this name, on any server.
 
     match_id: id of a match that must have begun during the session, on the session's server; empty for no such condition
     """
@@ -158,7 +160,7 @@ async def has_session(engine: Engine, name: str, secret: str, match_id: str = ""
         began_later = (matches.c.server == sessions.c.server) & (matches.c.number > sessions.c.since)
         query = query.join(matches, began_later).where(matches.c.match == match_id)
     hashes = (await database.fetch(engine, query)).scalars().all()
-    return hash_token(secret) in hashes
+    return hash_token(session_secret) in hashes
 
 
 async def list_tokens(engine: Engine) -> list[Token]:
@@ -167,7 +169,7 @@ async def list_tokens(engine: Engine) -> list[Token]:
     return sorted(map(make_token_from_row, rows), key=lambda token: token.name)
 
 
-def read_names(connection: sa.Connection) -> list[str]:
+def read_bot_names(connection: sa.Connection) -> list[str]:
     """Return all names that have a token, even a revoked one, in the caller's transaction.
 
     The query returns all names as one value, because thousands of rows would block the event loop for several ms.

@@ -172,7 +172,7 @@ async def serve() -> None:
         writer.write(page_messages.encode_frame(await handler.handle_request(request)))
         await writer.drain()
 
-    async with database.open_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
+    async with database.open_store_readonly(setup.store) as engine, anyio.create_task_group() as tasks:
         # The CPU time of the whole process, because queries of SQLite run in threads.
         clock = TimeSource(cpu_time_ns=time.process_time_ns)
         handler = RequestHandler(setup, engine, clock)

@@ -36,7 +36,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     origin: scheme and host for links in the calendar, as in `https://arena.example`; empty for no links
     """
     now = datetime.fromisoformat(database.format_current_time())
-    states = await list_recent_events(engine, database.format_timestamp(now - MAX_EVENT_AGE))
+    states = await list_recent_events(engine, database.format_store_timestamp(now - MAX_EVENT_AGE))
     body = render_ical(list_dated_events(states), origin, now)
     return Response(HTTPStatus.OK, CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 

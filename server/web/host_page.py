@@ -20,18 +20,18 @@ from arena.server.store import personal_data, renaming
 from arena.server.store.aggregates.ratings import count_forfeits
 from arena.server.store.database import Engine
 from arena.server.store.directives import (
-    KICK_SECONDS,
+    KICK_REFUSAL_SECONDS,
     Directive,
     DirectiveKind,
     issue_directive,
     lift_directive,
     load_directives,
-    parse_subject,
+    parse_ban_subject,
 )
 from arena.server.store.owners import load_owners, require_owner
 from arena.server.store.personal_data import make_hidden_name
 from arena.server.store.renaming import NameChange
-from arena.server.store.tokens import MAX_NAME_LENGTH, is_valid_name
+from arena.server.store.tokens import MAX_BOT_NAME_LENGTH, is_valid_name
 from arena.server.web.credentials import find_valid_token
 from arena.server.web.renames import Rename, RenameQueue
 from arena.server.web.routes import MAX_LISTED_BOTS, BadRequest
@@ -46,7 +46,7 @@ ACTION_PARAMETERS: dict[str, tuple[set[str], ...]] = {
 }
 """Sets of parameters that an action accepts besides `do` and `text`, by action. `lift` without any ends the notice."""
 ACTION_DEFAULTS = {
-    "kick": (KICK_SECONDS, "the host has closed the connection"),
+    "kick": (KICK_REFUSAL_SECONDS, "the host has closed the connection"),
     "ban": (math.inf, "banned by the host"),
     "notice": (3600.0, ""),
 }
@@ -143,7 +143,7 @@ class HostPage:
             subject = "owner", form["owner"]
         elif form.get("name"):
             _require_valid_name("a bot", form["name"])
-            subject = parse_subject(form["name"])
+            subject = parse_ban_subject(form["name"])
         if action == "lift" or (action == "notice" and not text):
             await lift_directive(self._engine, *subject)
         else:
@@ -161,7 +161,7 @@ class HostPage:
         else:
             changes = [NameChange(form["name"], form.get("to") or make_hidden_name())]
         for change in changes:
-            await personal_data.check_rename(self._engine, change.name, change.new_name)
+            await personal_data.check_rename_is_possible(self._engine, change.name, change.new_name)
         return changes
 
     async def _load_state(self) -> HostState:
@@ -218,5 +218,5 @@ def _require_valid_name(kind: str, name: str) -> None:
     """Raise BadRequest if the name of a bot or an owner is invalid. `kind`: "a bot" or "an owner"."""
     if not is_valid_name(name):
         raise BadRequest(
-            f"the name of {kind} must have 1 to {MAX_NAME_LENGTH} printable characters, without a space at either end"
+            f"the name of {kind} must have 1 to {MAX_BOT_NAME_LENGTH} printable characters, without a space at either end"
         )

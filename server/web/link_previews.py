@@ -28,7 +28,7 @@ from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.ratings import load_rating_rows_of_bot
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import find_record, load_summary
+from arena.server.store.finished_matches import find_record, load_match_summary
 from arena.server.store.queries import load_event_table
 from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
@@ -107,7 +107,7 @@ class LinkPreviews:
         shown_ply = int(ply) if PLY_PATTERN.fullmatch(ply) else None
         if shown_ply is not None:
             path, ply_text = f"{path}/{ply}", f" · move {ply}"
-        summary = await load_summary(self._engine, match_id)
+        summary = await load_match_summary(self._engine, match_id)
         if summary is not None:
             conditions = titles.make_match_title(summary.game, summary.map, summary.time_control)
             if (

@@ -17,7 +17,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import tokens
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import MIN_PREFIX_LENGTH
+from arena.server.store.finished_matches import MIN_MATCH_ID_PREFIX_LENGTH
 from arena.server.store.journal.reader import (
     find_started_matches,
     load_events_of_match,
@@ -137,16 +137,16 @@ class MatchLogs:
         needs_session = token is None and not (
             self._admits_anyone and not secret and await self._is_name_free(name)
         )
-        if needs_session and not await tokens.has_session(self._engine, name, secret):
+        if needs_session and not await tokens.has_session_secret(self._engine, name, secret):
             line = (
                 f"this is neither the token of {name!r:.70} nor the secret of its session (`welcome.session`)"
             )
             return responses.make_unauthorized_response(line)
         is_admin = token is not None and token.role == "admin"
-        if not is_admin and len(match_id) < MIN_PREFIX_LENGTH:
+        if not is_admin and len(match_id) < MIN_MATCH_ID_PREFIX_LENGTH:
             # A search for a player's matches examines all matches with this prefix.
             raise LogNotFound(
-                f"the id {match_id!r} is too short: give at least {MIN_PREFIX_LENGTH} characters of the id"
+                f"the id {match_id!r} is too short: give at least {MIN_MATCH_ID_PREFIX_LENGTH} characters of the id"
             )
         try:
             log = await load_log(self._engine, match_id, "" if is_admin else name, self._threads)
@@ -155,7 +155,7 @@ class MatchLogs:
             if log_for_owner is None:
                 raise
             log = log_for_owner
-        if needs_session and not await tokens.has_session(self._engine, name, secret, log.match):
+        if needs_session and not await tokens.has_session_secret(self._engine, name, secret, log.match):
             return responses.make_unauthorized_response(
                 f"that match began before this session of {name!r:.70}: give its token"
             )

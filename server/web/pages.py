@@ -33,7 +33,7 @@ from arena.server.edge.responses import MakeResponse, Response
 from arena.server.edge.work_budget import WorkBudget
 from arena.server.metrics import Metrics
 from arena.server.store.database import Engine
-from arena.server.store.errors import OperationRefused, describe_failure
+from arena.server.store.errors import OperationRefused, describe_store_failure
 from arena.server.store.requests import SendRequest
 from arena.server.web import link_previews
 from arena.server.web.event_progress import FindProgress
@@ -280,7 +280,7 @@ class Pages:
         except OperationRefused as refused:
             return responses.make_conflict_response(str(refused))
         except Exception as error:
-            if describe_failure(error) is None and not isinstance(error, TimeoutError):
+            if describe_store_failure(error) is None and not isinstance(error, TimeoutError):
                 raise
             log.error("the store does not answer: %s", str(error) or "it took too long")  # noqa: TRY400  one line, no stack
             return responses.make_text_response(
@@ -360,7 +360,7 @@ class Pages:
         key, now = ("/metrics",), self._clock.now()
         response = self._cache.get(key, now)
         if response is None:
-            response = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render())
+            response = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render_prometheus_text())
             self._cache.put(key, response, now + METRICS_CACHE_SECONDS)
         return response
 

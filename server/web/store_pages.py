@@ -23,8 +23,8 @@ from arena.server.edge.responses import Response
 from arena.server.store.aggregates.event_tables import count_finished_matches
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import Engine
-from arena.server.store.finished_matches import PageCursor, find_record, load_record
-from arena.server.store.ladders import StoredPlan, find_plan
+from arena.server.store.finished_matches import PageCursor, find_record, load_record_line
+from arena.server.store.ladders import StoredPlan, find_stored_plan
 from arena.server.store.match_search import (
     DRAWN,
     LOST,
@@ -211,7 +211,7 @@ class StorePages:
         return responses.make_json_response(await find_continuations(self._engine, game, position))
 
     async def _load_record(self, match_id: str) -> str:
-        line = await load_record(self._engine, match_id) if MATCH_ID.fullmatch(match_id) else None
+        line = await load_record_line(self._engine, match_id) if MATCH_ID.fullmatch(match_id) else None
         if line is None:
             raise make_match_not_found_error(match_id)
         return line
@@ -252,7 +252,7 @@ class StorePages:
     async def _load_event(self, event_name: str, live: LiveData) -> Response:
         """Return the plan and the progress of an event, with its next matches and any sequential test (SPRT)."""
         match_count = await count_finished_matches(self._engine, event_name)
-        ladder = await find_plan(self._engine, event_name)
+        ladder = await find_stored_plan(self._engine, event_name)
         if match_count is None and ladder is None and live.progress is None and not live.playing_count:
             raise _make_event_not_found_error(event_name)
         plan = live.progress or (None if ladder is None else _make_progress_from_plan(event_name, ladder))

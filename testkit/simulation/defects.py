@@ -118,7 +118,7 @@ def omit_resent_answers() -> AbstractContextManager[Any]:
 
 def count_ratings_twice() -> AbstractContextManager[Any]:
     """Defect: the first match of a batch that is rated is not marked as counted, so the match is rated twice."""
-    count = match_counting.count_batch
+    count = match_counting.count_batch_of_matches
 
     def replacement(connection: sa.Connection, *args: Any, **kwargs: Any) -> Any:
         result = count(connection, *args, **kwargs)
@@ -128,7 +128,7 @@ def count_ratings_twice() -> AbstractContextManager[Any]:
             connection.exec_driver_sql("UPDATE matches SET counted = 0 WHERE match = ?", (first,))
         return result
 
-    return patch(match_counting, "count_batch", replacement)
+    return patch(match_counting, "count_batch_of_matches", replacement)
 
 
 def pair_suspended_bots() -> AbstractContextManager[Any]:
@@ -149,7 +149,7 @@ def ignore_quotas() -> AbstractContextManager[Any]:
 @contextmanager
 def charge_stalls_to_players() -> Iterator[None]:
     """Defect: the time for which an edge (holds the bots' connections) was stalled counts as thinking time of its bots."""
-    with patch(loop_lag, "STALL_NS", 1 << 63):
+    with patch(loop_lag, "MIN_STALL_LAG_NS", 1 << 63):
         yield
 
 

@@ -30,7 +30,7 @@ from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.core.limits import HostLimits
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool, PoolGame
 from arena.server.edge import pings
-from arena.server.loop_lag import MEASURE_INTERVAL_NS, LoopLag
+from arena.server.loop_lag import LAG_MEASUREMENT_INTERVAL_NS, EventLoopLag
 from arena.server.settings import (
     ArenaSettings,
     MatchSettings,
@@ -179,7 +179,7 @@ class SimulatedServer:
         await running.drain(self._patience_s)
 
 
-class StallLag(LoopLag):
+class StallLag(EventLoopLag):
     """Measurement of the lag of a simulated event loop.
 
     Only a freeze of its process delays the loop. So the process reports each freeze, and no timer is needed.
@@ -193,11 +193,11 @@ class StallLag(LoopLag):
 
         The next measurement counts as due half an interval after this time.
         """
-        self.due_ns = start_ns + MEASURE_INTERVAL_NS // 2
+        self.due_ns = start_ns + LAG_MEASUREMENT_INTERVAL_NS // 2
 
     def end_stall(self) -> None:
         """Measure the lag that the freeze has caused, now that the process runs again."""
-        self._measure()
+        self._measure_lag()
 
 
 class NoPages:
@@ -270,7 +270,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         (roles, "close_engine", close_engine),
         (host, "open_journal", open_simulated_journal),
         (host, "Edge", make_edge),
-        (host, "LoopLag", make_stall_lag),
+        (host, "EventLoopLag", make_stall_lag),
         (host, "Pages", NoPages),
         (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
         (roles, "_open_bus", lambda _settings: arena.exchange.open_bus(running_process())),

@@ -81,7 +81,7 @@ class SimulatedStore:
 
         @sa.event.listens_for(engine.sync_engine, "connect")
         def _register_connection(_connection: Any, record: Any) -> None:
-            record.info[sqlite.DEADLINE_KEY] = sqlite.QueryDeadline()
+            record.info[sqlite.QUERY_DEADLINE_KEY] = sqlite.QueryDeadline()
 
         return engine
 
@@ -106,7 +106,7 @@ class SimulatedStore:
             if process is None
             else self.world.now + self.world.now * process.clock_drift_ppm // 1_000_000
         )
-        return database.format_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
+        return database.format_store_timestamp(datetime.fromtimestamp((EPOCH_NS + now) / 1e9, UTC))
 
     # latency and failures
 

@@ -6,7 +6,7 @@ import anyio
 
 from arena.clock import MONOTONIC_CLOCK
 from arena.server.edge.edge import Edge
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from benchmarks.kit.client import open_client
 from benchmarks.relay import ANSWER, RELAY_HOST, RELAY_LIMITS, TURN, NullCore, RelayPairs
@@ -16,7 +16,7 @@ TOLD, ASKED = bytes([ANSWER]) + b"told", bytes([TURN]) + b"asked for a move"
 
 async def test_a_frame_is_answered_and_the_other_of_the_pair_is_asked_for_the_next() -> None:
     metrics = Metrics()
-    lag = LoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
+    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe_duration)
     async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(TOLD, ASKED).make_session
         _, port = await edge.start_listening(RELAY_HOST, 0)

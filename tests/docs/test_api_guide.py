@@ -177,8 +177,8 @@ async def play(host: Host) -> str:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(anna.play, terms.game)
                 tasks.start_soon(bert.play, terms.game)
-                await host.play(terms)
-    await write(host.engine, partial(close_season, name="spring"))
+                await host.play_match(terms)
+    await write(host.engine, partial(close_season, season_name="spring"))
     return last.match
 
 

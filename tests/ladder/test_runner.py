@@ -39,14 +39,14 @@ class RecordingHost:
     most: int = 0
     terms: list[Terms] = field(default_factory=list)
 
-    async def play(self, given: Terms) -> Record:
+    async def play_match(self, given: Terms) -> Record:
         busy = {name for each in self.playing for name in msgspec.structs.astuple(each.players)}
         assert not busy & set(msgspec.structs.astuple(given.players)), "a process plays one match at a time"
         self.playing.append(given)
         self.terms.append(given)
         self.most = max(self.most, len(self.playing))
         try:
-            return await self.host.play(given)
+            return await self.host.play_match(given)
         finally:
             self.playing.remove(given)
 
@@ -57,7 +57,7 @@ class RecordingHost:
 class StuckHost(RecordingHost):
     """Host whose matches never end."""
 
-    async def play(self, given: Terms) -> Record:
+    async def play_match(self, given: Terms) -> Record:
         self.terms.append(given)
         await anyio.sleep_forever()
         raise AssertionError

@@ -92,7 +92,7 @@ class FakeHost:
     begun: list[Terms] = field(default_factory=list)
     together: list[list[Terms]] = field(default_factory=list)
 
-    async def play(self, terms: Terms) -> Record:
+    async def play_match(self, terms: Terms) -> Record:
         self.playing.append(terms)
         self.begun.append(terms)
         self.together.append(list(self.playing))

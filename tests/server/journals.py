@@ -12,7 +12,7 @@ from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import Record
 from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
 from arena.server.store import lease, schema
-from arena.server.store.lease import LEASE_SECONDS, Lease
+from arena.server.store.lease import DEFAULT_LEASE_SECONDS, Lease
 from tests.server.matches import terms
 
 MATCH = "m" * 32
@@ -48,11 +48,13 @@ def make_close_match(record: Record, *, rated: bool = False) -> CloseMatch:
 async def take_lease(engine: AsyncEngine, name: str = "", process: ProcessIdentity = ELSEWHERE) -> Lease:
     """Acquire the lease on a name for a process that never renews it."""
     async with engine.begin() as connection:
-        return await connection.run_sync(lambda each: lease.try_acquire(each, name=name, process=process))
+        return await connection.run_sync(
+            lambda each: lease.try_acquire_lease(each, name=name, process=process)
+        )
 
 
 async def expire_leases(engine: AsyncEngine) -> None:
-    """Let all leases expire, as if LEASE_SECONDS had passed."""
+    """Let all leases expire, as if DEFAULT_LEASE_SECONDS had passed."""
     async with engine.begin() as connection:
         column = schema.servers.c.until
-        await connection.execute(sa.update(schema.servers).values(until=column - LEASE_SECONDS))
+        await connection.execute(sa.update(schema.servers).values(until=column - DEFAULT_LEASE_SECONDS))

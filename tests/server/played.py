@@ -30,7 +30,7 @@ from arena.server.core.effects import AppendEvent, CloseMatch, DurableEffect, Op
 from arena.server.core.event_state import EventState
 from arena.server.store import schema
 from arena.server.store.database import open_store
-from arena.server.store.events import EVENT_KIND, make_event_row
+from arena.server.store.events import HOSTED_EVENT_KIND, make_event_row
 from arena.server.store.journal.journal import open_journal
 from tests.server.journals import STARTED
 from tests.server.matches import terms
@@ -144,6 +144,6 @@ def store_matches_daily(database: str, *played: Sequence[tuple[int, RefereeEvent
 
 async def insert_event(engine: AsyncEngine, state: EventState) -> None:
     """Store an event (a tournament) of the server without a name."""
-    row = make_event_row(state) | {"kind": EVENT_KIND, "server": "", "named": True}
+    row = make_event_row(state) | {"kind": HOSTED_EVENT_KIND, "server": "", "named": True}
     async with engine.begin() as connection:
         await connection.execute(sa.insert(schema.ladders).values(**row))

@@ -21,7 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from arena.clock import TimeSource
 from arena.server.host import open_host
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.roles import add_core_reachable_metric, add_edge_count_metric
 from arena.server.settings import make_private_host_settings
@@ -50,7 +50,7 @@ def scrape(*processes: Metrics) -> list[Samples]:
     return [
         {
             (sample.name, frozenset(sample.labels.items())): sample.value
-            for family in text_string_to_metric_families(each.render().decode())
+            for family in text_string_to_metric_families(each.render_prometheus_text().decode())
             for sample in family.samples
         }
         for each in processes
@@ -167,7 +167,9 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
     clock = TimeSource(lambda: next(ticks) * pace[0] * 1_000_000)
     async with (
         open_store(f"sqlite:///{tmp_path}/arena.db") as engine,
-        open_journal(engine, clock=clock, observe_seconds=metrics.journal_seconds.observe) as journal,
+        open_journal(
+            engine, clock=clock, observe_seconds=metrics.journal_seconds.observe_duration
+        ) as journal,
     ):
         watch = Watch(metrics)
         await journal.commit([make_open_match("fast" * 8)])
@@ -181,9 +183,9 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
 @virtual
 async def test_alert_on_event_loop_lag() -> None:
     metrics = Metrics()
-    lag = LoopLag(CLOCK, metrics.loop_seconds.observe)
-    lag.measure_while(lambda: True)
-    lag.start()
+    lag = EventLoopLag(CLOCK, metrics.loop_seconds.observe_duration)
+    lag.set_measurement_condition(lambda: True)
+    lag.start_measuring()
     watch = Watch(metrics)
     await asyncio.sleep(1)
     assert not watch.fires("ArenaLoopLag")
@@ -193,7 +195,7 @@ async def test_alert_on_event_loop_lag() -> None:
         loop.advance(0.2)
         await asyncio.sleep(0.02)
     assert watch.fires("ArenaLoopLag")
-    lag.stop()
+    lag.stop_measuring()
 
 
 async def test_alert_on_a_nearly_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +215,7 @@ async def test_alert_on_a_match_voided_by_a_server_fault() -> None:
     async with open_host() as host:
         watch = Watch(host.metrics)
         assert not watch.fires("ArenaFault")
-        await host.play(replace(spec("anna", "bert"), game=NoStart()))
+        await host.play_match(replace(spec("anna", "bert"), game=NoStart()))
         assert watch.fires("ArenaFault")
 
 

@@ -56,7 +56,7 @@ async def test_two_bots_play_a_match_to_its_end(host: Host) -> None:
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         tasks.start_soon(bot, anna)
         tasks.start_soon(bot, bert)
-        records.append(await host.play(spec("anna", "bert", game="riskless")))
+        records.append(await host.play_match(spec("anna", "bert", game="riskless")))
     (record,) = records
     assert ends[0] == ends[1]
     assert [each.move for each in record.moves] == ends[0].moves
@@ -174,12 +174,12 @@ async def test_an_address_with_many_wrong_tokens_is_admitted_again_within_the_gr
 
 
 async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "PACK_INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "PACKING_INTERVAL_SECONDS", 0.01)
     async with open_host() as host, enter(host, "anna") as anna, enter(host, "bert") as bert:
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):
                 tasks.start_soon(peer.play, game_of("tictactoe"))
-            await host.play(spec("anna", "bert"))
+            await host.play_match(spec("anna", "bert"))
         with anyio.fail_after(500):
             found: list[bool] = []
             while found != [True]:
@@ -197,7 +197,7 @@ async def test_changed_settings_are_applied_while_the_server_runs(
         if retention == wanted:
             removed.set()
 
-    monkeypatch.setattr(hosts, "PRUNE_INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "PRUNING_INTERVAL_SECONDS", 0.01)
     monkeypatch.setattr(hosts, "remove_old_data", remove_old_data)
     settings = make_private_host_settings(limits=HostLimits())
     async with open_host(settings) as host, AsyncExitStack() as stack:
@@ -209,7 +209,7 @@ async def test_changed_settings_are_applied_while_the_server_runs(
             ("store.keep", "90d"),
             ("pool.concurrency", 7),
         ):
-            settings.set(key, value)
+            settings.change_setting(key, value)
         host.apply_changed_settings(None)
         with pytest.raises(InvalidHandshake):
             await stack.enter_async_context(dial(host.url))

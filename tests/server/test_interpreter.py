@@ -49,7 +49,7 @@ def test_the_settings_are_restored_after_an_exception() -> None:
 
 def test_the_metrics_count_each_collection() -> None:
     def count() -> float:
-        return samples(Metrics().render())["arena_collector_seconds_count", ()]
+        return samples(Metrics().render_prometheus_text())["arena_collector_seconds_count", ()]
 
     before = count()
     with tune_interpreter():

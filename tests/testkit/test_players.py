@@ -29,7 +29,7 @@ async def test_a_player_learns_of_the_end_that_it_missed() -> None:
         await bert.send(encode(Hello("bert")))
         async with asyncio.TaskGroup() as tasks:
             playing = tasks.create_task(anna.run())
-            match = tasks.create_task(host.play(terms))
+            match = tasks.create_task(host.play_match(terms))
             while not isinstance(message := decode_server_message(await bert.recv()), Turn):
                 if isinstance(message, Start):
                     await bert.send(encode(Ready(terms.match)))

@@ -27,7 +27,7 @@ The bots with the most matches are listed.
 """
 
 
-class EventCounts(Struct, frozen=True):
+class EventMatchCounts(Struct, frozen=True):
     """Name of an event, and the number of its matches: finished ones and those in progress."""
 
     event: str
@@ -60,7 +60,7 @@ class EventResult(NamedTuple):
     """End reason, a value of `protocol.codes.EndReason`."""
 
 
-def add_results(connection: sa.Connection, results: Iterable[EventResult]) -> None:
+def add_event_results(connection: sa.Connection, results: Iterable[EventResult]) -> None:
     """Add the results of finished matches to the tables of their events, in the caller's transaction."""
     score_counts = Counter(results)
     match_counts: Counter[tuple[str]] = Counter()
@@ -82,7 +82,7 @@ def add_results(connection: sa.Connection, results: Iterable[EventResult]) -> No
             execute_many(connection, make_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
-async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCounts]:
+async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatchCounts]:
     """Return up to `limit` events that have a match in their table or in progress, in descending order of name."""
     finished_query = sa.select(event_totals.c.event, event_totals.c.matches)
     finished_query = finished_query.order_by(event_totals.c.event.desc()).limit(limit)
@@ -94,7 +94,7 @@ async def list_events_with_matches(engine: Engine, limit: int) -> list[EventCoun
     for query in (finished_query, unfinished_query):
         for event, count in await fetch(engine, query):
             counts[event] += count
-    return [EventCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
+    return [EventMatchCounts(event, counts[event]) for event in sorted(counts, reverse=True)[:limit]]
 
 
 async def count_finished_matches(engine: Engine, event_name: str) -> int | None:

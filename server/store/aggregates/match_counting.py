@@ -53,7 +53,7 @@ async def count_new_matches(
         MATCHES_PER_TRANSACTION if database.has_writer(engine) else MATCHES_PER_TRANSACTION_WITHOUT_SERVER
     )
     while True:
-        count, steps = await database.write(engine, partial(count_batch, max_matches=max_matches))
+        count, steps = await database.write(engine, partial(count_batch_of_matches, max_matches=max_matches))
         if not count:
             return total_count
         total_count += len({step.match for step in steps})
@@ -62,15 +62,15 @@ async def count_new_matches(
         await anyio.lowlevel.checkpoint()
 
 
-def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
+def count_batch_of_matches(connection: sa.Connection, max_matches: int) -> tuple[int, list[RatingStep]]:
     """Add up to `max_matches` new finished matches to the ratings and tables, in the caller's transaction.
 
     Return the number of added matches, and the changes of ratings in order. If the number is 0, the ratings and tables
     include all finished matches. Until the transaction ends, no other transaction can add matches to the ratings or
     store the end of a match.
     """
-    database.lock_exclusively(connection)
-    rows = connection.execute(SELECT_UNCOUNTED, {"max_matches": max_matches}).all()
+    database.lock_store_exclusively(connection)
+    rows = connection.execute(SELECT_UNCOUNTED_MATCHES, {"max_matches": max_matches}).all()
     if not rows:
         return 0, []
     rated = [row for row in rows if row.rated]
@@ -96,20 +96,20 @@ def count_batch(connection: sa.Connection, max_matches: int) -> tuple[int, list[
             steps += match_steps
             inserts += [asdict(step) | {"arrival": row.arrival} for step in match_steps]
     if inserts:
-        database.execute_many(connection, _INSERT_STEP, inserts)
-        ratings.add_steps(connection, steps)
-    event_tables.add_results(
+        database.execute_many(connection, _INSERT_RATING_STEP, inserts)
+        ratings.add_rating_steps(connection, steps)
+    event_tables.add_event_results(
         connection,
         [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
     )
-    database.execute_many(connection, _MARK_COUNTED, [{"match_number": row.number} for row in rows])
+    database.execute_many(connection, _MARK_MATCH_AS_COUNTED, [{"match_number": row.number} for row in rows])
     return len(rows), steps
 
 
 # The condition must equal the condition of the partial index literally. With SQLAlchemy's `counted = 0`, SQLite would
 # scan all finished matches. These statements are built once, because SQLAlchemy takes longer to build one than to
 # execute it, and the journal waits meanwhile.
-SELECT_UNCOUNTED = (
+SELECT_UNCOUNTED_MATCHES = (
     sa.select(
         *(
             matches.c[name]
@@ -134,7 +134,7 @@ SELECT_UNCOUNTED = (
     .order_by(matches.c.arrival)
     .limit(sa.bindparam("max_matches", type_=sa.Integer))
 )
-_INSERT_STEP = sa.insert(rating_steps)
-_MARK_COUNTED = (
+_INSERT_RATING_STEP = sa.insert(rating_steps)
+_MARK_MATCH_AS_COUNTED = (
     sa.update(matches).where(matches.c.number == sa.bindparam("match_number")).values(counted=sa.true())
 )

@@ -67,16 +67,16 @@ class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):
     losses: int
 
 
-INACTIVE_AFTER = timedelta(days=30)
+INACTIVITY_BEFORE_HIDING = timedelta(days=30)
 """Time without a rated match after which the tables that users see leave out a bot, until its next rated match."""
 
 
-def compute_activity_cutoff() -> str:
-    """Return the time that is INACTIVE_AFTER ago, in the format of `database.format_current_time`.
+def compute_activity_cutoff_time() -> str:
+    """Return the time that is INACTIVITY_BEFORE_HIDING ago, in the format of `database.format_current_time`.
 
     A bot whose last rated match ended before this time is inactive, and is left out of the tables that users see.
     """
-    return database.format_timestamp(datetime.now(UTC) - INACTIVE_AFTER)
+    return database.format_store_timestamp(datetime.now(UTC) - INACTIVITY_BEFORE_HIDING)
 
 
 class CategorySummary(Struct, frozen=True):
@@ -131,7 +131,7 @@ async def load_rating_rows(
 
 async def load_rating_rows_of_bot(engine: Engine, bot_name: str) -> list[RatingRow]:
     """Return a bot's row in the table of each game in which it is rated, in the current season."""
-    rows = await database.fetch(engine, _SELECT_ROWS_OF_BOT, {"bot_name": bot_name})
+    rows = await database.fetch(engine, _SELECT_RATING_ROWS_OF_BOT, {"bot_name": bot_name})
     return sort_rating_rows(RatingRow(*row) for row in rows)
 
 
@@ -146,7 +146,9 @@ async def count_forfeits(engine: Engine, bot_names: Iterable[str]) -> dict[str, 
     Bots without a rating are left out.
     """
     forfeits: dict[str, int] = {}
-    query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(_IS_WHOLE_GAME)
+    query = sa.select(standings_table.c.bot, sa.func.sum(standings_table.c.forfeits)).where(
+        _IS_RATING_OF_WHOLE_GAME
+    )
     query = query.group_by(standings_table.c.bot)
     for chunk in database.split_into_chunks(bot_names):
         rows = await database.fetch(engine, query.where(standings_table.c.bot.in_(chunk)))
@@ -154,7 +156,7 @@ async def count_forfeits(engine: Engine, bot_names: Iterable[str]) -> dict[str, 
     return forfeits
 
 
-async def list_categories(
+async def list_rating_categories(
     engine: Engine, limit: int, season: str = "", *, since: str | None = None
 ) -> list[CategorySummary]:
     """Return up to `limit` categories (a game, a map and a time control), those with the most rated matches first.
@@ -220,7 +222,7 @@ def make_current_rating_from_row(row: sa.Row[Any]) -> CurrentRating:
     return CurrentRating(row.rating, row.deviation, row.volatility, row.last)
 
 
-def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
+def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     """Add rating steps to the tables `standings` and `crosses`, in the caller's transaction.
 
     steps: changes of ratings by matches, in order of the matches; the two steps of a match in a category are adjacent,
@@ -232,7 +234,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
     for maxie, minnie in zip(step_iterator, step_iterator, strict=True):
         for step, opponent_step in ((maxie, minnie), (minnie, maxie)):
             outcome_counts = {name: int(step.outcome is outcome) for name, outcome in _SCORE_OUTCOMES.items()}
-            counts = rows_by_key.setdefault((step.category, step.bot), dict.fromkeys(_COUNT_COLUMNS, 0))
+            counts = rows_by_key.setdefault((step.category, step.bot), dict.fromkeys(_MATCH_COUNT_COLUMNS, 0))
             for name, count in outcome_counts.items():
                 counts[name] += count
             counts["matches"] += step.outcome is not RatedOutcome.NONE
@@ -256,7 +258,7 @@ def add_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> None:
         # A fixed order prevents deadlocks between transactions.
         database.execute_many(
             connection,
-            make_upsert(dialect, standings_table, _COUNT_COLUMNS),
+            make_upsert(dialect, standings_table, _MATCH_COUNT_COLUMNS),
             [rows_by_key[key] for key in sorted(rows_by_key)],
         )
         database.execute_many(
@@ -308,14 +310,16 @@ def _select_season_number(season: str) -> sa.ScalarSelect[int]:
     return sa.select(seasons_table.c.number).where(condition).scalar_subquery()
 
 
-_IS_WHOLE_GAME = standings_table.c.time_control == ""
-_SELECT_ROWS_OF_BOT = sa.select(*(standings_table.c[name] for name in RatingRow.__struct_fields__)).where(
+_IS_RATING_OF_WHOLE_GAME = standings_table.c.time_control == ""
+_SELECT_RATING_ROWS_OF_BOT = sa.select(
+    *(standings_table.c[name] for name in RatingRow.__struct_fields__)
+).where(
     standings_table.c.bot == sa.bindparam("bot_name"),
-    _IS_WHOLE_GAME,
+    _IS_RATING_OF_WHOLE_GAME,
     standings_table.c.season == _select_season_number(""),
 )
 _SCORE_OUTCOMES = {"wins": RatedOutcome.WIN, "draws": RatedOutcome.DRAW, "losses": RatedOutcome.LOSS}
-_COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
+_MATCH_COUNT_COLUMNS = ("matches", *_SCORE_OUTCOMES, "forfeits", "crashes")
 _SELECT_CURRENT_RATINGS = sa.select(standings_table).where(
     *_make_column_conditions(standings_table, *RatingCategory._fields),
     standings_table.c.bot.in_(sa.bindparam("bot_names", expanding=True)),

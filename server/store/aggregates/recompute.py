@@ -48,7 +48,7 @@ from arena.server.store.schema import standings as standings_table
 
 MATCHES_PER_QUERY = 100
 """Number of matches that `recompute_ratings` reads in one query by default."""
-RELATIVE_TOLERANCE = 1e-9
+RELATIVE_RATING_TOLERANCE = 1e-9
 """Relative difference up to which ratings count as equal, because floating-point results differ between machines."""
 
 
@@ -93,7 +93,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                     record.game, columns["map"], columns["time_control"], season
                 ):
                     for step in rater.rate_match(record, row.finished, category):
-                        _require_same_step(step, steps.get((row.match, step.seat, category)))
+                        _require_same_rating_step(step, steps.get((row.match, step.seat, category)))
             last_arrival = rows[-1].arrival
         await _require_equal_standings(connection, rater)
     return recomputed
@@ -128,7 +128,7 @@ def _format_current_rating(rating: CurrentRating | None) -> str:
 
 def _are_equal_ratings(a: Rating, b: Rating) -> bool:
     return all(
-        math.isclose(getattr(a, name), getattr(b, name), rel_tol=RELATIVE_TOLERANCE)
+        math.isclose(getattr(a, name), getattr(b, name), rel_tol=RELATIVE_RATING_TOLERANCE)
         for name in ("rating", "deviation", "volatility")
     )
 
@@ -175,15 +175,15 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     return structs.replace(record, players=referee.terms.players, game=referee.terms.game.name, result=result)
 
 
-def _require_same_step(step: RatingStep, stored_step: RatingStep | None) -> None:
-    stored_text = "missing" if stored_step is None else _format_rating(stored_step)
-    if stored_step is None or not _is_same_step(step, stored_step):
+def _require_same_rating_step(step: RatingStep, stored_step: RatingStep | None) -> None:
+    stored_text = "missing" if stored_step is None else _format_rating_step(stored_step)
+    if stored_step is None or not _is_same_rating_step(step, stored_step):
         raise RecomputeMismatch(
-            f"match {step.match}: the recomputed rating of {step.bot} is {_format_rating(step)}, but the stored one is {stored_text}"
+            f"match {step.match}: the recomputed rating of {step.bot} is {_format_rating_step(step)}, but the stored one is {stored_text}"
         )
 
 
-def _is_same_step(step: RatingStep, stored_step: RatingStep) -> bool:
+def _is_same_rating_step(step: RatingStep, stored_step: RatingStep) -> bool:
     zeroed_numbers = dict.fromkeys(("rating", "deviation", "volatility"), 0.0)
     is_same_otherwise = structs.replace(step, **zeroed_numbers) == structs.replace(
         stored_step, **zeroed_numbers
@@ -191,11 +191,11 @@ def _is_same_step(step: RatingStep, stored_step: RatingStep) -> bool:
     return is_same_otherwise and _are_equal_ratings(step.to_rating(), stored_step.to_rating())
 
 
-def _format_rating(step: RatingStep) -> str:
+def _format_rating_step(step: RatingStep) -> str:
     return f"{step.rating:.4f} ± {step.deviation:.4f} after a {step.outcome.value}"
 
 
-_IS_RATED = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
+_IS_COUNTED_RATED_MATCH = sa.text("matches.rated AND matches.counted AND matches.finished IS NOT NULL")
 
 
 async def _read_counted_matches(
@@ -210,7 +210,7 @@ async def _read_counted_matches(
     query = (
         sa.select(matches, records.c.packed, records.c.whole)
         .join(records, records.c.number == matches.c.number)
-        .where(_IS_RATED, matches.c.arrival > after_arrival)
+        .where(_IS_COUNTED_RATED_MATCH, matches.c.arrival > after_arrival)
         .order_by(matches.c.arrival)
         .limit(limit)
     )

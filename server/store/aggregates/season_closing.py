@@ -5,7 +5,10 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from arena.server.store import database, errors
-from arena.server.store.aggregates.match_counting import MATCHES_PER_TRANSACTION_WITHOUT_SERVER, count_batch
+from arena.server.store.aggregates.match_counting import (
+    MATCHES_PER_TRANSACTION_WITHOUT_SERVER,
+    count_batch_of_matches,
+)
 from arena.server.store.aggregates.seasons import read_seasons
 from arena.server.store.schema import seasons, standings
 
@@ -14,17 +17,17 @@ class CannotCloseSeason(errors.OperationRefused):
     """Raised when a season cannot be closed; the message is a one-line reason."""
 
 
-def close_season(connection: sa.Connection, name: str, game: str | None = None) -> list[str]:
+def close_season(connection: sa.Connection, season_name: str, game_name: str | None = None) -> list[str]:
     """Close the current season of a game or of all games, in the caller's transaction.
 
-    name: name for the closed season
-    game: name of the game; None for all games with rated matches in their current season
+    season_name: name for the closed season
+    game_name: name of the game; None for all games with rated matches in their current season
 
     All matches that are finished now count in the closed season. Return the sorted names of the games whose season was
     closed. Raises CannotCloseSeason, and closes nothing, if no match was rated in the season, or if one of the games
     already has a season of this name.
     """
-    while count_batch(connection, MATCHES_PER_TRANSACTION_WITHOUT_SERVER)[0]:
+    while count_batch_of_matches(connection, MATCHES_PER_TRANSACTION_WITHOUT_SERVER)[0]:
         pass
     known_seasons = read_seasons(connection)
     columns = standings.c
@@ -33,21 +36,21 @@ def close_season(connection: sa.Connection, name: str, game: str | None = None) 
     rated_games = [
         row.game for row in connection.execute(query) if row[1] == known_seasons.get_season_number(row.game)
     ]
-    games = [rated_game for rated_game in rated_games if game in (None, rated_game)]
+    games = [rated_game for rated_game in rated_games if game_name in (None, rated_game)]
     if not games:
         raise CannotCloseSeason(
-            f"no match{f' of {game}' if game else ''} was rated in this season, so it cannot be closed"
+            f"no match{f' of {game_name}' if game_name else ''} was rated in this season, so it cannot be closed"
         )
     for closed_game in games:
-        if known_seasons.get_season_number(closed_game, name):
+        if known_seasons.get_season_number(closed_game, season_name):
             raise CannotCloseSeason(
-                f"{closed_game} already has a closed season called {name!r:.80}: choose another name"
+                f"{closed_game} already has a closed season called {season_name!r:.80}: choose another name"
             )
     rows = [
         {
             "game": closed_game,
             "number": known_seasons.get_season_number(closed_game),
-            "name": name,
+            "name": season_name,
             "closed": database.format_current_time(),
         }
         for closed_game in games

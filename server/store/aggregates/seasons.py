@@ -26,7 +26,7 @@ class Season(Struct, frozen=True):
     """Time at which the season was closed, in the format of `database.format_current_time`."""
 
 
-class Seasons:
+class SeasonHistory:
     """All closed seasons of all games, sorted by game, then by the time of closing.
 
     `NAME in seasons` is True if any game has a closed season of this name.
@@ -57,12 +57,12 @@ class Seasons:
         return names.index(name) + 1 if name in names else 0
 
 
-def read_seasons(connection: sa.Connection) -> Seasons:
+def read_seasons(connection: sa.Connection) -> SeasonHistory:
     """Return all closed seasons, read in the caller's transaction."""
-    return Seasons([Season(*row) for row in connection.execute(_SELECT_CLOSED)])
+    return SeasonHistory([Season(*row) for row in connection.execute(_SELECT_CLOSED_SEASONS)])
 
 
-async def load_seasons(engine: Engine) -> Seasons:
+async def load_seasons(engine: Engine) -> SeasonHistory:
     """Return all closed seasons, read through a new connection."""
     async with database.open_query_connection(engine) as connection:
         return await connection.run_sync(read_seasons)
@@ -74,6 +74,6 @@ def select_running_season_number(game: sa.ColumnElement[str]) -> sa.ScalarSelect
     return latest.where(seasons.c.game == game).scalar_subquery()
 
 
-_SELECT_CLOSED = sa.select(seasons.c.game, seasons.c.name, seasons.c.closed).order_by(
+_SELECT_CLOSED_SEASONS = sa.select(seasons.c.game, seasons.c.name, seasons.c.closed).order_by(
     seasons.c.game, seasons.c.number
 )

@@ -32,8 +32,8 @@ from arena.server.core.effects import (
 from arena.server.store import database
 from arena.server.store.events import make_event_row
 from arena.server.store.finished_matches import (
-    END_COLUMNS,
-    SAVE_RECORD,
+    COLUMNS_SET_AT_MATCH_END,
+    INSERT_PACKED_RECORD,
     compute_match_digest,
     make_summary_columns,
 )
@@ -84,13 +84,13 @@ class JournalChanges:
             (OPEN_MATCH, self.opened_matches),
             *append_events,
             (CLOSE_MATCH.format(arrival=arrival), self.closed_matches),
-            (SAVE_RECORD, self.closed_matches),
+            (INSERT_PACKED_RECORD, self.closed_matches),
         ]
         get_rows = itemgetter(1)
         return list(filter(get_rows, statements))
 
 
-def collect_changes(effects: Iterable[DurableEffect], server_name: str) -> JournalChanges:
+def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) -> JournalChanges:
     """Return the database rows to write for effects (decisions of the core) of the server named `server_name`."""
     changes = JournalChanges()
     for effect in effects:
@@ -145,17 +145,17 @@ def _make_closed_match_row(effect: CloseMatch, server_name: str) -> dict[str, An
     }
 
 
-_OPENED_COLUMNS = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated", "server")
-_CLOSE_ASSIGNMENTS = ", ".join(f"{name} = :{name}" for name in ("finished", *END_COLUMNS))
+_OPENED_MATCH_COLUMNS = ("match", "event", "game", "maxie", "minnie", "terms", "started", "rated", "server")
+_CLOSE_MATCH_ASSIGNMENTS = ", ".join(f"{name} = :{name}" for name in ("finished", *COLUMNS_SET_AT_MATCH_END))
 
 REQUIRE_LEASE = "SELECT 1 FROM servers WHERE name = :server AND number = :number"
 """Query that returns a row if the lease with this name and fencing token is held, and no row otherwise."""
 OPEN_MATCH = (
-    f"INSERT INTO matches ({', '.join(_OPENED_COLUMNS)})"  # noqa: S608  names of columns
-    f" VALUES ({', '.join(f':{name}' for name in _OPENED_COLUMNS)}) ON CONFLICT DO NOTHING"
+    f"INSERT INTO matches ({', '.join(_OPENED_MATCH_COLUMNS)})"  # noqa: S608  names of columns
+    f" VALUES ({', '.join(f':{name}' for name in _OPENED_MATCH_COLUMNS)}) ON CONFLICT DO NOTHING"
 )
 CLOSE_MATCH = (
-    f"UPDATE matches SET {_CLOSE_ASSIGNMENTS}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
+    f"UPDATE matches SET {_CLOSE_MATCH_ASSIGNMENTS}, arrival = {{arrival}}, played = :played,"  # noqa: S608  names of columns
     " rated = (rated AND NOT EXISTS (SELECT 1 FROM matches AS earlier WHERE earlier.played = :played"
     " AND earlier.played IS NOT NULL)) WHERE match = :match AND server = :server AND finished IS NULL"
 )
@@ -183,7 +183,7 @@ class NumberedStatement:
         self.names = list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", text)))
         self.text = re.sub(r"(?<!:):([a-z_]+)", lambda found: f"${self.names.index(found[1]) + 1}", text)
 
-    def get_values(self, row: Mapping[str, Any]) -> Sequence[Any]:
+    def list_values_in_order(self, row: Mapping[str, Any]) -> Sequence[Any]:
         """Return the values of the statement's parameters, in the order of their numbers.
 
         row: values by parameter name

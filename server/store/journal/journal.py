@@ -27,17 +27,17 @@ from arena.server.core.inputs import RestoreMatches
 from arena.server.store import database, errors, lease
 from arena.server.store.database import Engine
 from arena.server.store.errors import StoreError
-from arena.server.store.journal.changes import collect_changes
+from arena.server.store.journal.changes import collect_journal_changes
 from arena.server.store.journal.postgresql_writer import PostgresqlWriter, open_postgresql_writer
 from arena.server.store.journal.restart_state import load_restart_state
 from arena.server.store.journal.sqlite_writer import SqliteWriter, open_sqlite_writer
-from arena.server.store.lease import LEASE_SECONDS, RENEWALS_PER_LEASE, Lease, LeaseLost
+from arena.server.store.lease import DEFAULT_LEASE_SECONDS, RENEWALS_PER_LEASE_DURATION, Lease, LeaseLost
 
 T = TypeVar("T")
 
 log = logging.getLogger("arena.journal")
 
-SLOW_SECONDS = 3.0
+SECONDS_UNTIL_STORE_UNAVAILABLE = 3.0
 """Seconds without an answer to a commit or a renewal of the lease after which the store counts as unavailable."""
 
 
@@ -97,10 +97,10 @@ class Journal:
         """
         start_ns = self._pending_since["commit"] = self._clock.now_ns()
         try:
-            await self._writer.commit(collect_changes(effects, self.lease.name), self.lease)
+            await self._writer.commit(collect_journal_changes(effects, self.lease.name), self.lease)
         except Exception as error:
             self._in_doubt = True
-            raise self._record_failure(error) from error
+            raise self._record_store_failure(error) from error
         finally:
             del self._pending_since["commit"]
         self._last_error = ""
@@ -111,7 +111,7 @@ class Journal:
         """Return True while a commit is in progress."""
         return "commit" in self._pending_since
 
-    async def load(self, event_name: str | None) -> RestoreMatches:
+    async def load_restart_state(self, event_name: str | None) -> RestoreMatches:
         """Return the stored state from which this server restarts.
 
         event_name: event name under which matches of the server's open pool are stored; None to load neither events nor
@@ -131,7 +131,7 @@ class Journal:
                 self._in_doubt = False
             return await load_restart_state(self.engine, self.lease.name, event_name)
         except Exception as error:
-            raise self._record_failure(error) from error
+            raise self._record_store_failure(error) from error
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction of its own, under the lease, and return its result.
@@ -142,7 +142,7 @@ class Journal:
 
         def check_lease_and_write(connection: sa.Connection) -> T:
             result = operation(connection)
-            lease.require_lease(connection, self.lease)
+            lease.require_held_lease(connection, self.lease)
             return result
 
         async with self._transaction_lock:
@@ -163,14 +163,14 @@ class Journal:
             return str(LeaseLost(self.lease))
         now = self._clock.now_ns()
         seconds = (now - min(self._pending_since.values(), default=now)) / 1e9
-        if seconds >= SLOW_SECONDS:
+        if seconds >= SECONDS_UNTIL_STORE_UNAVAILABLE:
             return f"the store has not answered for {seconds:.0f} s"
         return self._last_error and f"the store fails: {self._last_error}"
 
     async def renew_lease_periodically(self) -> None:
-        """Keep renewing the lease, RENEWALS_PER_LEASE times in its duration, until it is lost to another process."""
+        """Keep renewing the lease, RENEWALS_PER_LEASE_DURATION times in its duration, until it is lost to another process."""
         while not self.lease_lost.is_set():
-            await self._clock.sleep(self.lease.valid_seconds / RENEWALS_PER_LEASE)
+            await self._clock.sleep(self.lease.valid_seconds / RENEWALS_PER_LEASE_DURATION)
             await self.renew_lease()
 
     async def renew_lease(self) -> None:
@@ -185,7 +185,7 @@ class Journal:
                 await self._writer.write(partial(lease.renew_lease, lease=self.lease))
             self._last_error = ""
         except Exception as error:  # noqa: BLE001
-            failure = self._record_failure(error)
+            failure = self._record_store_failure(error)
             if not isinstance(failure, LeaseLost):
                 log.warning("the lease could not be renewed: %s", failure)
         finally:
@@ -205,7 +205,7 @@ class Journal:
         if self._is_replacing_lease:
             await self._replace_lease()
 
-    def _record_failure(self, error: Exception) -> Exception:
+    def _record_store_failure(self, error: Exception) -> Exception:
         """Record an error as the reason of an outage, and return the exception to raise instead.
 
         The returned exception is a StoreUnavailable if a retry may succeed, and otherwise `error` itself.
@@ -216,7 +216,7 @@ class Journal:
         self._last_error = errors.describe_outage(error)
         return StoreUnavailable(self._last_error) if errors.is_transient_error(error) else error
 
-    async def release(self) -> None:
+    async def release_server_name(self) -> None:
         """Release the server's name, so that another process can acquire it immediately. A failure is only logged."""
         try:
             async with self._transaction_lock:
@@ -225,7 +225,7 @@ class Journal:
         except LeaseLost:
             pass  # another process has the name: nothing to release
         except Exception as error:  # noqa: BLE001  the server stops anyway
-            why = errors.describe_failure(error) or error
+            why = errors.describe_store_failure(error) or error
             log.warning("the lease is not released, and expires by itself: %s", why)
 
 
@@ -235,7 +235,7 @@ async def open_journal(
     name: str = "",
     *,
     wait: bool = False,
-    lease_seconds: float = LEASE_SECONDS,
+    lease_seconds: float = DEFAULT_LEASE_SECONDS,
     clock: TimeSource = MONOTONIC_CLOCK,
     observe_seconds: Callable[[float], None] = lambda _seconds: None,
 ) -> AsyncIterator[Journal]:
@@ -270,6 +270,6 @@ async def open_journal(
                 renewal_task.cancel()
                 await asyncio.wait([renewal_task])
                 if not why:
-                    await journal.release()
+                    await journal.release_server_name()
                 elif not journal.lease_lost.is_set():
                     log.warning("the lease is not released, and expires by itself: %s", why)

@@ -17,7 +17,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.clock import TimeSource
-from arena.server.store.database import WRITER_LOCK_KEY, Engine
+from arena.server.store.database import EXCLUSIVE_LOCK_KEY, Engine
 from arena.server.store.finished_matches import NEXT_ARRIVAL_SQL
 from arena.server.store.journal.changes import (
     REQUIRE_LEASE,
@@ -29,7 +29,7 @@ from arena.server.store.lease import Lease, LeaseLost
 
 T = TypeVar("T")
 
-APPEND_EVENTS = """
+APPEND_EVENTS_UNDER_LEASE = """
 WITH held AS MATERIALIZED (SELECT 1 FROM servers WHERE name = :server AND number = :number FOR SHARE)
 INSERT INTO events (number, seq, event)
 SELECT matches.number, row.seq, row.event
@@ -43,7 +43,7 @@ ON CONFLICT (number, seq) DO UPDATE SET event = excluded.event
 Parameters: the lease's name and fencing token, and arrays of match ids, event numbers and events.
 """
 
-LOCK_OUT_COUNTING = f"SELECT pg_advisory_xact_lock_shared({WRITER_LOCK_KEY})"
+BLOCK_MATCH_COUNTING = f"SELECT pg_advisory_xact_lock_shared({EXCLUSIVE_LOCK_KEY})"
 """Statement that waits until no transaction counts matches (`aggregates.match_counting`), and then prevents counting.
 
 A transaction executes this statement before it assigns arrival numbers to finished matches. The end of the transaction
@@ -51,7 +51,7 @@ allows counting again. Several transactions may assign numbers at the same time.
 """
 
 _REQUIRE_LEASE = number_parameters(f"{REQUIRE_LEASE} FOR SHARE")
-_APPEND_EVENTS = number_parameters(APPEND_EVENTS)
+_APPEND_EVENTS = number_parameters(APPEND_EVENTS_UNDER_LEASE)
 
 
 class WriteConnection:
@@ -81,7 +81,7 @@ class WriteConnection:
             async with self._lock:
                 try:
                     if self._connection is None or self._driver_connection.is_closed():
-                        await self._drop_connection()
+                        await self._drop_write_connection()
                         connection = self._connection = await self._engine.connect()
                         self._driver_connection = (await connection.get_raw_connection()).driver_connection
                         self._is_abandoned = False
@@ -93,13 +93,13 @@ class WriteConnection:
                 except BaseException as error:
                     is_closed = self._driver_connection is None or self._driver_connection.is_closed()
                     if is_closed or self._driver_connection.is_in_transaction():
-                        await self._drop_connection()
+                        await self._drop_write_connection()
                     if self._is_abandoned and isinstance(error, AttributeError):
                         # asyncpg uses attributes that `terminate` has set to None
                         raise ConnectionError("the connection to the database was closed") from error
                     raise
 
-    async def _drop_connection(self) -> None:
+    async def _drop_write_connection(self) -> None:
         connection, self._connection, self._driver_connection = self._connection, None, None
         if connection is not None:
             await connection.invalidate()
@@ -119,7 +119,7 @@ class WriteConnection:
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 if self._connection is not None and self._driver_connection.is_closed():
-                    await self._drop_connection()
+                    await self._drop_write_connection()
                 elif self._connection is not None:
                     await self._connection.close()
 
@@ -172,7 +172,7 @@ async def _require_lease(driver_connection: Any, lease: Lease) -> None:
 
 
 async def _append_events(driver_connection: Any, changes: JournalChanges, lease: Lease) -> int:
-    values = _APPEND_EVENTS.get_values(_make_append_row(changes.events, lease))
+    values = _APPEND_EVENTS.list_values_in_order(_make_append_row(changes.events, lease))
     status = await driver_connection.execute(_APPEND_EVENTS.text, *values)
     return int(status.rpartition(" ")[2])  # such as `INSERT 0 3`
 
@@ -190,11 +190,15 @@ def _make_append_row(event_rows: Sequence[EventRow], lease: Lease) -> dict[str, 
 
 async def _write_changes(driver_connection: Any, changes: JournalChanges, lease: Lease) -> None:
     if changes.closed_matches:
-        await driver_connection.execute(LOCK_OUT_COUNTING)
-    append_events = [(APPEND_EVENTS, [_make_append_row(changes.events, lease)])] if changes.events else []
+        await driver_connection.execute(BLOCK_MATCH_COUNTING)
+    append_events = (
+        [(APPEND_EVENTS_UNDER_LEASE, [_make_append_row(changes.events, lease)])] if changes.events else []
+    )
     for text, rows in changes.list_statements(NEXT_ARRIVAL_SQL["postgresql"], append_events):
         statement = number_parameters(text)
-        await driver_connection.executemany(statement.text, [statement.get_values(row) for row in rows])
+        await driver_connection.executemany(
+            statement.text, [statement.list_values_in_order(row) for row in rows]
+        )
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from arena.match.terms import Terms, from_json
 from arena.server.store import database
 from arena.server.store.database import Engine
 from arena.server.store.packing import unpack_match, unpack_terms
-from arena.server.store.schema import LAST_CHARACTER, events, matches, records
+from arena.server.store.schema import LAST_UNICODE_CHARACTER, events, matches, records
 
 
 class StartedMatch(NamedTuple):
@@ -24,17 +24,19 @@ class StartedMatch(NamedTuple):
     """Compressed record, terms and events (`server.store.packing`); None until they are packed, after the end."""
 
 
-async def find_started_matches(engine: Engine, prefix: str, player: str = "") -> list[StartedMatch]:
-    """Return the first two matches whose ids begin with `prefix`, in order of id; fewer if there are not two.
+async def find_started_matches(
+    engine: Engine, match_id_prefix: str, player_name: str = ""
+) -> list[StartedMatch]:
+    """Return the first two matches whose ids begin with `match_id_prefix`, in order of id; fewer if there are not two.
 
     Two matches are enough to tell whether the prefix is unique.
 
-    player: name of a bot, to search only its matches; empty for the matches of all bots
+    player_name: name of a bot, to search only its matches; empty for the matches of all bots
     """
-    parameters = {"first": prefix, "last": prefix + LAST_CHARACTER}
-    if player:
-        parameters["player"] = player
-    query = _STARTED_MATCHES_OF_PLAYER if player else _STARTED_MATCHES
+    parameters = {"first": match_id_prefix, "last": match_id_prefix + LAST_UNICODE_CHARACTER}
+    if player_name:
+        parameters["player"] = player_name
+    query = _SELECT_STARTED_MATCHES_OF_PLAYER if player_name else _SELECT_STARTED_MATCHES
     rows = await database.fetch(engine, query, parameters)
     return [
         StartedMatch(from_json(row.terms or unpack_terms(row.packed)), row.packed if row.whole else None)
@@ -44,14 +46,14 @@ async def find_started_matches(engine: Engine, prefix: str, player: str = "") ->
 
 # Ids are sorted by their bytes, so the index finds this range. The query is built once, because SQLAlchemy takes as long
 # to build it as the database to run it.
-_STARTED_MATCHES = (
+_SELECT_STARTED_MATCHES = (
     sa.select(matches.c.terms, records.c.packed, records.c.whole)
     .where(matches.c.match >= sa.bindparam("first"), matches.c.match < sa.bindparam("last"))
     .outerjoin(records, records.c.number == matches.c.number)
     .order_by(matches.c.match)
     .limit(2)
 )
-_STARTED_MATCHES_OF_PLAYER = _STARTED_MATCHES.where(
+_SELECT_STARTED_MATCHES_OF_PLAYER = _SELECT_STARTED_MATCHES.where(
     sa.bindparam("player", type_=matches.c.maxie.type).in_([matches.c.maxie, matches.c.minnie])
 )
 

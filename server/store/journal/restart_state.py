@@ -67,7 +67,7 @@ async def _read_recent_match_ids(
     ).scalar()
     if last_end is None:
         return {}
-    oldest_time = database.format_timestamp(
+    oldest_time = database.format_store_timestamp(
         datetime.fromisoformat(last_end) - timedelta(microseconds=MAX_RESENT_RESULT_AGE_NS / 1000)
     )
     query = sa.select(matches.c.match, matches.c.maxie, matches.c.minnie)

@@ -66,10 +66,10 @@ class WriterThread:
         self._loop.add_reader(self._read, self._deliver_results)
         self.undelivered_count = 0
         """Number of calls whose results the event loop has not received yet."""
-        self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._thread = Thread(target=self._run_queued_calls, name=name, daemon=True)
         self._thread.start()
 
-    def call(self, operation: Callable[[], T]) -> asyncio.Future[T]:
+    def run_in_thread(self, operation: Callable[[], T]) -> asyncio.Future[T]:
         """Queue `operation` to run in the thread, and return a future of its result.
 
         Cancelling the future does not stop `operation`.
@@ -79,7 +79,7 @@ class WriterThread:
         self._calls.put((future, operation))
         return future
 
-    def _run(self) -> None:
+    def _run_queued_calls(self) -> None:
         while (call := self._calls.get()) is not None:
             future, operation = call
             try:
@@ -124,7 +124,7 @@ class SqliteWriter:
         self._thread = thread
         self._durable = durable
         if not durable:
-            self._driver_connection.execute(sqlite.NO_BUSY_WAIT)
+            self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT)
 
     def commit(self, changes: JournalChanges, lease: Lease) -> Awaitable[None]:
         """Write the changes in one transaction.
@@ -133,7 +133,7 @@ class SqliteWriter:
         """
         work = partial(self._commit, changes, lease)
         if self._durable:
-            return self._thread.call(work)
+            return self._thread.run_in_thread(work)
         if not self._thread.undelivered_count:
             try:
                 # The commit does not wait for the disk, so it may run in the event loop. It must not wait for another
@@ -143,15 +143,15 @@ class SqliteWriter:
                 if not sqlite.is_busy_error(error):
                     raise
             else:
-                return _do_nothing()
-        return self._thread.call(partial(self._run_with_wait, work))
+                return _return_without_commit()
+        return self._thread.run_in_thread(partial(self._run_with_wait, work))
 
     async def write(self, operation: Callable[[sa.Connection], T]) -> T:
         """Run `operation` in a transaction, commit it, and return the result.
 
         If `operation` or the commit raises an exception, the transaction is rolled back.
         """
-        return await self._thread.call(partial(self._run_with_wait, partial(self._write, operation)))
+        return await self._thread.run_in_thread(partial(self._run_with_wait, partial(self._write, operation)))
 
     def abandon(self) -> None:
         """Do nothing: SQLite waits only seconds for a lock, and a pending write to the disk cannot be cancelled."""
@@ -160,11 +160,11 @@ class SqliteWriter:
         """Run `operation` so that it waits for the locks of other writers. Called in the thread only."""
         if self._durable:
             return operation()
-        self._driver_connection.execute(sqlite.BUSY_WAIT)
+        self._driver_connection.execute(sqlite.ENABLE_BUSY_WAIT)
         try:
             return operation()
         finally:
-            self._driver_connection.execute(sqlite.NO_BUSY_WAIT)
+            self._driver_connection.execute(sqlite.DISABLE_BUSY_WAIT)
 
     def _commit(self, changes: JournalChanges, lease: Lease) -> None:
         events, fence = changes.events, (lease.name, lease.name, lease.number)
@@ -200,7 +200,7 @@ class SqliteWriter:
             return operation(self._connection)
 
 
-async def _do_nothing() -> None:
+async def _return_without_commit() -> None:
     pass
 
 
@@ -217,12 +217,12 @@ async def open_sqlite_writer(engine: Engine) -> AsyncIterator[SqliteWriter]:
     blocking_engine = database.make_blocking_engine(engine)
     thread = WriterThread("arena-writer")
     try:
-        connection = await thread.call(blocking_engine.connect)
+        connection = await thread.run_in_thread(blocking_engine.connect)
         try:
             yield SqliteWriter(connection, thread, durable=engine.get_execution_options()["durable"])
         finally:
             with anyio.CancelScope(shield=True):
-                await thread.call(connection.close)
+                await thread.run_in_thread(connection.close)
     finally:
         blocking_engine.dispose()
         thread.close()

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from arena.match.referee_events import MoveReceived
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
-from arena.server.store.finished_matches import load_record
+from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.queries import load_event_table, load_rating_tables
@@ -35,13 +35,13 @@ async def test_a_store_that_was_filled_is_one_that_a_server_could_have_written(d
         assert (
             sum(isinstance(event, MoveReceived) for _, event in happened) == PLIES_PER_MATCH == shown[0].plies
         )
-        assert await load_record(engine, shown[0].match)
+        assert await load_record_line(engine, shown[0].match)
         name = shown[1].match
         await replace_sample_records(engine, [name])
         log = await load_log(engine, name[:16])
         assert (log.match, log.maxie) == (name, shown[1].players.maxie)
         assert sum(step.ply is not None for step in log.steps) == PLIES_PER_MATCH
-        assert f'"match":"{name}"' in (await load_record(engine, name) or "")
+        assert f'"match":"{name}"' in (await load_record_line(engine, name) or "")
         tables = await load_rating_tables(engine)
         assert len({each.bot for each in tables.standings}) == FILLED_BOT_COUNT
         assert sum(each.matches for each in tables.standings) == 2 * (COUNT - COUNT // 10)

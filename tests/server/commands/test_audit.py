@@ -36,7 +36,7 @@ def test_suspicious_results_are_listed(database: str) -> None:
 async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not_stored(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosts, "ADDRESS_INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "ADDRESS_STORING_INTERVAL_SECONDS", 0.01)
     async with (
         open_host(make_private_host_settings(database=database, proxies=["127.0.0.0/8"])) as host,
         AsyncExitStack() as stack,

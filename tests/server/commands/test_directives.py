@@ -20,8 +20,8 @@ from tests.server.web.test_pages import get
 
 @pytest.fixture(autouse=True)
 def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
+    monkeypatch.setattr(hosts, "DIRECTIVE_POLL_INTERVAL_SECONDS", 0.05)
+    monkeypatch.setattr(requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
 
 
 async def run(database: str, *words: str) -> str:

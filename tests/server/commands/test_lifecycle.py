@@ -26,18 +26,18 @@ def send_signal(number: int = signal.SIGTERM) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_no_signal_is_lost_between_two_waits(stop: StopSignals, number: signal.Signals) -> None:
     with anyio.move_on_after(0.001) as early:
-        await stop.wait()
+        await stop.wait_for_stop_signal()
     assert early.cancelled_caught
     send_signal(number)
     await anyio.sleep(0.01)
     states = [stop.was_received]
-    await stop.wait()
+    await stop.wait_for_stop_signal()
     states.append(stop.was_received)
-    await stop.wait()
+    await stop.wait_for_stop_signal()
     assert states == [False, True]
     with anyio.move_on_after(0.01) as scope:
-        await stop.wait_for_next()
+        await stop.wait_for_next_stop_signal()
     assert scope.cancelled_caught
     send_signal(number)
     with anyio.fail_after(500):
-        await stop.wait_for_next()
+        await stop.wait_for_next_stop_signal()

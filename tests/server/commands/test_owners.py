@@ -30,8 +30,8 @@ from tests.server.web.test_pages import get
 
 @pytest.fixture(autouse=True)
 def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(renaming, "DIRECTIVE_DELAY_SECONDS", 0.5)
+    monkeypatch.setattr(hosts, "DIRECTIVE_POLL_INTERVAL_SECONDS", 0.05)
+    monkeypatch.setattr(renaming, "DIRECTIVE_EFFECT_DELAY_SECONDS", 0.5)
 
 
 async def run(database: str, *words: str) -> Result:
@@ -47,7 +47,7 @@ async def play(host: Host, *peers: Peer) -> str:
         for peer in peers:
             tasks.start_soon(peer.play, game_of())
         terms = replace(spec(*(peer.welcome.name for peer in peers)), rated=True)
-        record = await host.play(terms)
+        record = await host.play_match(terms)
     return record.match
 
 
@@ -149,7 +149,7 @@ async def test_a_bot_in_a_match_is_renamed_after_the_match(database: str) -> Non
         enter(host, "bert") as bert,
         anyio.create_task_group() as tasks,
     ):
-        tasks.start_soon(host.play, spec("anna", "bert", ready=2000))
+        tasks.start_soon(host.play_match, spec("anna", "bert", ready=2000))
         await anna.hear(Start)
         await bert.hear(Start)
         assert (

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from arena.match.openings import find_position_after
-from arena.server.commands.pool import FALLBACK_PLIES, SUFFICIENT_OPENINGS, make_pool
+from arena.server.commands.pool import (
+    RANDOM_OPENING_LENGTHS_IN_PLIES,
+    SUFFICIENT_RANDOM_OPENING_COUNT,
+    make_pool,
+)
 from arena.server.core.settings import PoolGame
 from arena.server.settings import PoolSettings
 from tests.games.own import EXAMPLES, forget_games
@@ -57,8 +61,8 @@ def test_a_game_without_built_in_openings_gets_random_ones(
 ) -> None:
     forget_games(monkeypatch)
     (made,) = make_games(game, map, "1+0", "shipped")
-    assert len(made.openings) >= SUFFICIENT_OPENINGS
-    assert {len(opening) for opening in made.openings} <= set(FALLBACK_PLIES)
+    assert len(made.openings) >= SUFFICIENT_RANDOM_OPENING_COUNT
+    assert {len(opening) for opening in made.openings} <= set(RANDOM_OPENING_LENGTHS_IN_PLIES)
 
 
 def test_openings_that_are_prefixes_of_others_are_dropped(tmp_path: Path) -> None:

@@ -32,17 +32,17 @@ def record(message: str = "hello %s", **about: object) -> logging.LogRecord:
 
 
 def test_a_text_line_has_time_logger_message_and_bot() -> None:
-    line = server_log.TextFormatter().format(record(bot="anna", match="m1"))
+    line = server_log.TextLogFormatter().format(record(bot="anna", match="m1"))
     assert line == "2026-09-21T14:13:20.500+00:00 warning arena.dispatch: hello you match='m1' bot='anna'"
 
 
 def test_a_name_cannot_forge_a_line() -> None:
-    line = server_log.TextFormatter().format(record(bot="x\n2026 error arena: all is lost"))
+    line = server_log.TextLogFormatter().format(record(bot="x\n2026 error arena: all is lost"))
     assert "\n" not in line
 
 
 def test_a_json_line_is_one_object() -> None:
-    line = json.loads(server_log.JsonFormatter().format(record(address="10.0.0.1")))
+    line = json.loads(server_log.JsonLogFormatter().format(record(address="10.0.0.1")))
     assert line == {
         "time": "2026-09-21T14:13:20.500+00:00",
         "level": "warning",
@@ -52,7 +52,7 @@ def test_a_json_line_is_one_object() -> None:
     }
 
 
-@pytest.mark.parametrize("formatter", [server_log.TextFormatter(), server_log.JsonFormatter()])
+@pytest.mark.parametrize("formatter", [server_log.TextLogFormatter(), server_log.JsonLogFormatter()])
 def test_an_exception_is_logged_with_its_stack(formatter: logging.Formatter) -> None:
     log_record = record()
     try:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.server.commands.hosting import read_plan
+from arena.server.commands.hosting import read_server_plan
 from arena.server.commands.settings_file import (
-    BadSettings,
+    BadSettingsFile,
     CommandLineSetting,
     load_settings,
     make_example_file,
     parse_set_options,
 )
-from arena.server.settings import RELOADABLE_KEYS, SETTING_TYPES, ArenaSettings, LogFormat
+from arena.server.settings import RELOADABLE_SETTING_KEYS, SETTING_TYPES, ArenaSettings, LogFormat
 from tests.bots.command_line import arena
 
 ROOT = Path(__file__).parents[3]
@@ -27,8 +27,8 @@ def refusal(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
     """Return the error for invalid settings in a file or in options, with FILE in place of the file's path."""
     file = tmp_path / "arena.toml"
     file.write_text(text)
-    with pytest.raises(BadSettings) as refused:
-        read_plan(file, list(parse_set_options(options)))
+    with pytest.raises(BadSettingsFile) as refused:
+        read_server_plan(file, list(parse_set_options(options)))
     line = str(refused.value).replace(str(file), "FILE")
     assert "\n" not in line
     return line
@@ -46,7 +46,7 @@ def test_the_example_file_has_every_key_with_its_default(tmp_path: Path) -> None
     assert {f"{section}.{key}" for section, table in tables.items() for key in table} == set(SETTING_TYPES)
     described = re.findall(r"^# .+\n(?=\w+ = )", make_example_file(), re.MULTILINE)
     assert len(described) == len(SETTING_TYPES)
-    assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADABLE_KEYS)
+    assert sum(line.endswith("(reload)\n") for line in described) == len(RELOADABLE_SETTING_KEYS)
 
 
 def test_a_file_overrides_the_defaults_and_options_override_the_file(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_file_overrides_the_defaults_and_options_override_the_file(tmp_path: P
     ],
 )
 def test_the_value_of_an_option_has_the_type_of_its_key(text: str, key: str, value: object) -> None:
-    assert load_settings(None, list(parse_set_options([text]))).settings.get(key) == value
+    assert load_settings(None, list(parse_set_options([text]))).settings.get_setting(key) == value
 
 
 @pytest.mark.parametrize(
@@ -172,10 +172,10 @@ def test_an_error_names_the_option(option: str, line: str, tmp_path: Path) -> No
 
 
 def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(BadSettings, match=r"none\.toml: No such file"):
+    with pytest.raises(BadSettingsFile, match=r"none\.toml: No such file"):
         load_settings(tmp_path / "none.toml", ())
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
-    with pytest.raises(BadSettings, match=r"bytes\.toml:1: not UTF-8"):
+    with pytest.raises(BadSettingsFile, match=r"bytes\.toml:1: not UTF-8"):
         load_settings(tmp_path / "bytes.toml", ())
 
 

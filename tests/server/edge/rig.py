@@ -34,7 +34,7 @@ from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
 from arena.server.edge.request import Request
 from arena.server.edge.responses import Response, encode_response, make_text_response
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToCore, MessageToEdge
 from testkit.virtual_time import CLOCK
@@ -436,7 +436,7 @@ async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIte
         limits or HostLimits(),
         metrics=metrics,
         server_program=PROGRAM,
-        lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
+        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe_duration),
         clock=CLOCK,
         **options,
     )

@@ -370,7 +370,7 @@ async def test_the_metrics_have_the_time_from_arrival_to_acceptance() -> None:
         anna.send(Move("m", 0, 4))
         await settle()
         arena.send(client, accepted(), accepted())
-        page = arena.edge.metrics.render().decode()
+        page = arena.edge.metrics.render_prometheus_text().decode()
         assert "arena_move_seconds_count 1.0" in page
         assert 'arena_messages_total{type="move"} 1.0' in page
 

@@ -37,7 +37,7 @@ from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import CannotListen, Edge
 from arena.server.edge.session import Session
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest
 from testkit.parts import mark_requires
@@ -69,7 +69,7 @@ async def open_edge(
 ) -> AsyncIterator[Any]:
     core = PlayingCore()
     metrics = Metrics()
-    lag = LoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
+    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe_duration)
     edge = Edge(1, core, limits or HostLimits(), metrics=metrics, server_program="test", lag=lag)
     edge.pages = echo_page_path
     core.edge = edge

@@ -29,7 +29,7 @@ from arena.server.core.inputs import (
     TurnSent,
 )
 from arena.server.core.settings import CoreSettings
-from arena.server.loop_lag import LoopLag
+from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.ports import AdmissionRequest, MessageToEdge, RequestResync
 from arena.server.shell.authenticator import Authenticator
@@ -224,7 +224,7 @@ async def running(
         authenticator or admit_all,  # type: ignore[arg-type]
         metrics,
         clock=CLOCK,
-        lag=LoopLag(CLOCK, metrics.loop_seconds.observe),
+        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe_duration),
         make_seed=lambda: b"seed",
         outage_patience_s=20.0,
         event_name=event,

@@ -47,7 +47,7 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
         (anna, bert) = shell.pop_inputs()
         assert (anna.name, bert.name) == ("anna", "bert")
         await store_match(engine, day(2), events(MAXIE_WINS))
-        await write(engine, partial(close_season, name="spring"))
+        await write(engine, partial(close_season, season_name="spring"))
         await ratings.update_ratings()
         assert shell.pop_inputs() == [SeasonClosed("tictactoe")]
         record = await store_match(engine, day(3), events(MAXIE_WINS))

@@ -11,14 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store import address_uses, tokens
 from arena.server.store.address_uses import (
-    MAX_OWNERS_PER_ADDRESS,
-    RETENTION_DAYS,
+    ADDRESS_RETENTION_DAYS,
+    MAX_OWNERS_AT_SHARED_ADDRESS,
     AddressUse,
-    find_shared_days,
+    find_days_with_shared_address,
     store_address_uses,
 )
-from arena.server.store.database import format_timestamp, write
-from arena.server.store.personal_data import remove_expired
+from arena.server.store.database import format_store_timestamp, write
+from arena.server.store.personal_data import remove_expired_data
 from arena.server.store.schema import addresses as table
 
 OWNERS = {f"{owner}{number}": owner for owner in "abcde" for number in (1, 2)}
@@ -26,7 +26,7 @@ OWNERS = {f"{owner}{number}": owner for owner in "abcde" for number in (1, 2)}
 
 
 def format_day_ago(days: int) -> str:
-    return format_timestamp(datetime.now(UTC) - timedelta(days=days))[:10]
+    return format_store_timestamp(datetime.now(UTC) - timedelta(days=days))[:10]
 
 
 async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: AsyncEngine) -> None:
@@ -36,16 +36,18 @@ async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: Asyn
     rows = [
         AddressUse(name, format_day_ago(days), "x")
         for name in ("anna", "bert", "carl", "nobody")
-        for days in (0, RETENTION_DAYS - 1, RETENTION_DAYS + 1)
+        for days in (0, ADDRESS_RETENTION_DAYS - 1, ADDRESS_RETENTION_DAYS + 1)
     ]
     for _ in range(2):
         await write(engine, partial(store_address_uses, uses=rows))
-    assert await find_shared_days(engine) == {
-        ("anna", "carl"): [format_day_ago(each) for each in (RETENTION_DAYS + 1, RETENTION_DAYS - 1, 0)]
+    assert await find_days_with_shared_address(engine) == {
+        ("anna", "carl"): [
+            format_day_ago(each) for each in (ADDRESS_RETENTION_DAYS + 1, ADDRESS_RETENTION_DAYS - 1, 0)
+        ]
     }
-    await write(engine, remove_expired)
-    assert await find_shared_days(engine) == {
-        ("anna", "carl"): [format_day_ago(RETENTION_DAYS - 1), format_day_ago(0)]
+    await write(engine, remove_expired_data)
+    assert await find_days_with_shared_address(engine) == {
+        ("anna", "carl"): [format_day_ago(ADDRESS_RETENTION_DAYS - 1), format_day_ago(0)]
     }
     async with engine.connect() as connection:
         names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))
@@ -62,7 +64,7 @@ def test_shared_days_are_found_for_addresses_with_few_owners(rows: set[tuple[str
             for address in "xy"
             if {(day, address, one), (day, address, other)} <= rows
             and len({OWNERS[name] for *where, name in rows if where == [day, address]})
-            <= MAX_OWNERS_PER_ADDRESS
+            <= MAX_OWNERS_AT_SHARED_ADDRESS
         }
         wanted = sorted(days) if OWNERS[one] != OWNERS[other] else []
         assert found.get((one, other), []) == wanted

@@ -21,7 +21,7 @@ from arena.server.store import archive, schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.recompute import recompute_ratings
-from arena.server.store.archive import ArchivedMatch, ImportResult, export_lines, parse_line
+from arena.server.store.archive import ArchivedMatch, ImportResult, export_archive_lines, parse_archive_line
 from arena.server.store.database import open_store
 from testkit.stored import import_lines, load_records
 from tests.server.matches import record
@@ -29,7 +29,7 @@ from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS
 
 
 async def export_all(engine: AsyncEngine, event: str | None = None) -> list[bytes]:
-    return [line.encode() async for line in export_lines(engine, event)]
+    return [line.encode() async for line in export_archive_lines(engine, event)]
 
 
 def encode_line(kept: Record) -> bytes:
@@ -134,8 +134,8 @@ async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngin
 
 def test_a_missing_end_time_is_computed_from_the_moves() -> None:
     slow = replace(record(), moves=[RecordedMove(4, 61_500.0)], started="2026-11-20T12:00:00Z")
-    assert parse_line(encode_line(slow)).finished == "2026-11-20T12:01:01.500Z"
-    assert parse_line(encode_line(slow)).rated is False
+    assert parse_archive_line(encode_line(slow)).finished == "2026-11-20T12:01:01.500Z"
+    assert parse_archive_line(encode_line(slow)).rated is False
 
 
 _GOOD = record("good", moves=MINNIE_WINS, winner="minnie", reason=EndReason.LINE)
@@ -182,23 +182,23 @@ def test_records_that_cannot_be_stored_or_break_the_rules_are_refused(
 ) -> None:
     whole = ArchivedMatch(**{**asdict(_GOOD), **change})
     with pytest.raises(BadRecord, match=why):
-        parse_line(msgspec.json.encode(whole))
+        parse_archive_line(msgspec.json.encode(whole))
 
 
 @pytest.mark.parametrize("junk", [b"\xff\xfe", b"[" * 100_000, b'{"match": "\\ud800"}', b"null"])
 def test_a_line_that_is_not_a_json_record_is_refused(junk: bytes) -> None:
     with pytest.raises(BadRecord, match="not a record"):
-        parse_line(junk)
+        parse_archive_line(junk)
 
 
 def test_invalid_moves_in_the_lines_of_a_record_are_left_out() -> None:
     long_record = record("long", moves=[4, 0])
     lines = [Thinking(depth=2, line=["x" * 10_000]), Thinking(depth=1, line=[0, "x"])]
     moves = [replace(move, thinking=each) for move, each in zip(long_record.moves, lines, strict=True)]
-    archived = parse_line(encode_line(replace(long_record, moves=moves)))
+    archived = parse_archive_line(encode_line(replace(long_record, moves=moves)))
     assert [move.thinking for move in archived.moves] == [Thinking(depth=2), Thinking(depth=1, line=[0])]
 
 
 def test_a_line_longer_than_any_record_is_refused() -> None:
     with pytest.raises(BadRecord, match="too long for a record"):
-        parse_line(encode_line(record("long")) + b" " * MAX_RECORD_BYTES)
+        parse_archive_line(encode_line(record("long")) + b" " * MAX_RECORD_BYTES)

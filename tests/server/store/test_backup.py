@@ -28,7 +28,7 @@ from arena.server.store.database import open_store
 from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
-from arena.server.store.lease import CHECK_SECONDS
+from arena.server.store.lease import ACQUISITION_RETRY_PAUSE_SECONDS
 from tests.full_disk import limit_file_size
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import ELSEWHERE, make_append_event, make_open_match, take_lease
@@ -130,7 +130,7 @@ async def test_rows_of_several_chunks_are_all_copied(postgresql_database: str, t
     async with open_store(postgresql_database) as engine:
         rows = [
             {"server": "", "name": f"bot {number}", "hash": "x", "since": 0}
-            for number in range(2 * backup_module.ROWS_PER_COPY + 1)
+            for number in range(2 * backup_module.ROWS_COPIED_AT_ONCE + 1)
         ]
         async with engine.begin() as connection:
             await connection.execute(sa.insert(schema.sessions), rows)
@@ -175,7 +175,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
     is_copied_next = False
     steps: list[str] = []
     is_copying, is_interrupted = threading.Event(), threading.Event()
-    require_store, interrupt = backup_module._require_store, aiosqlite.Connection.interrupt
+    require_store, interrupt = backup_module._require_store_file, aiosqlite.Connection.interrupt
     execute, replace = aiosqlite.Connection.execute_fetchall, replace_on_success
     monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
 
@@ -208,7 +208,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
             finally:
                 steps.append("folder is deleted")
 
-    monkeypatch.setattr(backup_module, "_require_store", require_store_before_copy)
+    monkeypatch.setattr(backup_module, "_require_store_file", require_store_before_copy)
     monkeypatch.setattr(backup_module, "replace_on_success", note_deletion)
     monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
     monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
@@ -311,7 +311,7 @@ async def test_a_cancelled_restore_leaves_no_file_even_if_sqlite_still_uses_them
         users[0].execute("SELECT * FROM sqlite_schema").fetchall()
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(backup_module, "_copy_rows", cancel_copy)
+    monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", cancel_copy)
     with pytest.raises(asyncio.CancelledError):
         await restore(f"sqlite:///{new_file}", file)
     users[0].close()
@@ -334,7 +334,7 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
         async with open_store(url) as engine:
             await fill_store(engine)
 
-    monkeypatch.setattr(backup_module, "_require_intact", create_store_during_check)
+    monkeypatch.setattr(backup_module, "_require_intact_file", create_store_during_check)
     with pytest.raises(StoreError, match="already has 2 matches"):
         await restore(url, file)
     async with open_store(url) as engine:
@@ -363,7 +363,7 @@ async def test_a_store_that_a_waiting_server_creates_after_a_failed_restore_is_k
             async with open_store(url) as new:
                 await fill_store(new)
 
-    monkeypatch.setattr(backup_module, "_copy_rows", fail)
+    monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", fail)
     monkeypatch.setattr(database, "close_engine", create_store_after_restore)
     with pytest.raises(StoreError, match="the copying fails"):
         await restore(url, file)
@@ -394,7 +394,7 @@ async def test_a_backup_of_a_store_in_use_has_no_lease(database: str, tmp_path: 
         clock = HurriedClock()
         async with open_store(f"sqlite:///{file}") as copy, open_journal(copy, "north", clock=clock) as other:
             await other.commit([make_append_event(1)])
-        assert CHECK_SECONDS not in clock.slept
+        assert ACQUISITION_RETRY_PAUSE_SECONDS not in clock.slept
 
 
 async def test_nothing_is_restored_into_the_store_of_a_running_server(
@@ -412,7 +412,7 @@ async def test_no_server_gets_a_lease_while_a_backup_is_restored(
     postgresql_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, source_url = tmp_path / "backup.db", f"sqlite:///{tmp_path / 'arena.db'}"
-    copy_rows = backup_module._copy_rows
+    copy_rows = backup_module._copy_rows_of_all_tables
     async with open_store(source_url) as source:
         await fill_store(source)
         await backup(source_url, file)
@@ -421,10 +421,10 @@ async def test_no_server_gets_a_lease_while_a_backup_is_restored(
         async with open_store(postgresql_database) as other, other.connect() as connection:
             await connection.exec_driver_sql("SET LOCAL lock_timeout = 1")
             with pytest.raises(sa.exc.DBAPIError, match="lock timeout"):
-                await connection.run_sync(partial(lease.try_acquire, name="north", process=ELSEWHERE))
+                await connection.run_sync(partial(lease.try_acquire_lease, name="north", process=ELSEWHERE))
         await copy_rows(*arguments)
 
     async with open_store(postgresql_database) as target:
-        monkeypatch.setattr(backup_module, "_copy_rows", start_server_during_copy)
+        monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", start_server_during_copy)
         assert (await restore(postgresql_database, file)).matches == 2
         await take_lease(target, "north")

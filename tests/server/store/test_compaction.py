@@ -13,7 +13,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import open_store, set_writer
-from arena.server.store.finished_matches import load_record
+from arena.server.store.finished_matches import load_record_line
 from arena.server.store.journal.reader import find_started_matches, load_events_of_match
 from arena.server.store.personal_data import forget_name, rename_in_store
 from arena.server.web.match_log import load_log
@@ -32,7 +32,7 @@ async def test_a_match_reads_the_same_before_and_after_it_is_packed(engine: Asyn
         return [
             (
                 await load_events_of_match(engine, match.match),
-                await load_record(engine, match.match),
+                await load_record_line(engine, match.match),
                 [each.terms.match for each in await find_started_matches(engine, match.match)],
                 await load_log(engine, match.match),
             )

@@ -20,9 +20,9 @@ from arena.processes.identity import PROGRAM_NAME_AND_VERSION
 from arena.server.store import migrations, schema, tokens
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import (
-    CORE_TIMEOUTS,
-    EDGE_TIMEOUTS,
-    PASSWORD_FILE_VARIABLE,
+    CORE_DATABASE_TIMEOUTS,
+    DATABASE_PASSWORD_FILE_VARIABLE,
+    EDGE_DATABASE_TIMEOUTS,
     make_engine,
     make_upsert,
     open_exclusive_transaction,
@@ -139,7 +139,7 @@ async def test_the_creation_of_tables_has_a_longer_time_limit_than_other_transac
 
     seen: list[str] = []
     monkeypatch.setattr(migrations, "create_tables", lambda connection: seen.append(timeout(connection)))
-    async with closing(make_engine(postgresql_database, timeouts=CORE_TIMEOUTS)) as engine:
+    async with closing(make_engine(postgresql_database, timeouts=CORE_DATABASE_TIMEOUTS)) as engine:
         await prepare_store(engine)
         async with engine.connect() as connection:
             seen.append(await connection.run_sync(timeout))
@@ -147,7 +147,9 @@ async def test_the_creation_of_tables_has_a_longer_time_limit_than_other_transac
 
 
 def test_commands_of_an_edge_have_the_time_limit_of_the_post_routes() -> None:
-    assert {route.max_seconds for route in ROUTES.values() if route.is_post} == {EDGE_TIMEOUTS.command}
+    assert {route.max_seconds for route in ROUTES.values() if route.is_post} == {
+        EDGE_DATABASE_TIMEOUTS.command
+    }
 
 
 @pytest.mark.parametrize("version", [0, migrations.SCHEMA_VERSION + 1, 99])
@@ -292,7 +294,7 @@ def test_the_password_of_a_url_without_one_comes_from_a_file(
 ) -> None:
     secret = tmp_path / "password"
     secret.write_text("p@ss/word\n")
-    monkeypatch.setenv(PASSWORD_FILE_VARIABLE, str(secret))
+    monkeypatch.setenv(DATABASE_PASSWORD_FILE_VARIABLE, str(secret))
     assert make_engine("postgresql://arena@db/arena").url.password == "p@ss/word"
     assert make_engine("postgresql://arena:own@db/arena").url.password == "own"
     secret.unlink()

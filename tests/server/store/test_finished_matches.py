@@ -15,10 +15,10 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.database import open_store
 from arena.server.store.finished_matches import (
-    OPENING_PLIES,
+    PLIES_IN_OPENING_KEY,
     compute_match_digest,
     find_record,
-    load_record,
+    load_record_line,
     make_opening_key,
     make_summary_columns,
 )
@@ -31,8 +31,8 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, store_matc
 async def test_the_summary_of_a_match_agrees_with_its_record(engine: AsyncEngine) -> None:
     stored = await store_match(engine, day(1), events(MINNIE_WINS))
     (shown,) = (await search_matches(engine, SearchFilter(), 5)).matches
-    assert await load_record(engine, stored.match) == to_line(stored)
-    assert await load_record(engine, "another") is None
+    assert await load_record_line(engine, stored.match) == to_line(stored)
+    assert await load_record_line(engine, "another") is None
     assert (shown.match, shown.event, shown.game, shown.players) == (
         stored.match,
         "test",
@@ -50,9 +50,9 @@ def test_long_text_is_truncated_and_nul_replaced() -> None:
         | {"setup": {"map": "m\0" * 200}, "result": Result(None, EndReason.BOARD_FULL, "x" * 5000)}
     )
     shown = make_summary_columns(long)
-    assert len(shown["map"]) == finished_matches.MAX_TEXT_LENGTHS["map"]
+    assert len(shown["map"]) == finished_matches.MAX_TEXT_LENGTH_BY_COLUMN["map"]
     assert "\0" not in shown["map"]
-    assert len(shown["detail"]) == finished_matches.MAX_TEXT_LENGTHS["detail"]
+    assert len(shown["detail"]) == finished_matches.MAX_TEXT_LENGTH_BY_COLUMN["detail"]
     assert (
         make_summary_columns(
             Record(**{**{n: getattr(plain_record, n) for n in Record.__struct_fields__}, "setup": {"map": 7}})
@@ -127,7 +127,7 @@ MOVES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).map(list), max_
 def test_the_opening_key_depends_on_game_map_and_first_moves(
     a: list[list[int]], b: list[list[int]], opened: int
 ) -> None:
-    count = opened or OPENING_PLIES
+    count = opened or PLIES_IN_OPENING_KEY
     keys = [make_opening_key("riskless", {"map": "m2"}, moves, opened) for moves in (a, b)]
     for moves, key in zip((a, b), keys, strict=True):
         assert (key is None) == (len(moves) < count)

@@ -10,7 +10,7 @@ from arena.server.store.database import open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import claim_ladder, find_plan, finish_ladder, store_bots
+from arena.server.store.ladders import claim_ladder, find_stored_plan, finish_ladder, store_bots_of_event
 from tests.server.journals import make_append_event, make_open_match
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
@@ -31,10 +31,10 @@ async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path:
         await finish_ladder(engine, "ladder-1")
         async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as new:
             assert new.event == "ladder-2"
-        kept = await find_plan(engine, "ladder-1")
+        kept = await find_stored_plan(engine, "ladder-1")
         assert kept is not None
         assert kept.finished is not None
-        assert await find_plan(engine, "none") is None
+        assert await find_stored_plan(engine, "none") is None
 
 
 async def test_a_ladder_in_play_is_refused_to_others(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ async def test_bots_that_connect_later_are_stored_in_the_plan(tmp_path: Path) ->
     plan = {"rounds": 2, "bots": {}}
     async with open_store(make_url(tmp_path)) as engine:
         async with claim_ladder(engine, "ladder", "spring", "x", plan):
-            await store_bots(engine, "spring", ["a", "b"])
+            await store_bots_of_event(engine, "spring", ["a", "b"])
         async with claim_ladder(engine, "ladder", "spring", "x", plan) as kept:
             assert list(kept.plan["bots"]) == ["a", "b"]
 

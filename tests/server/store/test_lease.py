@@ -19,11 +19,17 @@ from arena.server.core.effects import DurableEffect, SaveSession
 from arena.server.store import lease, schema
 from arena.server.store.database import format_session_name, open_store
 from arena.server.store.errors import StoreError
-from arena.server.store.journal.changes import collect_changes
+from arena.server.store.journal.changes import collect_journal_changes
 from arena.server.store.journal.journal import Journal, open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.restart_state import load_restart_state
-from arena.server.store.lease import CHECK_SECONDS, LEASE_SECONDS, Lease, LeaseHeld, LeaseLost
+from arena.server.store.lease import (
+    ACQUISITION_RETRY_PAUSE_SECONDS,
+    DEFAULT_LEASE_SECONDS,
+    Lease,
+    LeaseHeld,
+    LeaseLost,
+)
 from arena.server.store.migrations import SCHEMA_VERSION, UnknownSchema
 from tests.hurried_clock import HurriedClock
 from tests.server.journals import (
@@ -71,7 +77,7 @@ async def test_tokens_increase_and_a_stopped_server_releases_its_name_at_once(en
             assert journal.lease[:2] == ("north", number)
             row = await read_server_row(engine, "north")
             assert (row.number, row.pid) == (number, identify_this_process().pid)
-    assert CHECK_SECONDS not in clock.slept
+    assert ACQUISITION_RETRY_PAUSE_SECONDS not in clock.slept
 
 
 async def test_a_held_name_is_refused_with_its_holder_in_one_line(engine: AsyncEngine) -> None:
@@ -85,7 +91,7 @@ async def test_a_held_name_is_refused_with_its_holder_in_one_line(engine: AsyncE
         known = rf"the server 'north' is running on this store already: on {me.host}, process {me.pid}, since 20\S+Z;"
         assert re.match(known, str(refused.value))
         assert "\n" not in str(refused.value)
-        assert clock.time <= 2 * CHECK_SECONDS
+        assert clock.time <= 2 * ACQUISITION_RETRY_PAUSE_SECONDS
         async with open_journal(engine, "south") as south:  # no process holds this name
             await south.commit([SaveSession("anna", b"another")])
 
@@ -95,7 +101,7 @@ async def test_the_name_of_an_ended_process_is_acquired_at_once(engine: AsyncEng
     await take_lease(engine, process=replace(identify_this_process(), started="1"))
     async with open_journal(engine, clock=clock) as journal:
         assert journal.lease.number == 2
-    assert CHECK_SECONDS not in clock.slept
+    assert ACQUISITION_RETRY_PAUSE_SECONDS not in clock.slept
 
 
 async def test_a_lease_that_is_not_renewed_is_acquired_after_it_expires(engine: AsyncEngine) -> None:
@@ -123,7 +129,11 @@ async def test_a_lease_that_ends_far_ahead_after_a_clock_jump_is_acquired(
         await connection.execute(sa.update(schema.servers).values(jumped))
     async with open_journal(engine, clock=clock, wait=wait) as journal:
         assert journal.lease.number == old.number + 1
-        assert LEASE_SECONDS <= clock.time <= LEASE_SECONDS + 2 * CHECK_SECONDS + LEASE_SECONDS / 3
+        assert (
+            DEFAULT_LEASE_SECONDS
+            <= clock.time
+            <= DEFAULT_LEASE_SECONDS + 2 * ACQUISITION_RETRY_PAUSE_SECONDS + DEFAULT_LEASE_SECONDS / 3
+        )
 
 
 async def test_a_standby_waits_while_the_lease_is_renewed_and_then_takes_over(
@@ -143,7 +153,7 @@ async def test_a_standby_waits_while_the_lease_is_renewed_and_then_takes_over(
     async with open_journal(engine, "north", wait=True, clock=clock, lease_seconds=2.4) as journal:
         assert journal.lease[:3] == ("north", old.number + 1, 2.4)
         assert len(clock.slept) >= checks
-    assert clock.time >= checks * CHECK_SECONDS - 1
+    assert clock.time >= checks * ACQUISITION_RETRY_PAUSE_SECONDS - 1
 
 
 async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -> None:
@@ -169,7 +179,7 @@ async def test_a_standby_acquires_a_released_name_at_once(engine: AsyncEngine) -
         clock.then = ask_to_stop
         async with open_journal(engine, "north", wait=True, clock=clock) as journal:
             assert journal.lease.number == 2
-            assert len((await journal.load("test")).matches) == 1
+            assert len((await journal.load_restart_state("test")).matches) == 1
             await journal.commit([make_append_event(2)])
 
 
@@ -261,17 +271,17 @@ async def test_a_late_commit_of_unknown_outcome_is_refused_after_load(
         await journal.commit([make_open_match(), make_append_event(1)])
         before, commit = journal.lease, journal._writer.commit
         await break_commit(journal, effects, monkeypatch)
-        (found,) = (await journal.load("test")).matches
+        (found,) = (await journal.load_restart_state("test")).matches
         assert found.events == [(1, MatchOpened())]
         assert journal.lease.number == before.number + 1
         with pytest.raises(LeaseLost):
-            await commit(collect_changes(effects, before.name), before)
+            await commit(collect_journal_changes(effects, before.name), before)
         # The same holds if the new token was stored, but its answer was lost.
         again = await journal._writer.write(partial(lease.reacquire_lease, lease=before))
         assert again == journal.lease
         await journal.commit([make_append_event(2, at=7)])
         assert await load_events_of_match(engine, MATCH) == [(1, MatchOpened()), (7, MatchOpened())]
-        await journal.load("test")
+        await journal.load_restart_state("test")
         assert (
             journal.lease.number == before.number + 1
         )  # no outcome is unknown any more, so no new token is needed
@@ -292,14 +302,14 @@ async def test_a_lost_answer_about_the_new_token_does_not_lose_the_lease(
         await break_commit(journal, [make_append_event(2)], monkeypatch)
         with monkeypatch.context() as patched, pytest.raises(StoreError, match="the line is cut"):
             patched.setattr(journal._writer, "write", lose_answer)
-            await journal.load("test")
+            await journal.load_restart_state("test")
         if next_write == "renewal":
             await journal.renew_lease()
         else:
             await journal.write(lambda each: each.execute(sa.update(schema.matches).values(event="changed")))
         assert not journal.lease_lost.is_set()
         assert journal.lease.number > before.number
-        await journal.load("test")
+        await journal.load_restart_state("test")
         await journal.commit([make_append_event(2)])
 
 
@@ -316,7 +326,7 @@ async def test_a_name_is_released_after_a_cancelled_replacement_of_its_lease(
         await break_commit(journal, [make_open_match()], monkeypatch)
         with monkeypatch.context() as patched, pytest.raises(asyncio.CancelledError):
             patched.setattr(journal._writer, "write", cancel_answer)
-            await journal.load("test")
+            await journal.load_restart_state("test")
         journal._last_error = ""  # as if a renewal had begun, and ended, before the replacement
     await take_lease(engine)
 
@@ -339,7 +349,7 @@ async def test_a_renewal_during_load_does_not_lose_the_lease(
         async with anyio.create_task_group() as tasks:
             with monkeypatch.context() as patched:
                 patched.setattr(journal._writer, "write", answer_late)
-                tasks.start_soon(journal.load, "test")
+                tasks.start_soon(journal.load_restart_state, "test")
                 await taken.wait()
             tasks.start_soon(journal.renew_lease)
             await anyio.wait_all_tasks_blocked()
@@ -362,7 +372,7 @@ async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_ex
             await still.execute(sa.text(f"SET application_name = '{format_session_name(ELSEWHERE)}'"))
             await still.execute(sa.text("SET idle_in_transaction_session_timeout = 0"))
             await still.commit()
-            await still.run_sync(lease.require_lease, old)
+            await still.run_sync(lease.require_held_lease, old)
             if is_mid_statement:
                 driver = (await still.get_raw_connection()).driver_connection
                 assert driver is not None
@@ -371,7 +381,7 @@ async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_ex
                 new = await take_lease(engine, process=identify_this_process())
             assert new.number == old.number + 1
             with pytest.raises(sa.exc.DBAPIError):
-                await still.run_sync(lease.require_lease, old)
+                await still.run_sync(lease.require_held_lease, old)
             await still.invalidate()
             assert (await bystander.execute(sa.text("SELECT 1"))).scalar_one() == 1, (
                 "other sessions stay open"
@@ -381,7 +391,7 @@ async def test_a_frozen_holder_in_a_transaction_loses_its_name_when_the_lease_ex
 async def test_a_name_is_acquired_even_if_sessions_cannot_be_ended(
     postgresql_database: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(lease, "_END_SESSIONS", sa.text("SELECT forbidden()"))
+    monkeypatch.setattr(lease, "_END_POSTGRESQL_SESSIONS", sa.text("SELECT forbidden()"))
     async with open_store(postgresql_database) as engine:
         old = await take_lease(engine)
         await expire_leases(engine)

@@ -20,7 +20,7 @@ from arena.protocol.record import to_line
 from arena.server.core.effects import DurableEffect
 from arena.server.store import lease, schema
 from arena.server.store.database import close_engine, make_engine, prepare_store
-from arena.server.store.journal.changes import collect_changes
+from arena.server.store.journal.changes import collect_journal_changes
 from arena.server.store.journal.journal import Journal, JournalWriter, StoreUnavailable
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import read_events_by_match
@@ -83,7 +83,7 @@ class ServerWorld:
             else open_postgresql_writer(self.engine, 10, MONOTONIC_CLOCK)
         )
         try:
-            held = await writer.write(partial(lease.try_acquire, name=name, process=process))
+            held = await writer.write(partial(lease.try_acquire_lease, name=name, process=process))
         except LeaseHeld:
             return
         run = ServerProcess(
@@ -93,13 +93,13 @@ class ServerWorld:
         self.runs.append(run)
 
     async def _load(self, run: ServerProcess) -> None:
-        found = (await run.journal.load("test")).matches
+        found = (await run.journal.load_restart_state("test")).matches
         run.open = {each.terms.match: len(each.events) for each in found}
 
     async def stop(self, number: int) -> None:
         """Stop a process, which releases its name if it still holds it."""
         if self.runs:
-            await self.runs.pop(number % len(self.runs)).journal.release()
+            await self.runs.pop(number % len(self.runs)).journal.release_server_name()
 
     async def kill(self, number: int) -> None:
         """Kill a process."""
@@ -155,7 +155,7 @@ class ServerWorld:
                 await self._load(run)
                 if "late" in outcome:
                     await run.writer.commit(
-                        collect_changes(effects, before.name), before
+                        collect_journal_changes(effects, before.name), before
                     )  # this late commit must be refused
             return
         if outcome == "is killed after the commit":

@@ -22,7 +22,7 @@ from arena.protocol.record import RecordedMove, to_line
 from arena.protocol.values import Thinking
 from arena.server.store import packing
 from arena.server.store.packing import (
-    MatchData,
+    PackableMatch,
     UnpackError,
     pack_match,
     pack_record,
@@ -45,7 +45,7 @@ else:
 
 
 @st.composite
-def matches(draw: st.DrawFn) -> MatchData:
+def matches(draw: st.DrawFn) -> PackableMatch:
     """Generate a record and a journal whose moves mostly agree."""
     kept = record("m" * 32)
     made = draw(st.lists(moves, max_size=8))
@@ -66,13 +66,13 @@ def matches(draw: st.DrawFn) -> MatchData:
         rows.append(
             encode_for_journal(at, event, (at - 1, TurnStarted(number)) if draw(st.booleans()) else None)
         )
-    return MatchData(
+    return PackableMatch(
         to_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows
     )
 
 
 @given(matches())
-def test_unpacking_restores_every_byte(whole: MatchData) -> None:
+def test_unpacking_restores_every_byte(whole: PackableMatch) -> None:
     packed = pack_match(whole)
     assert unpack_match(packed) == whole
     assert unpack_record(packed) == whole.record
@@ -86,7 +86,7 @@ def test_a_match_with_only_a_packed_record_has_no_journal() -> None:
 
 @pytest.mark.parametrize("imported", [[], ['[[1,{"type":"opened"}]]']])
 def test_packed_events_are_restored_also_if_there_are_none(imported: list[str]) -> None:
-    assert unpack_match(pack_match(MatchData(to_line(record()), "{}", imported))).events == imported
+    assert unpack_match(pack_match(PackableMatch(to_line(record()), "{}", imported))).events == imported
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_corrupt_packed_data_is_reported_in_one_line(damaged: bytes) -> None:
 
 
 def test_packed_data_that_unpack_to_too_much_are_refused() -> None:
-    bomb = packing.FORMAT_VERSION + zstd.compress(bytes(packing.MAX_UNPACKED_BYTES + 1))
+    bomb = packing.PACKED_FORMAT_VERSION + zstd.compress(bytes(packing.MAX_UNPACKED_BYTES + 1))
     assert len(bomb) < 100_000
     with pytest.raises(UnpackError, match="unpack to more than"):
         unpack_record(bomb)
@@ -115,14 +115,14 @@ def test_packed_data_that_unpack_to_too_much_are_refused() -> None:
 
 def test_the_dictionary_never_changes() -> None:
     """Data packed with it cannot be read with any other: a new dictionary needs a new format version."""
-    digest = hashlib.sha256(packing.DICTIONARY_FILE.read_bytes()).hexdigest()
+    digest = hashlib.sha256(packing.COMPRESSION_DICTIONARY_FILE.read_bytes()).hexdigest()
     assert digest == "d64d78834e52e7cb9ee91206aa2a78860f237d0255f031b63d7e5696c135a67e"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_match_of_a_hundred_plies_takes_less_than_4_kb(seed: int) -> None:
     match = make_sample_match(100, seed)
-    whole = MatchData(to_line(match.record), make_terms_json(match), match.rows)
+    whole = PackableMatch(to_line(match.record), make_terms_json(match), match.rows)
     assert len(whole.record) + len(whole.terms) + sum(map(len, whole.events)) > 30_000
     assert len(pack_match(whole)) < 4000
     assert unpack_match(pack_match(whole)) == whole

@@ -21,13 +21,13 @@ from arena.server.store import personal_data, tokens
 from arena.server.store.address_uses import AddressUse, store_address_uses
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import recompute_ratings
-from arena.server.store.archive import export_lines
+from arena.server.store.archive import export_archive_lines
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.database import write
 from arena.server.store.directives import issue_directive, load_directives
 from arena.server.store.invitations import create_invitations, find_invited_owner, register_name
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.names import HIDDEN_PREFIX
+from arena.server.store.names import HIDDEN_BOT_NAME_PREFIX
 from arena.server.store.owners import load_names_of_owner
 from arena.server.store.packing import unpack_match, unpack_record
 from arena.server.store.personal_data import (
@@ -109,7 +109,7 @@ async def fill_store(engine: AsyncEngine) -> None:
 
 
 async def load_exported_records(engine: AsyncEngine) -> list[Record]:
-    return [from_line(line) async for line in export_lines(engine)]
+    return [from_line(line) async for line in export_archive_lines(engine)]
 
 
 async def test_a_deleted_name_leaves_no_trace_and_its_matches_stay(
@@ -272,7 +272,7 @@ async def test_the_stored_data_of_an_owner_are_complete_and_contain_no_secret(en
     }
     assert found == same | {"invitations": ["byron"]}
     assert "hash" not in str(kept)
-    own = [from_line(line) async for line in export_lines(engine, bot_names=names)]
+    own = [from_line(line) async for line in export_archive_lines(engine, bot_names=names)]
     assert len(own) == 6
     assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)
 
@@ -297,4 +297,4 @@ async def test_all_bots_of_an_owner_are_hidden_except_hidden_ones(engine: AsyncE
     await rename_in_store(engine, "bear", hidden, moves_ban=True)
     changes = {each.name: each.new_name for each in await make_hiding_renames(engine, "byron")}
     assert changes.keys() == {"lynx", "wolf"}, "a bot with a revoked token that has played is hidden too"
-    assert all(other.startswith(HIDDEN_PREFIX) for other in changes.values())
+    assert all(other.startswith(HIDDEN_BOT_NAME_PREFIX) for other in changes.values())

@@ -21,7 +21,7 @@ from arena.server.store.invitations import create_invitations
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_search import SearchFilter, search_matches
-from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune, remove_old_data
+from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune_matches, remove_old_data
 from arena.server.store.queries import load_event_table, load_rating_tables
 from testkit.stored import import_lines
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
@@ -67,7 +67,7 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
         await load_rating_tables(engine),
         await load_event_table(engine, "test"),
     )
-    assert await prune(engine, Retention(max_matches=3)) == 5
+    assert await prune_matches(engine, Retention(max_matches=3)) == 5
     assert (
         await load_rating_rows(engine),
         await load_rating_tables(engine),
@@ -79,7 +79,7 @@ async def test_the_oldest_matches_are_removed_and_ratings_and_tables_stay(
     await store_match(engine, day(20), events(MAXIE_WINS))
     await count_new_matches(engine)
     assert (await recompute_ratings(engine)).match_count == 4
-    assert await prune(engine, Retention(max_matches=0)) == 4
+    assert await prune_matches(engine, Retention(max_matches=0)) == 4
     assert (await recompute_ratings(engine)).match_count == 0
     async with engine.connect() as connection:
         for table in (schema.matches, schema.records, schema.events, schema.rating_steps):
@@ -94,7 +94,7 @@ async def test_later_ratings_do_not_depend_on_removed_matches(
             for each in (engine, other):
                 await store_match(each, day(1 + number), events(KINDS[number % 3]), match=f"{number:032}")
                 await count_new_matches(each)
-            await prune(engine, Retention(max_matches=2))
+            await prune_matches(engine, Retention(max_matches=2))
         assert await load_rating_rows(engine) == await load_rating_rows(other)
 
 
@@ -105,7 +105,7 @@ async def test_nothing_is_removed_if_the_archive_cannot_be_written(
     await store_match(engine, day(1), events(MAXIE_WINS))
     await count_new_matches(engine)
     with pytest.raises(ArchiveFailed, match="cannot write into"):
-        await prune(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
+        await prune_matches(engine, Retention(max_matches=0, archive=tmp_path / "file" / "folder"))
     assert len((await search_matches(engine, SearchFilter(), 5)).matches) == 1
 
 
@@ -124,9 +124,9 @@ async def test_an_interrupted_prune_loses_nothing(
         raise ConnectionError("killed")
 
     with pytest.raises(ConnectionError):
-        await prune(set_writer(engine, write), Retention(max_matches=0, archive=tmp_path))
+        await prune_matches(set_writer(engine, write), Retention(max_matches=0, archive=tmp_path))
     assert len((await search_matches(engine, SearchFilter(), 50)).matches) == 5
-    assert await prune(engine, Retention(max_matches=0, archive=tmp_path)) == 5
+    assert await prune_matches(engine, Retention(max_matches=0, archive=tmp_path)) == 5
     texts = [gzip.decompress(file.read_bytes()) for file in sorted(tmp_path.glob("*.gz"))]
     lines = [line for text in texts for line in text.splitlines()]
     async with open_store(other_database) as other:
@@ -141,24 +141,24 @@ async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(e
     for finished in (day(1), "9999-01-01T00:00:00.000Z", day(2), format_current_time(), day(3)):
         await store_match(engine, finished, events(MAXIE_WINS))
     await count_new_matches(engine)
-    assert await prune(engine, Retention(days=1)) == 3
-    assert await prune(engine, Retention(days=1)) == 0
+    assert await prune_matches(engine, Retention(days=1)) == 3
+    assert await prune_matches(engine, Retention(days=1)) == 0
 
 
 async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(engine: AsyncEngine) -> None:
     async with claim_ladder(engine, "ladder", "cup", "auto", {"bots": []}):
         cup = await store_match(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
     await store_match(engine, day(2), events(MAXIE_WINS))
-    assert await prune(engine, Retention(max_matches=0)) == 0
+    assert await prune_matches(engine, Retention(max_matches=0)) == 0
     await count_new_matches(engine)
     await store_match(engine, day(3), events(MAXIE_WINS))
-    assert await prune(engine, Retention(max_matches=0)) == 1
+    assert await prune_matches(engine, Retention(max_matches=0)) == 1
     await count_new_matches(engine)
-    assert await prune(engine, Retention(max_matches=0)) == 1
+    assert await prune_matches(engine, Retention(max_matches=0)) == 1
     assert [each.match for each in (await search_matches(engine, SearchFilter(), 5)).matches] == [cup.match]
     await finish_ladder(engine, "cup")
     with anyio.fail_after(500):
-        assert await prune(engine, Retention(max_matches=0)) == 1
+        assert await prune_matches(engine, Retention(max_matches=0)) == 1
 
 
 async def test_removed_matches_are_logged(engine: AsyncEngine, caplog: pytest.LogCaptureFixture) -> None:

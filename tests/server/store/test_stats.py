@@ -6,12 +6,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.server.store.compaction import pack_finished_matches
 from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
-from arena.server.store.stats import load_stats, vacuum
+from arena.server.store.stats import load_store_stats, vacuum_store
 from tests.server.played import MAXIE_WINS, day, events, store_match
 
 
 async def test_an_empty_store_has_no_oldest_match_and_no_bytes_per_match(engine: AsyncEngine) -> None:
-    counts = await load_stats(engine)
+    counts = await load_store_stats(engine)
     assert (counts.matches, counts.in_progress, counts.packed) == (0, 0, 0)
     assert (counts.oldest, counts.newest, counts.bytes_a_match) == (None, None, None)
     assert counts.bytes > 0
@@ -20,10 +20,10 @@ async def test_an_empty_store_has_no_oldest_match_and_no_bytes_per_match(engine:
 async def test_matches_are_counted_and_a_vacuum_packs_them(engine: AsyncEngine) -> None:
     for number in range(3):
         await store_match(engine, day(1 + number), events(MAXIE_WINS))
-    before = await load_stats(engine)
+    before = await load_store_stats(engine)
     assert (before.matches, before.packed, before.oldest, before.newest) == (3, 0, day(1), day(3))
-    await vacuum(engine)
-    after = await load_stats(engine)
+    await vacuum_store(engine)
+    after = await load_store_stats(engine)
     assert (after.matches, after.packed, after.free) == (3, 3, 0)
     assert after.tables is not None
     assert after.tables["records"] > 0
@@ -36,4 +36,4 @@ async def test_matches_are_counted_and_a_vacuum_packs_them(engine: AsyncEngine) 
 async def test_a_store_in_use_is_not_vacuumed(engine: AsyncEngine) -> None:
     async with open_journal(engine, "north"):
         with pytest.raises(StoreError, match="'north' is running on this store already"):
-            await vacuum(engine)
+            await vacuum_store(engine)

@@ -9,7 +9,7 @@ from testkit.forked import ForkedPageProcess
 @pytest.fixture(autouse=True)
 def time_of_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lengthen the time limits of servers and of the page process, so that tests pass on a busy machine."""
-    monkeypatch.setattr(requests, "ANSWER_SECONDS", 300.0)
+    monkeypatch.setattr(requests, "ANSWER_TIMEOUT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "START_TIMEOUT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "MAX_START_WAIT_SECONDS", 300.0)
     monkeypatch.setattr(page_process, "OVERDUE_SECONDS", 150.0)

@@ -46,8 +46,8 @@ from arena.server.store.database import (
     Engine,
     close_engine,
     make_engine,
-    open_readonly,
     open_store,
+    open_store_readonly,
     prepare_store,
 )
 from arena.server.store.requests import send_request
@@ -331,7 +331,7 @@ async def test_a_fault_of_the_page_process_is_logged_by_its_parent(
 
 
 async def test_the_page_process_cannot_write_to_the_store(url: str) -> None:
-    async with open_readonly(url) as engine:
+    async with open_store_readonly(url) as engine:
         with pytest.raises(sa.exc.OperationalError, match="readonly"):
             async with engine.begin() as connection:
                 await connection.execute(sa.text("DELETE FROM matches"))
@@ -343,7 +343,7 @@ async def test_the_cache_time_depends_on_cpu_time_and_not_on_waiting(pages: Page
     clock = TimeSource(now_ns=lambda: next(moments), cpu_time_ns=lambda: 0)
     routes = parse_target("/api/records")
     assert routes is not None
-    async with open_readonly(url) as engine:
+    async with open_store_readonly(url) as engine:
         handler = RequestHandler(pages._make_setup(), engine, clock)
         reply = await handler.handle_request(PageRequest(routes, gzip=False, seconds_left=60))
     assert (reply.response.status, reply.cache_seconds) == (200, MIN_CACHE_SECONDS)
@@ -352,7 +352,7 @@ async def test_the_cache_time_depends_on_cpu_time_and_not_on_waiting(pages: Page
 async def test_a_response_ready_at_its_time_limit_is_sent(pages: Pages, url: str) -> None:
     routes = parse_target("/api/maps")
     assert routes is not None
-    async with open_readonly(url) as engine:
+    async with open_store_readonly(url) as engine:
         handler = RequestHandler(pages._make_setup(), engine, TimeSource())
         reply = await handler.handle_request(PageRequest(routes, gzip=True, seconds_left=0))
     assert (reply.response.status, reply.response.headers["Content-Encoding"]) == (200, "gzip")
@@ -396,13 +396,13 @@ async def test_a_post_fails_long_before_a_database_command_times_out(
         assert (await post_wrong_token(pages))[0] == 401
         with monkeypatch.context() as quick, own_postgresql.frozen():
             quick.setattr("arena.server.web.routes.ROUTES", make_quick_routes())
-            quick.setattr(database, "HANG_SECONDS", 0.1)
+            quick.setattr(database, "HANG_SECONDS_AFTER_QUERY_DEADLINE", 0.1)
             start_time = monotonic()
             assert await post_wrong_token(pages) == (
                 503,
                 "the server cannot reach its store: try again\n",
             )
-            assert monotonic() - start_time < database.DEFAULT_TIMEOUTS.command - 5
+            assert monotonic() - start_time < database.DEFAULT_DATABASE_TIMEOUTS.command - 5
         assert (await post_wrong_token(pages))[0] == 401
 
 

@@ -84,7 +84,7 @@ async def live_match(host: Host, game: str = "tictactoe") -> AsyncIterator[str]:
     """Yield the id of a match that waits until both players are ready. After the block, play the match to its end."""
     async with enter(host, "anna") as anna, enter(host, "bert") as bert, anyio.create_task_group() as tasks:
         terms = spec("anna", "bert", game=game)
-        tasks.start_soon(host.play, terms)
+        tasks.start_soon(host.play_match, terms)
         await anna.hear(Start)
         yield terms.match
         await anna.say(Ready(terms.match))

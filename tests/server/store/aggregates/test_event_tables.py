@@ -15,7 +15,7 @@ from arena.server.store import queries
 from arena.server.store.aggregates.event_tables import (
     BOTS_IN_PARTIAL_TABLE,
     MAX_BOTS_IN_FULL_TABLE,
-    EventCounts,
+    EventMatchCounts,
     list_events_with_matches,
     load_event_scores,
 )
@@ -61,7 +61,7 @@ async def test_the_stored_table_equals_one_made_from_all_records(engine: AsyncEn
         for each in found.crosses:
             scored[each.bot, each.opponent] = each.wins
         assert sum(scored.values()) == sum(row.wins for row in found.rows)
-    listed = [EventCounts(event, len(played[event])) for event in ("two", "one")]
+    listed = [EventMatchCounts(event, len(played[event])) for event in ("two", "one")]
     assert await list_events_with_matches(engine, 50) == listed
     assert await list_events_with_matches(engine, 1) == listed[:1]
     assert await load_event_table(engine, "three") is None
@@ -113,7 +113,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
     assert (await import_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
     if format == "round-robin":  # its table must be made without the results of single matches
-        monkeypatch.delattr(queries, "read_results")
+        monkeypatch.delattr(queries, "read_finished_matches_of_event")
     table = await load_event_table(engine, "cup")
     assert table is not None
     assert {row.bot: (row.rank, row.points) for row in table.rows} == {

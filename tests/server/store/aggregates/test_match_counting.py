@@ -16,7 +16,7 @@ from arena.rating.rater import Rater, RatingCategory, RatingStep, make_rating_ca
 from arena.server.store.aggregates import match_counting
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.ratings import (
-    list_categories,
+    list_rating_categories,
     load_cross_scores,
     load_rating_rows,
     read_current_ratings,
@@ -102,7 +102,7 @@ async def test_servers_that_count_concurrently_count_each_match_once(database: s
 
 async def test_the_search_for_uncounted_matches_uses_their_index(tmp_path: Path) -> None:
     async with open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine:
-        text = str(match_counting.SELECT_UNCOUNTED.compile(dialect=engine.dialect))
+        text = str(match_counting.SELECT_UNCOUNTED_MATCHES.compile(dialect=engine.dialect))
         async with engine.connect() as connection:
             plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", (1, 0))).all()
         details = [row.detail for row in plan]
@@ -157,10 +157,10 @@ async def test_ratings_by_time_control_equal_those_of_a_store_without_other_matc
         names = [row.bot for row in rows]
         of_clock = await load_cross_scores(engine, RatingCategory("tictactoe", "", "0.1/move"), names)
         assert of_clock == await load_cross_scores(other, RatingCategory("tictactoe"), names)
-        listed = await list_categories(engine, 5, since=LONG_AGO)
+        listed = await list_rating_categories(engine, 5, since=LONG_AGO)
         assert {each.time_control: each.matches for each in listed} == {
             "0.1/move": sum(row.matches for row in rows),
             "1+0.1": 32 - sum(row.matches for row in rows),
         }
-        assert len(await list_categories(engine, 1)) == 1
-        assert await list_categories(engine, 5, since=FAR) == []
+        assert len(await list_rating_categories(engine, 1)) == 1
+        assert await list_rating_categories(engine, 5, since=FAR) == []

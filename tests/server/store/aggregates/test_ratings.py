@@ -12,7 +12,7 @@ from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.ratings import (
     MAX_BOTS_PER_QUERY,
     RatingRow,
-    add_steps,
+    add_rating_steps,
     load_cross_scores,
     load_rating_rows,
     load_rating_rows_of_bot,
@@ -101,4 +101,4 @@ async def test_a_rating_step_without_that_of_the_opponent_is_refused(engine: Asy
     async with open_exclusive_transaction(engine) as connection:
         maxie, _ = Rater().rate_match(record(), day(1))
         with pytest.raises(ValueError, match="shorter"):
-            await connection.run_sync(add_steps, [maxie])
+            await connection.run_sync(add_rating_steps, [maxie])

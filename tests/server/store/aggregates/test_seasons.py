@@ -24,7 +24,7 @@ from arena.server.store.aggregates.season_closing import CannotCloseSeason, clos
 from arena.server.store.aggregates.seasons import load_seasons
 from arena.server.store.database import open_store, write
 from arena.server.store.match_search import load_head_to_head_scores
-from arena.server.store.pruning import Retention, prune
+from arena.server.store.pruning import Retention, prune_matches
 from arena.server.store.queries import load_rating_tables
 from arena.server.store.schema import matches
 from arena.server.store.schema import standings as standings_table
@@ -34,7 +34,7 @@ NAMES = ["anna", "bert", "carl"]
 
 
 async def close_current_season(engine: AsyncEngine, name: str, game: str | None = None) -> list[str]:
-    return await write(engine, partial(close_season, name=name, game=game))
+    return await write(engine, partial(close_season, season_name=name, game_name=game))
 
 
 async def store_random_matches(chance: random.Random, days: range, *engines: AsyncEngine) -> None:
@@ -122,7 +122,7 @@ async def test_ratings_of_all_seasons_are_recomputed_also_after_matches_are_remo
     assert (await recompute_ratings(engine)).match_count == 16
     for kept in (12, 5, 0):
         before = await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)
-        await prune(engine, Retention(max_matches=kept))
+        await prune_matches(engine, Retention(max_matches=kept))
         assert (await recompute_ratings(engine)).match_count == kept
         assert (await load_rating_rows(engine, season="spring"), await load_rating_rows(engine)) == before
     await store_random_matches(chance, range(17, 21), engine)

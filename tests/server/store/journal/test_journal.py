@@ -34,8 +34,8 @@ from arena.server.store.database import (
     open_store,
     prepare_store,
 )
-from arena.server.store.journal.journal import SLOW_SECONDS, Journal, open_journal
-from arena.server.store.journal.postgresql_writer import LOCK_OUT_COUNTING
+from arena.server.store.journal.journal import SECONDS_UNTIL_STORE_UNAVAILABLE, Journal, open_journal
+from arena.server.store.journal.postgresql_writer import BLOCK_MATCH_COUNTING
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.journal.sqlite_writer import WriterThread
 from arena.server.store.lease import Lease
@@ -94,7 +94,7 @@ async def test_a_failed_commit_stores_nothing_and_the_next_one_succeeds(
             )
         assert "records" in journal.describe_outage()
         assert await load_stored_events(engine) == [(1, MatchOpened())]
-        assert (await journal.load(None)).sessions == {}
+        assert (await journal.load_restart_state(None)).sessions == {}
         await journal.commit([make_append_event(2, ServerRecovered())])
         assert journal.describe_outage() == ""
         assert await load_stored_events(engine) == [(1, MatchOpened()), (2, ServerRecovered())]
@@ -123,9 +123,9 @@ async def test_an_unanswered_commit_is_reported_as_an_outage(tmp_path: Path) -> 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(journal.commit, [])
         await checkpoint()
-        passed = SLOW_SECONDS - 0.01
+        passed = SECONDS_UNTIL_STORE_UNAVAILABLE - 0.01
         assert journal.describe_outage() == ""
-        passed = SLOW_SECONDS + 4
+        passed = SECONDS_UNTIL_STORE_UNAVAILABLE + 4
         assert journal.describe_outage() == "the store has not answered for 7 s"
         writer.answer.set()
     assert journal.describe_outage() == ""
@@ -167,7 +167,7 @@ async def test_a_repeated_commit_changes_nothing(engine: AsyncEngine) -> None:
         async with engine.connect() as connection:
             arrivals = (await connection.execute(sa.select(schema.matches.c.arrival))).scalars().all()
         assert set(arrivals) == {1, None}
-        assert (await journal.load("test")).sessions == {}
+        assert (await journal.load_restart_state("test")).sessions == {}
 
 
 async def test_a_turn_and_its_move_are_stored_in_one_row(engine: AsyncEngine) -> None:
@@ -325,7 +325,7 @@ async def test_a_cancelled_commit_is_stored_as_a_whole_or_not_at_all(engine: Asy
                 asyncio.get_running_loop().call_soon(scope.cancel)
                 await journal.commit([make_append_event(seq), SaveSession("anna", bytes([seq]))])
         await journal.commit([make_append_event(6), SaveSession("anna", b"\6")])
-        assert (await journal.load("test")).sessions == {"anna": b"\6"}
+        assert (await journal.load_restart_state("test")).sessions == {"anna": b"\6"}
         assert (await load_events_of_match(engine, MATCH))[-1] == (6, MatchOpened())
 
 
@@ -395,7 +395,7 @@ async def test_calls_run_in_order_in_one_thread_and_raise_in_the_waiting_task() 
         return number * number
 
     worker = WriterThread("a-worker")
-    calls = [worker.call(lambda number=number: call(number)) for number in range(20)]  # type: ignore[misc]
+    calls = [worker.run_in_thread(lambda number=number: call(number)) for number in range(20)]  # type: ignore[misc]
     calls[3].cancel()  # it runs nevertheless, and its result is dropped
     results = await asyncio.gather(*calls, return_exceptions=True)
     assert worker.undelivered_count == 0
@@ -425,7 +425,7 @@ async def test_counting_waits_for_transactions_that_assign_arrival_numbers(
         await store_match(engine, day(1), events(MAXIE_WINS))
         async with anyio.create_task_group() as tasks, engine.begin() as one, engine.begin() as other:
             for connection in (one, other):  # both may hold this lock at the same time
-                await connection.exec_driver_sql(LOCK_OUT_COUNTING)
+                await connection.exec_driver_sql(BLOCK_MATCH_COUNTING)
             tasks.start_soon(count)
             with anyio.fail_after(500):
                 while not await is_anyone_waiting_for_lock(one):

@@ -21,7 +21,7 @@ from arena.server.store import schema
 from arena.server.store.database import open_store
 from arena.server.store.errors import describe_database_error, is_transient_error
 from arena.server.store.journal import journal as journal_module
-from arena.server.store.journal.changes import collect_changes
+from arena.server.store.journal.changes import collect_journal_changes
 from arena.server.store.journal.journal import Journal, StoreUnavailable, open_journal
 from arena.server.store.journal.postgresql_writer import open_postgresql_writer
 from arena.server.store.journal.reader import load_events_of_match
@@ -36,7 +36,7 @@ SLOW = "the store has not answered for 1 s"
 @pytest.fixture(autouse=True)
 def shorten_slow_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report an unanswered commit as an outage after a second, not three."""
-    monkeypatch.setattr(journal_module, "SLOW_SECONDS", 1.0)
+    monkeypatch.setattr(journal_module, "SECONDS_UNTIL_STORE_UNAVAILABLE", 1.0)
 
 
 @asynccontextmanager
@@ -178,7 +178,7 @@ async def test_a_connection_abandoned_at_any_point_of_a_transaction_counts_as_an
             connection.execute(never, [{"no_token": "a"}, {"no_token": "b"}])
 
         def commit(*effects: DurableEffect) -> Awaitable[None]:
-            return writer.commit(collect_changes(effects, journal.lease.name), journal.lease)
+            return writer.commit(collect_journal_changes(effects, journal.lease.name), journal.lease)
 
         transactions: list[Callable[[], Any]] = [
             lambda: commit(make_append_event(2)),
@@ -241,7 +241,7 @@ async def test_an_unanswered_commit_fails_and_load_decides_its_outcome(
         with own_postgresql.frozen(), anyio.fail_after(500), pytest.raises(StoreUnavailable):
             await journal.commit([make_append_event(2)])
         with anyio.fail_after(500):
-            (found,) = (await journal.load("test")).matches
+            (found,) = (await journal.load_restart_state("test")).matches
             seq = len(found.events) + 1
             await commit_until_success(journal, [make_append_event(seq, at=77)])
         assert await load_events_of_match(engine, MATCH) == [*found.events, (77, MatchOpened())]
@@ -278,7 +278,7 @@ async def test_commits_retried_while_the_disk_was_full_become_durable(tmp_path: 
 async def test_a_file_that_another_process_keeps_locked_is_only_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.server.store.sqlite.BUSY_WAIT", "PRAGMA busy_timeout=50")
+    monkeypatch.setattr("arena.server.store.sqlite.ENABLE_BUSY_WAIT", "PRAGMA busy_timeout=50")
     async with (
         open_store(f"sqlite:///{tmp_path / 'arena.db'}") as engine,
         open_playing_journal(engine) as journal,

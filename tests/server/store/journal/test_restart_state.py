@@ -28,8 +28,8 @@ async def test_unfinished_matches_are_loaded_with_all_their_events(engine: Async
                 ]
             )
         await journal.commit([make_close_match(record("over"))])
-        (found,) = (await journal.load("serve")).matches
-        assert (await journal.load(None)).matches == []
+        (found,) = (await journal.load_restart_state("serve")).matches
+        assert (await journal.load_restart_state(None)).matches == []
     assert replace(found.terms, game=asked.game) == replace(asked, event="serve", rated=True)
     assert found.terms.game.setup() == asked.game.setup()
     assert found.started == "2026-11-20T12:00:00Z"
