@@ -179,9 +179,10 @@ def explain_mismatch(error: msgspec.ValidationError) -> str:
 
 
 def _list_tables_in(table_or_list: Any, *, is_list: bool) -> list[tuple[KeyPath, dict[str, Any]]]:
-    """Return the table `table_or_list` itself; if `is_list` is True, the tables in the list `table_or_list`. Each has its path inside `table_or_list`.
+    """Return `table_or_list` itself if it is a table, or, if `is_list` is True, the tables in it.
 
-    Return an empty list if `table_or_list` is of another type.
+    Each table is paired with its path inside `table_or_list`, which is empty for `table_or_list` itself. The result is
+    empty if `table_or_list` is of another type.
     """
     if not is_list:
         return [((), table_or_list)] if isinstance(table_or_list, dict) else []

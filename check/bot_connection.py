@@ -29,7 +29,7 @@ class ProtocolFault(Exception):
 
 
 class FrameLog:
-    """Log of the last MAX_FRAMES frames sent and received during a check, as text."""
+    """Log of the last MAX_LOGGED_FRAMES frames sent and received during a check, as text."""
 
     def __init__(self) -> None:
         self._recent_frames: deque[str] = deque(maxlen=MAX_LOGGED_FRAMES)

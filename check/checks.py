@@ -56,7 +56,7 @@ MAX_RECONNECT_ATTEMPTS_AFTER_SHUTDOWN = 8
 
 @dataclass(frozen=True)
 class CheckContext:
-    """Arguments of every check: the server to which the bot under test connects, and the time limits of the tiny clock."""
+    """Arguments of every check: the server to which the bot under test connects, and the time limits of the check `tiny clock`."""
 
     server: ScriptedServer
     tiny_time_control: TimeControl

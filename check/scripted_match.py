@@ -23,7 +23,7 @@ SILENCE_SECONDS = 0.15
 class ScriptedMatch:
     """Match in which a check decides what the bot is sent, and when.
 
-    A method that waits for the bot raises ProtocolFault if the bot violates the protocol. Methods with `**unknown` add
+    A method that waits for the bot raises ProtocolFault if the bot violates the protocol. Methods with `**unknown_fields` add
     these fields to the messages that they send; the bot must ignore such fields.
     """
 

@@ -61,7 +61,7 @@ class Ladder:
     is_named: bool = True
     """True if the user named the event. If False, the ladder may resume the latest unnamed event in the store."""
     schedule: Schedule | None = None
-    """Schedule of the matches; None before `begin`."""
+    """Schedule of the matches; None before `begin_event`."""
     played: list[tuple[Pairing, Record]] = field(default_factory=list)
     """Finished matches that count, in the order in which they finished."""
     resumed_count: int = 0
@@ -171,7 +171,7 @@ class Ladder:
 
     @property
     def total_matches(self) -> int | None:
-        """Total number of matches; 0 before `begin`, None for an event without a fixed number of rounds."""
+        """Total number of matches; 0 before `begin_event`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
     def make_identity(self, *, with_files: bool = True) -> dict[str, Any]:

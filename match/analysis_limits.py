@@ -40,7 +40,7 @@ class AnalysisTrimmer:
     def __init__(self, game: AnyGame) -> None:
         self._game = game
         self._moves_by_key: dict[Any, Data] = {}
-        """Moves of main lines that were found valid, in the game's own form, by the data that a player sent."""
+        """Valid moves of main lines in the canonical form of the game, by the data (with its types) that a player sent."""
         self._byte_budgets = dict.fromkeys(Player, MAX_ANALYSIS_BYTES_PER_PLAYER)
         """Number of bytes of analysis that each player may still send."""
         self.removed_move_count = 0
@@ -78,7 +78,7 @@ class AnalysisTrimmer:
         return thinking
 
     def _select_valid_moves(self, main_line: list[Data]) -> list[Data]:
-        """Return the moves of a main line up to its first invalid move, in the game's own form."""
+        """Return the moves of a main line up to its first invalid move, in the canonical form of the game."""
         cache, moves = self._moves_by_key, []
         for sent_move in main_line:
             # The key includes types, because True equals 1 in a dictionary but is not a move.

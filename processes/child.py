@@ -48,7 +48,7 @@ class ChildProcess:
     def __init__(self, process: anyio.abc.Process) -> None:
         self._process = process
         self.output_tail: deque[str] = deque(maxlen=MAX_KEPT_OUTPUT_LINES)
-        """Last lines that the process printed, at most MAX_KEPT_LINES, the oldest first. Empty lines are left out."""
+        """Last lines that the process printed, at most MAX_KEPT_OUTPUT_LINES, the oldest first. Empty lines are left out."""
         self._output_read = anyio.Event()
 
     @classmethod

@@ -175,7 +175,7 @@ def _decode_message(frame: bytes | str, max_bytes: int, type_by_name: Mapping[st
 def _unpack_frame(frame: bytes) -> object:
     """Return the data in a msgpack frame. Raises DecodeError for data that JSON cannot hold, since records are JSON.
 
-    Allowed are nil, booleans, integers, finite floats, text, arrays, and maps with text keys, at most MAX_DEPTH deep.
+    Allowed are nil, booleans, integers, finite floats, text, arrays, and maps with text keys, at most MAX_NESTING_DEPTH deep.
     """
     try:
         data = msgpack.unpackb(frame, raw=False, strict_map_key=True, ext_hook=_reject_extension)

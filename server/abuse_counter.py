@@ -57,7 +57,7 @@ class AbuseCounter:
         return max(0.0, abuse.blocked_until - now_seconds) if abuse else 0.0
 
     def record_abuse(self, address: str, now_seconds: float, max_abuse_count: int) -> None:
-        """Count one abuse by an address, and refuse the address if it is number `max_abuse_count` within `ABUSE_COUNTING_SECONDS`."""
+        """Count one abuse by an address, and refuse the address once it has `max_abuse_count` in `ABUSE_COUNTING_SECONDS`."""
         key = make_address_or_network_key(address)
         abuse = self._abuse_by_address.get(key)
         if abuse is None or now_seconds - abuse.first_time >= ABUSE_COUNTING_SECONDS:

@@ -6,7 +6,7 @@ which holds the connections.
     async with open_host() as host:
         token = host.issue_token("greedy")
         ...
-        record = await host.play(terms)
+        record = await host.play_match(terms)
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class EventLoopLag:
         self._clock = clock
         self._observe = observe
         self._needs: list[Callable[[], bool]] = []
-        """Functions given to `set_measurement_condition`. Each returns True while one part of the server needs the lag."""
+        """Functions given to `add_measurement_condition`. Each returns True while one part of the server needs the lag."""
         self.due_ns = NEVER_TIME_NS
         """Time at which the next measurement is due, in ns; NEVER_TIME_NS if none is scheduled."""
         self._timer: asyncio.TimerHandle | None = None
@@ -41,10 +41,10 @@ class EventLoopLag:
         A stall in progress is not included. During such a stall, `due_ns` is more than MIN_STALL_LAG_NS in the past.
         """
 
-    def set_measurement_condition(self, is_needed: Callable[[], bool]) -> None:
-        """After each call of `start`, measure as long as a function given to this method returns True.
+    def add_measurement_condition(self, is_needed: Callable[[], bool]) -> None:
+        """After each call of `start_measuring`, measure as long as a function given to this method returns True.
 
-        The caller must call `start` whenever its function `is_needed` becomes True.
+        The caller must call `start_measuring` whenever its function `is_needed` becomes True.
         """
         self._needs.append(is_needed)
 

@@ -30,7 +30,7 @@ Role = Literal["all", "edge", "core"]
 
 
 class ServerProcess:
-    """Single server, or one process of a cluster: an edge (holds the connections) or a core (plays the matches).
+    """Single server, or one process of a cluster: an edge (process that holds the connections) or a core (process that plays the matches).
 
     The process may reach NATS and PostgreSQL over lines (forwarders whose connections a test can cut). Its port and its
     lines stay the same over restarts.

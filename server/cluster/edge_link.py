@@ -81,7 +81,10 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard_name)
         self._stream = 0
         self._resend_ns: int | None = None
-        """Resend window for the next stream, in ns; None to resend no messages."""
+        """Resend window for the next stream, in ns: how long before the core's last frame the resent messages begin.
+
+        None to resend no messages.
+        """
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)
         self._unsent: list[MessageToCore] = []

@@ -56,7 +56,7 @@ thus delay the connection checks too.
 FULL_CLIENT_BUFFER_PAUSE_SECONDS = 0.01
 """Interval, in seconds, between checks of a NATS client that has more than MAX_UNSENT_CLIENT_BYTES unsent."""
 CLIENT_ERRORS = (nats.errors.Error, OSError)
-"""Exceptions for a connection to NATS that is lost or cannot be opened, within `_convert_client_errors`."""
+"""Exceptions by which calls inside `_convert_client_errors` report that NATS is lost or cannot be reached."""
 
 
 class TlsNotOffered(ConnectionError):
@@ -81,7 +81,7 @@ class _Client(Client):
 
 @contextmanager
 def _convert_client_errors() -> Iterator[None]:
-    """Raise ConnectionError for the other exceptions with which the NATS client reports a lost connection.
+    """Raise ConnectionError in place of a RuntimeError or a ValueError with which the NATS client reports a lost connection.
 
     uvloop raises RuntimeError for a write to a lost connection. The client raises ValueError if the connection is lost
     within the first line that NATS sends. The block must contain only calls of the client, because such an exception of

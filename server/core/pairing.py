@@ -46,7 +46,7 @@ class PairingHistory:
 
     def __init__(self, choice_seed: str) -> None:
         """Start without matches. `choice_seed` determines the game and the opening of the first match between any two bots."""
-        self._salt = choice_seed
+        self._choice_seed = choice_seed
         self._histories = BoundedDict[tuple[str, str], _PairHistory](MAX_REMEMBERED_PAIRS)
         """History of each pair of bots by their sorted names, least recently used first."""
 
@@ -109,6 +109,6 @@ class PairingHistory:
         return history
 
     def _compute_first_game_index(self, bot_name_a: str, bot_name_b: str) -> int:
-        """Return a number, derived from the salt and the two names, that selects the first game and opening of two bots."""
-        text = json.dumps([self._salt, *sorted((bot_name_a, bot_name_b))])
+        """Return a number, derived from the `choice_seed` and the two names, that selects the first game and opening of two bots."""
+        text = json.dumps([self._choice_seed, *sorted((bot_name_a, bot_name_b))])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("arena.connection")
 
 OPEN_WEBSOCKET_STATE = State.OPEN
-"""State `OPEN_WEBSOCKET_STATE` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
+"""State `OPEN` of a websocket, looked up once, because access to an enum member takes 0.1 µs in Python 3.11."""
 BYTES_PARSED_PER_SLICE = 128
 """Number of bytes of a websocket that are parsed in one slice of the fair queue: about six short messages."""
 HEADER_END_BYTES = b"\r\n\r\n"

@@ -156,7 +156,7 @@ class Edge:
         """True while the edge receives nothing from any core. Its clients must then connect through another edge."""
         self.lag = lag
         """Meter of the event loop's lag. The time of a stall is not charged to the clocks of players."""
-        self.lag.set_measurement_condition(lambda: bool(self.connections))
+        self.lag.add_measurement_condition(lambda: bool(self.connections))
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._background_tasks.__aenter__()

@@ -49,7 +49,7 @@ class FairQueue:
         """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
     def enqueue(self, address: str, client: QueuedClient) -> None:
-        """Queue a client with work (`client`) for one slice, after the earlier waiters of its address."""
+        """Queue a client that has work for one slice of work, after the clients of its address that wait already."""
         self._waiters_by_address.setdefault(address, deque()).append(client)
         if not self._is_running:
             self._is_running = True

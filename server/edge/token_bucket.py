@@ -1,4 +1,4 @@
-"""Token bucket, a rate limit: `rate` tokens per second on average, and at most `burst` at once.
+"""Token bucket, a rate limit: a number of tokens per second on average, and a maximum number at once.
 
 Nothing here reads a clock: times are arguments, in monotonic ns.
 """
@@ -15,7 +15,7 @@ class TokenBucket:
         """Start with a full bucket at time `now_ns`.
 
         tokens_per_second  number of tokens that the bucket gains per second
-        max_tokens         maximum number of tokens in the bucket
+        max_tokens         number of tokens in a full bucket, which can be taken at once
         """
         self._rate = tokens_per_second / 1e9
         self._burst = self._tokens = float(max_tokens)
@@ -32,5 +32,5 @@ class TokenBucket:
         return True
 
     def take_tokens_with_debt(self, token_count: float) -> None:
-        """Take `token_count` tokens, even if that leaves a debt. The debt is at most the burst."""
+        """Take `token_count` tokens, even if that leaves a debt. The debt is at most a full bucket."""
         self._tokens = max(-self._burst, self._tokens - token_count)

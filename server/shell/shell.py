@@ -149,7 +149,7 @@ class Shell:
         self._inputs: list[MessageToCore | Input] = []
         """Inputs that the core will handle in the next round, in order."""
         self._deferred_inputs: list[MessageToCore | Input] = []
-        """Inputs of the `DEFERRABLE_TYPES`, for the round after the next. Of the `_inputs`, only moves may be newer."""
+        """Inputs of the `DEFERRABLE_TYPES`, for the round after the next. Only moves in `_inputs` may have arrived later."""
         self._round_due = asyncio.Event()
         """Event that is set when `run` must handle another round of inputs, or stop."""
         self._is_wake_scheduled = False
@@ -159,7 +159,7 @@ class Shell:
         self._timer_time_ns = NEVER_TIME_NS
         """Time of `_timer`, in ns; NEVER_TIME_NS if none is set."""
         self._lag = lag
-        self._lag.set_measurement_condition(lambda: self._timer is not None)
+        self._lag.add_measurement_condition(lambda: self._timer is not None)
         self._is_serving = False
         """True while the core's state matches the store."""
         self.is_draining = False

@@ -33,7 +33,10 @@ ROWS_COPIED_AT_ONCE = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
 SQLITE_SUFFIXES = ("", "-wal", "-shm")
-"""Endings of the names of an SQLite store's files. SQLite would read a log that is left into a new file of that name."""
+"""Suffixes of an SQLite store's files: the database, its write-ahead log, and the index of the log.
+
+The log is deleted with its database. SQLite would otherwise apply the log to a new database of the same name.
+"""
 
 
 class StoreCounts(Struct, frozen=True):
@@ -194,7 +197,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
 
 
 def _has_tables(file: Path) -> bool:
-    """Return True if an SQLite file has tables, or cannot be read, as after a server that waited has made it its store."""
+    """Return True if an SQLite file has tables or cannot be read: a server that waited may have made it its store."""
     try:
         with closing(sqlite3.connect(file)) as connection:
             return connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None

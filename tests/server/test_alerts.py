@@ -184,7 +184,7 @@ async def test_alert_on_a_slow_journal(tmp_path: Path) -> None:
 async def test_alert_on_event_loop_lag() -> None:
     metrics = Metrics()
     lag = EventLoopLag(CLOCK, metrics.loop_seconds.observe_duration)
-    lag.set_measurement_condition(lambda: True)
+    lag.add_measurement_condition(lambda: True)
     lag.start_measuring()
     watch = Watch(metrics)
     await asyncio.sleep(1)

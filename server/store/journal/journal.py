@@ -1,7 +1,7 @@
 """Journal of a server, which makes the decisions of the core (`server.core`) durable before any client is notified of them.
 
     async with open_journal(engine, "name") as journal:
-        restore = await journal.load(event)
+        restore = await journal.load_restart_state(event)
         await journal.commit(effects)
 
 A journal writes under the lease of its server's name (`server.store.lease`). It acquires the lease first, renews it
@@ -65,7 +65,7 @@ class Journal:
         observe_seconds: Callable[[float], None],
     ) -> None:
         self.lease = lease
-        """Lease under which the journal writes. `load` may replace it with one that has a higher fencing token."""
+        """Lease under which the journal writes. `load_restart_state` may replace it with one that has a higher fencing token."""
         self.engine = database.set_writer(engine, self.write)
         """Engine for all other parts of this server. `database.write` with this engine writes through this journal."""
         self.lease_lost = asyncio.Event()
@@ -92,7 +92,7 @@ class Journal:
         """Store effects (decisions of the core, such as an accepted move) in one transaction: all of them or none.
 
         Raises StoreUnavailable if the commit may succeed later: retry it, or start a new core with the state from
-        `load`. Raises LeaseLost if another process has taken over the lease, and another exception if the effects can never be
+        `load_restart_state`. Raises LeaseLost if another process has taken over the lease, and another exception if the effects can never be
         committed. After a cancellation it is unknown whether the effects were stored.
         """
         start_ns = self._pending_since["commit"] = self._clock.now_ns()

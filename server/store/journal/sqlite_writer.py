@@ -37,7 +37,7 @@ MAX_ROWS_PER_STATEMENT = 500
 def make_append_statement(row_count: int) -> str:
     """Return the SQL statement that appends `row_count` event rows, or none if the server has lost its lease.
 
-    The statement's parameters are the three values of each row (`EventRow`), then the name of the lease twice and its
+    The statement's parameters are the three values of each row (`changes.EventRow`), then the name of the lease twice and its
     fencing token. One JSON parameter for all rows would take SQLite twice as long.
     """
     return f"""
