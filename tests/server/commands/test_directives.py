@@ -99,7 +99,7 @@ async def test_a_kick_is_issued_if_no_server_answers(database: str, monkeypatch:
     async def unanswered(_engine: object, _name: str) -> None:
         return None
 
-    monkeypatch.setattr("arena.server.commands.directives.is_connected", unanswered)
+    monkeypatch.setattr("arena.server.commands.directives.is_client_connected", unanswered)
     async with open_store(database) as engine:
         result = await anyio.to_thread.run_sync(lambda: arena("kick", "anna", "--db", database))
         assert "no server has answered yet" in result.stderr
