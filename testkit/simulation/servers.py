@@ -185,7 +185,7 @@ class StallLag(EventLoopLag):
     Only a freeze of its process delays the loop. So the process reports each freeze, and no timer is needed.
     """
 
-    def start(self) -> None:
+    def start_measuring(self) -> None:
         pass
 
     def begin_stall(self, start_ns: int) -> None:

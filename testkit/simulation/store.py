@@ -147,7 +147,7 @@ class SimulatedWriterThread:
         self._process: SimulatedProcess = process
         self._free_at = 0
 
-    def call(self, operation: Callable[[], Any]) -> Awaitable[Any]:
+    def run_in_thread(self, operation: Callable[[], Any]) -> Awaitable[Any]:
         future = asyncio.get_running_loop().create_future()
         self.undelivered_count += 1
         store = self._store

@@ -72,7 +72,7 @@ class ListStore:
         self.commits.append(list(effects))
         self.effects += effects
 
-    async def load(self, event: str | None) -> RestoreMatches:
+    async def load_restart_state(self, event: str | None) -> RestoreMatches:
         if self.is_away:
             raise StoreUnavailable("the disk is full")
         sessions: dict[str, bytes] = {}
