@@ -128,7 +128,9 @@ class Hexapawn(Game[Pawns, Move]):
 
     def move_from_data(self, data: object) -> Move:
         if isinstance(data, str) or not isinstance(data, Sequence) or len(data) != 2:
-            raise BadData("a move of hexapawn must be [source, target], two square indices")
+            raise BadData(
+                f"a move of hexapawn must be [source, target], two square indices, not {data!r:.40}"
+            )
         last_square = self.width * self.height - 1
         return (
             require_integer(data[0], "source", 0, last_square),
@@ -163,7 +165,9 @@ class Hexapawn(Game[Pawns, Move]):
                 f"squares must be {size} characters, each W, B or '.', row by row from a1, not {squares!r:.60}"
             )
         if max(squares.count("W"), squares.count("B")) > self.width:
-            raise BadData(f"a side must have at most {self.width} pawns")
+            raise BadData(
+                f"a side must have at most {self.width} pawns, not {max(squares.count('W'), squares.count('B'))}"
+            )
         if "W" in squares[-self.width :] and "B" in squares[: self.width]:
             raise BadData(
                 "both sides have a pawn on their last row, but the match ends when the first pawn gets there"

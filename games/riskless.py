@@ -169,7 +169,9 @@ class Riskless(Game[Armies, Move]):
     def move_from_data(self, data: object) -> Move:
         # Data from the wire is a list; a check for any kind of sequence takes ten times as long.
         if isinstance(data, str) or not isinstance(data, (list, Sequence)) or len(data) != 2:
-            raise BadData("a move of riskless must be [source, target], two territory indices")
+            raise BadData(
+                f"a move of riskless must be [source, target], two territory indices, not {data!r:.40}"
+            )
         max_number = len(self._roads) - 1
         source, target = data
         if type(source) is type(target) is int and 0 <= source <= max_number and 0 <= target <= max_number:

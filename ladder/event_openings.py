@@ -27,7 +27,7 @@ After each search without success, the number is halved for this position, becau
 
 
 class RandomOpenings:
-    """Openings of `plies` random moves; fewer if any further move would end the game."""
+    """Openings (first moves, which the referee plays) of `plies` random moves; fewer if any further move would end the game."""
 
     def __init__(self, games: Sequence[AnyGame], plies: int, seed: int) -> None:
         self._games = games
@@ -61,7 +61,7 @@ class RandomOpenings:
 
 
 class ListedOpenings:
-    """Openings from a list, one per round. After the last one, the list starts over."""
+    """Openings (first moves, which the referee plays) from a list, one per round. After the last one, the list starts over."""
 
     def __init__(self, openings: Sequence[Sequence[Opening]] = ()) -> None:
         self.listed = openings

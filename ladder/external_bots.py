@@ -27,9 +27,9 @@ MIN_EXTERNAL_BOTS = 2
 MIN_SECONDS_SINCE_LAST_BOT = 5
 """Number of seconds without a new bot after which a ladder begins, once enough bots are connected."""
 MAX_DISCONNECTED_SECONDS = 30
-"""Maximum number of seconds for which a bot can be away. After that it is lost: it plays no more matches."""
+"""Maximum time, in seconds, for which a bot may be disconnected or take no match. Then it plays no more in the event."""
 MAX_MATCHES_WITHOUT_MOVE = 2
-"""Number of consecutive matches without a move by a bot after which it is lost: it plays no more matches."""
+"""Number of matches in a row without a move by a bot after which the bot plays no more in the event."""
 
 
 class TooFewBots(Exception):
@@ -245,7 +245,7 @@ async def _wait_for_other_bots(host: Host, game: str, known_bots: set[str]) -> s
 
 
 async def _wait_for_new_bots(host: Host, game: str, known_bots: set[str]) -> set[str]:
-    """Wait for bots that are not in `known_bots`, and return those that connect within MIN_SECONDS_SINCE_LAST_BOT."""
+    """Wait MIN_SECONDS_SINCE_LAST_BOT for bots that play `game` and are not in `known_bots`, and return those that connect."""
     with anyio.move_on_after(MIN_SECONDS_SINCE_LAST_BOT):
         while not (new_bots := host.list_available_bots(game) - known_bots):
             await host.wait_for_change()

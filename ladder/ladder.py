@@ -46,7 +46,7 @@ class Ladder:
 
     plan: LadderPlan
     starts: Sequence[AnyGame]
-    """Start positions of the matches, each as a game object that begins with it."""
+    """Start positions of the matches, each as a game whose matches begin there, such as Riskless on one map."""
     record_file: Path | None = None
     """File to which finished matches are appended, one per line; None to name the file after the start of the event."""
     kind: str = "ladder"
@@ -236,7 +236,7 @@ def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, st
 
 
 def _find_engine_file(engine: str) -> str:
-    """Return the path of an engine's file; empty if it has none."""
+    """Return the path of the file that the engine spec `engine` names; empty if it names none."""
     if engine.startswith(SUBMISSION_PREFIX):
         return str(ContainerSpec.parse(engine).submission)
     return split_spec(engine)[0] if is_file_spec(engine) else ""

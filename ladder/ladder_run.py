@@ -341,8 +341,8 @@ class _LadderRun:
     def _write(self, record: Record) -> bool:
         """Append a record to the file. Return False if that fails.
 
-        The run then ends and drops the matches in play. `_should_stop` raises the error, because a match's task would
-        raise it in a group.
+        The run then ends and drops the matches in play. `_should_stop` raises the error: if the task of a match raised it, it
+        would be wrapped in an ExceptionGroup.
         """
         try:
             self._file.append_record(record)

@@ -32,7 +32,7 @@ class ThreadAllocation:
 
     @property
     def capacity(self) -> int:
-        """Maximum total weight (`compute_match_load`) of parallel matches: as set by the user, or else the number of cores."""
+        """Maximum sum of `compute_match_load` over the parallel matches: `fixed_concurrency`, or else the number of cores."""
         return self.fixed_concurrency or self.core_count
 
     @property

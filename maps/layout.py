@@ -13,7 +13,7 @@ Point = tuple[float, float]
 Line = tuple[Point, Point]
 
 WRAP_AROUND_OVERHANG_SHARE = 0.05
-"""Distance between the end of a wrap-around road and the outermost territory, as a fraction of the width."""
+"""Distance from the outermost territory to the end of a road that leaves the picture there, as a fraction of the width."""
 
 
 @dataclass(frozen=True)

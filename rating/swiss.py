@@ -16,14 +16,17 @@ from typing import NamedTuple
 from arena.rating.matching import find_maximum_matching
 
 MAX_FLOATER_COMBINATIONS = 500
-"""Maximum number of sets of bots tried for moving to the next group. If none fits, the whole group moves there."""
+"""Maximum number of choices of bots to move from a group of equal points to the next one that are tried.
+
+If none of these choices fits, the whole group moves.
+"""
 
 
 class SwissRound(NamedTuple):
     """Pairings of one round of a Swiss event, and its bye."""
 
     meetings: list[tuple[str, str]]
-    """Pairs from the top; in each pair the bot with more points, or else the better seed, is first."""
+    """Pairs of bots that meet, from the top of the table; the first bot of a pair has more points, or else the better seed."""
     bye: str | None
     """Bot that has a bye in this round; None for an even number of bots."""
 

@@ -116,7 +116,7 @@ class Worker:
         self._requests.put(ending)
 
     def interrupt(self) -> None:
-        """Raise an exception in an unresponsive thread. It takes effect when the thread next runs Python code."""
+        """Raise an exception in the bot's thread, which does not stop. It takes effect when the thread next runs Python code."""
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(

@@ -40,7 +40,7 @@ Words = npt.NDArray[np.int64]
 PLAYING, DRAW, LOST, WON = 0, 1, 2, 3
 """Results of the kernel function `status`: the state of a match, as seen by the player to move."""
 UNSEEN = -3_000_000
-"""Marker of an unknown estimate, returned by the kernel function `foresee`; lower than every value."""
+"""Result of the kernel function `foresee` if it does not know the estimate after a move; lower than every value."""
 
 
 @dataclass(frozen=True)

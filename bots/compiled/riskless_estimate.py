@@ -23,7 +23,7 @@ class TerritorySets:
 
         @inlined
         def find_neighbours(rules: Any, mask: Any) -> Any:
-            """Return all neighbours of the territories in `mask`."""
+            """Return the set (bit mask) of all neighbours of the territories in the set `mask`."""
             neighbours = 0
             for row in range(get(rules, rows_at)):
                 neighbours |= get(rules, around_at + 256 * row + ((mask >> (8 * row)) & 255))

@@ -42,7 +42,10 @@ MAX_ROADS = MAX_TERRITORIES * (MAX_TERRITORIES - 1) // 2
 SIZE, ROAD_COUNT, OUTPUT, SOURCES = 0, 1, 2, 2 + HIDDEN_UNIT_COUNT
 TARGETS, ROAD_ROWS = SOURCES + MAX_ROADS, SOURCES + 2 * MAX_ROADS
 TERRITORY_ROWS_START = ROAD_ROWS + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT * WORDS_PER_ROW
-"""Offset of the territories' rows in the words of a network, the same for all maps. The rows of totals follow them."""
+"""Offset, in the words of a network, of each territory's contributions to the hidden units; the same for all maps.
+
+The contributions of the players' total armies follow them.
+"""
 
 
 def make_network_words(tables: NetworkTables, map: RisklessMap, planes: int) -> Words:

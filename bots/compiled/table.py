@@ -123,7 +123,7 @@ def store_entry(
 
 @inlined
 def unpack_value(packed_entry: Any, distance: Any) -> Any:
-    """Return the stored value, relative to the root, which is `distance` plies above the node."""
+    """Return the value of the table's entry, with plies to a win counted from the root, `distance` plies above the node."""
     value = (packed_entry & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
         value -= distance
@@ -134,26 +134,26 @@ def unpack_value(packed_entry: Any, distance: Any) -> Any:
 
 @inlined
 def unpack_depth(packed_entry: Any) -> Any:
-    """Return the depth to which the position was searched."""
+    """Return the depth, in plies, to which the position of the table's entry was searched."""
     return (packed_entry >> _DEPTH_SHIFT) & 255
 
 
 @inlined
 def unpack_bound(packed_entry: Any) -> Any:
-    """Return the kind of bound: UPPER, LOWER or EXACT."""
+    """Return what the value of the table's entry is for the true value: UPPER, LOWER or EXACT."""
     return (packed_entry >> _BOUND_SHIFT) & 3
 
 
 @inlined
 def unpack_move(packed_entry: Any) -> Any:
-    """Return the number of the best or cutting move; -1 if there is none."""
+    """Return the number of the move of the table's entry, which was best or caused a cutoff; -1 if there is none."""
     move = (packed_entry >> _MOVE_SHIFT) & _MOVE_BITS_MASK
     return -1 if move == _MOVE_BITS_MASK else move
 
 
 @inlined
 def unpack_age(packed_entry: Any) -> Any:
-    """Return the number of the root search that stored the entry, modulo AGE_COUNT."""
+    """Return the number of the root search that stored the table's entry, modulo AGE_COUNT."""
     return (packed_entry >> _AGE_SHIFT) & (AGE_COUNT - 1)
 
 

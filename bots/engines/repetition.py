@@ -40,7 +40,7 @@ class SeenPositions:
     ) -> tuple[Sequence[Any] | None, Sequence[Any]]:
         """Return the moves to search in `position` (None for all), and the moves that draw the match by repetition.
 
-        A move draws if the position after it has then occurred as often as the default repetition rule requires.
+        A move draws the match if the position after it has then occurred three times (the default repetition rule).
 
         expects_win  True if the player to move expects to win
 

@@ -228,7 +228,7 @@ def _render_scrolling_table(table: str) -> str:
 
 
 def _render_name_cell(bot: str, colour_by_bot: Mapping[str, str]) -> str:
-    """Return the first cell of a row: the bot's name, after its colour if `colour_by_bot` has one."""
+    """Return the first cell of a bot's row in a table: its name, after a square in its colour if `colour_by_bot` has one."""
     return (
         f"<td>{render_colour_swatch(colour_by_bot[bot])}{escape(bot)}</td>"
         if bot in colour_by_bot

@@ -12,7 +12,7 @@ from arena.bots.learning.environment import Environment
 from arena.games.core import Player
 
 AGENTS = tuple(str(player) for player in Player)
-"""Names of the agents, `maxie` first."""
+"""Names of the two players, which PettingZoo calls agents; `maxie` is first."""
 
 
 class MatchEnv(AECEnv):  # type: ignore[misc]
