@@ -1,7 +1,6 @@
 """Matches of engines' searchers against each other in one process, to learn weights and to compare settings.
 
-A pair is two matches from the same opening with swapped seats. Before each match, the searchers' transposition tables are
-emptied.
+Before each match, the searchers' transposition tables are emptied.
 """
 
 from __future__ import annotations
@@ -131,24 +130,6 @@ def play_match(
     if outcome is None:
         return PlayedMatch(None, PLY_LIMIT_REASON, tuple(positions), tuple(reports))
     return PlayedMatch(outcome.winner, outcome.word, tuple(positions), tuple(reports))
-
-
-def play_pair(
-    game: Game[Any, Any],
-    start: Any,
-    searcher_a: DeepeningSearcher,
-    searcher_b: DeepeningSearcher,
-    nodes_per_move: int,
-) -> tuple[float, float]:
-    """Play two matches from `start` with swapped seats, and return the points of `searcher_a` as Maxie and as Minnie.
-
-    nodes_per_move  number of nodes searched for each move
-    """
-    winner_1, winner_2 = (
-        play_match(game, start, {seat: searcher_a, seat.opponent: searcher_b}, nodes_per_move).winner
-        for seat in (Player.MAXIE, Player.MINNIE)
-    )
-    return get_match_points(winner_1, Player.MAXIE), get_match_points(winner_2, Player.MINNIE)
 
 
 def search_smoothed_value(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import Progress
@@ -30,6 +29,9 @@ from arena.games.riskless import Riskless
 from arena.games.tictactoe import TicTacToe
 from arena.lab.commands.compiled_map import load_compiled_map
 from arena.lab.variants import TRAINING_MAPS
+
+if TYPE_CHECKING:
+    from arena.lab.tuning import FitResult
 
 WEIGHT_UNITS_COMMENTS = {
     Riskless.name: "Hundredths of an army per unit of each feature. bots/evaluators/riskless.py defines the features and their "
@@ -70,21 +72,11 @@ def tune_command(
         typer.Option(
             "--generations",
             metavar="N",
-            min=0,
+            min=1,
             max=100,
             help="Number of generations, each of self-play and a fit of new weights.",
         ),
     ] = 2,
-    rounds: Annotated[
-        int,
-        typer.Option(
-            "--climb",
-            metavar="N",
-            min=0,
-            max=100_000,
-            help="Number of hill-climbing rounds after the last generation.",
-        ),
-    ] = 0,
     nodes: Annotated[
         int,
         typer.Option(
@@ -128,20 +120,17 @@ def tune_command(
     estimates the chance of winning in some positions of each match. The generation fits the weights to these chances,
     mixed with the results of the matches.
 
-    --climb then improves the weights by hill climbing. Each round moves the weights in a random direction and in the
-    opposite direction, and these two sets of weights play two pairs of matches on each map. A weight of 0 stays 0.
-
     The same command and seed give the same weights. The file is written after each generation, so Ctrl-C loses only the
     step in progress. The default maps do not include those on which this project measures weights.
 
-    Example: arena tune --generations 3 --climb 100 --out mine.toml, then
+    Example: arena tune --generations 3 --out mine.toml, then
     arena match alphabeta:evaluator=mine.toml alphabeta:evaluator=plain
 
     Example: arena tune --game tictactoe --matches 200 --nodes 50
 
     Example: arena tune --outcomes --out mine-outcomes.toml, then arena match greedy:evaluator=mine-outcomes.toml greedy
     """
-    from arena.lab.tuning.fit import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
+    from arena.lab.tuning import count_outcomes  # noqa: PLC0415 - an extra, and slow to load
 
     if game not in WEIGHT_UNITS_COMMENTS:
         raise UsageError(
@@ -161,19 +150,17 @@ def tune_command(
     initial_weights |= dict.fromkeys(without or (), 0)
     if str(output) == "-":
         raise UsageError("--out -: name a file, because the progress is on standard output")
-    _check_options(initial_weights, generations, rounds, counts_outcomes=outcomes)
     start_seconds = time.process_time()
 
-    def describe_tuning_run(generation_count: int, round_count: int) -> list[str]:
+    def describe_tuning_run(generation_count: int) -> list[str]:
         """Return lines about this run for the output file: its CPU time so far, a command that repeats it, and the maps."""
         command = [
             "arena tune",
             *(["--outcomes"] if outcomes else []),
             *([f"--game {game}"] if game != Riskless.name else []),
             *(f"--map {name}" for name in maps or ()),
-            *([f"--matches {matches}"] if generation_count else []),
+            f"--matches {matches}",
             *([f"--generations {generation_count}"] if not outcomes else []),
-            *([f"--climb {round_count}"] if round_count else []),
             *(f"--without {name}" for name in without or ()),
             f"--nodes {nodes} --seed {seed}",
             *([f"--from {initial_weights_file.name}"] if initial_weights_file else []),
@@ -197,31 +184,31 @@ def tune_command(
                 seed=seed,
                 progress=add_progress_bar("matches", matches * len(games)),
             )
-            comments = [OUTCOMES_COMMENT, *describe_tuning_run(generations, rounds)]
+            comments = [OUTCOMES_COMMENT, *describe_tuning_run(generations)]
             comments.append(f"in matches of {format_weights(initial_weights)}")
             write_text(format_outcomes(comments, outcomes_by_category), output)
         else:
             steps: list[str] = []
-            for learned in _learn_weights(
+            fits = _learn_weights(
                 games,
                 initial_weights,
                 add_progress_bar,
                 generation_count=generations,
                 match_count=matches,
-                round_count=rounds,
                 nodes_per_move=nodes,
                 seed=seed,
                 untrained_features=without or (),
-            ):
-                steps += learned.lines
-                # Written after each step, because Ctrl-C may end the command before the last one.
+            )
+            for generation, fit in enumerate(fits, 1):
+                steps.append(_describe_generation(generation, fit))
+                # Written after each generation, because Ctrl-C may end the command before the last one.
                 comments = [
                     WEIGHT_UNITS_COMMENTS[game],
-                    *describe_tuning_run(learned.generation_count, learned.round_count),
+                    *describe_tuning_run(generation),
                     f"from {format_weights(initial_weights) if any(initial_weights.values()) else 'nothing: all 0'}",
                     *steps,
                 ]
-                write_text(format_weights_file(learned.weights, comments), output)
+                write_text(format_weights_file(fit.weights, comments), output)
                 with hide_progress(bar):
                     out.print(steps[-1])
     out.print(f"{'outcomes' if outcomes else 'weights'} in {output}")
@@ -236,22 +223,6 @@ def _check_features(feature_names: Sequence[str], omitted_features: Sequence[str
         raise UsageError("--without names all features: leave at least one to the evaluator")
 
 
-def _check_options(
-    initial_weights: Mapping[str, int], generation_count: int, round_count: int, *, counts_outcomes: bool
-) -> None:
-    """Raise UsageError for options that cannot be combined."""
-    if counts_outcomes and round_count:
-        raise UsageError("--outcomes cannot be combined with --climb: --outcomes trains no weights")
-    if counts_outcomes or generation_count:
-        return
-    if not round_count:
-        raise UsageError("--generations 0 needs --climb; otherwise nothing is trained")
-    if not any(initial_weights.values()):
-        raise UsageError(
-            "all initial weights are 0, and --climb leaves such weights unchanged: give --generations or --from"
-        )
-
-
 def _load_initial_weights(initial_weights_file: Path | None, feature_names: Sequence[str]) -> dict[str, int]:
     if initial_weights_file is None:
         return dict.fromkeys(feature_names, 0)
@@ -261,21 +232,6 @@ def _load_initial_weights(initial_weights_file: Path | None, feature_names: Sequ
         raise UsageError(f"--from: {problem}") from None
 
 
-@dataclass(frozen=True)
-class LearnedWeights:
-    """Weights after one step of `arena tune`: after a generation of self-play, or after the hill climbing.
-
-    lines             comment lines about this step, for the weights file
-    generation_count  number of generations so far
-    round_count       number of rounds of hill climbing so far
-    """
-
-    weights: Mapping[str, int]
-    lines: Sequence[str]
-    generation_count: int
-    round_count: int
-
-
 def _learn_weights(
     games: Sequence[Game[Any, Any]],
     weights: Mapping[str, int],
@@ -283,21 +239,18 @@ def _learn_weights(
     *,
     generation_count: int,
     match_count: int,
-    round_count: int,
     nodes_per_move: int,
     seed: int,
     untrained_features: Sequence[str],
-) -> Iterator[LearnedWeights]:
-    """Yield the weights after each generation of self-play, and after the hill climbing.
+) -> Iterator[FitResult]:
+    """Yield the new weights after each generation of self-play, with the quality of their fit.
 
-    add_progress_bar    function that adds the progress bar of one step
+    add_progress_bar    function that adds the progress bar of one generation
     match_count         number of matches of each game in a generation
-    round_count         number of rounds of hill climbing
     nodes_per_move      number of nodes searched for each move
     untrained_features  names of features whose weights are not trained
     """
-    from arena.lab.tuning.climb import climb_weights  # noqa: PLC0415 - an extra, and slow to load
-    from arena.lab.tuning.fit import fit_weights, play_training_matches  # noqa: PLC0415
+    from arena.lab.tuning import fit_weights, play_training_matches  # noqa: PLC0415 - an extra, and slow to load
 
     for generation in range(1, generation_count + 1):
         samples = play_training_matches(
@@ -310,30 +263,16 @@ def _learn_weights(
         )
         fit = fit_weights(samples, weights, untrained_features)
         weights = fit.weights
-        line = (
-            f"generation {generation}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
-            f"{fit.loss_before:.3f} -> {fit.loss_after:.3f}, held out {fit.held_out_loss_before:.3f} -> "
-            f"{fit.held_out_loss_after:.3f}; {format_weights(weights)}"
-        )
-        yield LearnedWeights(weights, [line], generation, 0)
-    if round_count:
-        climb = climb_weights(
-            games,
-            weights,
-            round_count=round_count,
-            nodes_per_move=nodes_per_move,
-            seed=seed,
-            progress=add_progress_bar("climb", round_count),
-        )
-        weights, stage_count = climb.weights, len(climb.stages)
-        lines = [
-            f"climb, round {climb.round_count * number // stage_count}: {format_weights(stage)}"
-            for number, stage in enumerate(climb.stages, 1)
-        ]
-        lines.append(
-            f"climb: {climb.round_count} rounds, {climb.pair_count:,} pairs; mean of the second half: {format_weights(weights)}"
-        )
-        yield LearnedWeights(weights, lines, generation_count, round_count)
+        yield fit
+
+
+def _describe_generation(number: int, fit: FitResult) -> str:
+    """Return a line about generation `number` and its fit, for the terminal and the weights file."""
+    return (
+        f"generation {number}: {fit.match_count} matches, {fit.sample_count:,} positions; loss in bits "
+        f"{fit.loss_before:.3f} -> {fit.loss_after:.3f}, held out {fit.held_out_loss_before:.3f} -> "
+        f"{fit.held_out_loss_after:.3f}; {format_weights(fit.weights)}"
+    )
 
 
 def format_weights(weights: Mapping[str, int]) -> str:

@@ -13,7 +13,6 @@ from arena.lab.selfplay import (
     PLY_LIMIT_REASON,
     make_random_start,
     play_match,
-    play_pair,
 )
 from arena.lab.variants import load_variant
 from arena.maps.loader import load_map
@@ -77,11 +76,3 @@ def test_a_match_is_a_draw_when_a_position_occurs_for_the_third_time() -> None:
     places = [(each.armies, each.player) for each in (*ladder.positions, last)]
     assert places.count(places[-1]) == 3
     assert max(places[:-1].count(place) for place in places) == 2
-
-
-def test_a_pair_of_equals_is_even_and_a_deeper_search_wins_points() -> None:
-    one, same = searcher(), searcher()
-    assert sum(play_pair(M1, M1.start(), one, same, NODES)) == 1.0
-    assert one.settings == same.settings
-    one.close()
-    same.close()

@@ -9,26 +9,10 @@ from arena.bots.evaluators import tictactoe
 from arena.bots.evaluators.linear import load_weights
 from arena.bots.evaluators.outcomes import load_outcomes
 from arena.bots.evaluators.riskless import FEATURE_NAMES
-from arena.lab.tuning import fit
-from arena.lab.tuning.fit import TrainingSamples, play_training_matches
+from arena.lab import tuning
+from arena.lab.tuning import TrainingSamples, play_training_matches
 from tests.bots.command_line import arena
 from tests.games.own import EXAMPLES
-
-
-def test_the_command_climbs_and_records_how(tmp_path: Path) -> None:
-    to = tmp_path / "mine.toml"
-    first = tmp_path / "first.toml"
-    first.write_text("[weights]\n" + "".join(f"{name} = 50\n" for name in FEATURE_NAMES), encoding="utf-8")
-    options = ["--map", "m1", "--generations", "0", "--climb", "3", "--nodes", "60", "--seed", "3"]
-    options += ["--from", str(first), "--without", "race"]
-    result = arena("tune", *options, "--out", str(to))
-    assert result.code == 0, result.stderr
-    text = to.read_text(encoding="utf-8")
-    assert "arena tune --map m1 --generations 0 --climb 3 --without race --nodes 60 --seed 3" in text
-    assert "climb: 3 rounds, 6 pairs" in text
-    climbed = load_weights(to, FEATURE_NAMES)
-    assert climbed["race"] == 0
-    assert any(climbed.values())
 
 
 def test_tictactoe_learns_from_nothing_by_the_same_command(tmp_path: Path) -> None:
@@ -60,8 +44,8 @@ def test_generations_finished_before_ctrl_c_are_not_lost(
 
     options = ("tune", "--game", "tictactoe", "--matches", "20", "--nodes", "50", "--seed", "3")
     with monkeypatch.context() as patched:
-        patched.setattr(fit, "play_training_matches", play_one_generation)
-        cut = arena(*options, "--generations", "2", "--climb", "3", "--out", tmp_path / "cut.toml")
+        patched.setattr(tuning, "play_training_matches", play_one_generation)
+        cut = arena(*options, "--generations", "2", "--out", tmp_path / "cut.toml")
     assert (cut.code, cut.stderr) == (130, "arena: stopped\n")
     assert cut.stdout.startswith("generation 1: 20 matches")
     assert arena(*options, "--generations", "1", "--out", tmp_path / "one.toml").code == 0
@@ -103,12 +87,9 @@ def test_outcomes_are_counted_and_an_engine_can_use_them(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["--outcomes", "--climb", "3"], "--outcomes cannot be combined with --climb"),
         (["--map", "grid:9x8"], "too large for the compiled engines"),
         (["--map", "nowhere"], "no such map"),
         (["--from", "missing.toml"], "missing.toml"),
-        (["--generations", "0"], "--generations 0 needs --climb"),
-        (["--generations", "0", "--climb", "3"], "give --generations or --from"),
         (["--without", "speed"], "--without speed: no such feature; choose from armies"),
         (["--outcomes", "--without", "speed"], "--without speed: no such feature"),
         (

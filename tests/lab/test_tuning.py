@@ -8,7 +8,7 @@ import pytest
 
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.games.riskless import Riskless
-from arena.lab.tuning.fit import SEARCH_TARGET_SHARE, TrainingSamples, fit_weights, play_training_matches
+from arena.lab.tuning import SEARCH_TARGET_SHARE, TrainingSamples, fit_weights, play_training_matches
 from arena.maps.game_on_map import make_game_on_map
 
 TRUE = dict.fromkeys(FEATURE_NAMES, 0) | {

@@ -1,1 +1,0 @@
-"""Tests of learning an evaluator's weights."""
