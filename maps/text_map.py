@@ -33,7 +33,7 @@ MAXIE, MINNIE, ROAD = "bold dodger_blue2", "bold dark_orange", "bright_black"
 """Styles, in Rich's notation, of the territories of each player and of the roads."""
 
 Label = tuple[str, ...]
-"""Lines of text that represent a territory."""
+"""Lines of text that represent a territory on the map."""
 
 
 @dataclass(frozen=True)

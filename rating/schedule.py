@@ -46,7 +46,7 @@ class Schedule:
         self.format = format
         self._queues: dict[frozenset[str], deque[Pairing]] = {}
         self._scheduled_bot_pairs: set[frozenset[str]] = set()
-        """Every two bots between which a match was scheduled so far."""
+        """Pairs of bots between which a match has been scheduled so far."""
         self._attempts: dict[Pairing, int] = {}
         self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Played matches of unfinished pairs, by pair number: the points by bot, and the absent bots, of each match."""

@@ -72,7 +72,7 @@ class Bot(ABC):
 
     @property
     def threads(self) -> int:
-        """Return the maximum number of search threads."""
+        """Return the maximum number of search threads of this bot in the match."""
         return self.match.threads
 
     @property
@@ -133,7 +133,7 @@ class Match:
     game: Game[Any, Any]
     """Rules of the game with this match's parameters: `moves`, `play`, `outcome`, `picture` and the conversions."""
     seat: Player
-    """Seat of the bot."""
+        """Seat of the bot in this match: Maxie or Minnie."""
     id: str = "local"
     """Globally unique id of the match, as in its record and the server's log; `local` without a server."""
     maxie: str = "maxie"
@@ -144,8 +144,8 @@ class Match:
     """Time control of the match. Its durations are in ms."""
     margin_ms: int = 0
     """Network grace in ms: the bot loses on time this long after its clock reaches 0."""
-    threads: int = 1
-    """Maximum number of search threads."""
+        threads: int = 1
+        """Maximum number of search threads of the bot in this match."""
 
     @property
     def opponent(self) -> str:
@@ -162,7 +162,7 @@ class Ending:
     """Result of a finished match, as passed to `Bot.ended`."""
 
     winner: Player | None
-    """Winner, or None for a draw or a void match."""
+    """Player who won; None for a draw, or for a void match, which counts for neither player."""
     reason: EndReason | None
     """Reason for the end; None if the server no longer knows the match."""
     detail: str
@@ -170,7 +170,7 @@ class Ending:
     plies: int
     """Number of moves played."""
     position: Any
-    """Final position."""
+    """Last position of the match."""
 
     def outcome_for(self, seat: Player) -> SeatOutcome:
         """Return the outcome of the match for the player in `seat`."""
@@ -230,7 +230,7 @@ class Thinking:
     value: float | None = None
     """Value of the position in the bot's own unit; high is good for Maxie."""
     nodes: int | None = None
-    """Number of visited positions."""
+    """Number of positions that the search visited."""
     line: Sequence[Any] = ()
     """Expected moves, starting with the chosen one. Only the first 64 are sent."""
     cpu_ms: float | None = None

@@ -24,9 +24,12 @@ from arena.bots.api.bot import Clock
 M = TypeVar("M")
 
 MIN_RESERVE_SECONDS = 0.010
-"""Minimum reserve in seconds, because the engine notices a stop late, and the move must be encoded and sent."""
+"""Minimum time in seconds that a move leaves on the clock: a stop is noticed late, and the move must be encoded and sent."""
 RESERVE_WITHOUT_GRACE_SECONDS = 0.050
-"""Reserve in seconds without a network grace: on a machine with two busy cores, a process is sometimes delayed this long."""
+"""Time in seconds that a move leaves on the clock if the server accepts no late moves (the network grace is 0).
+
+On a machine with two busy cores, a process is sometimes delayed this long.
+"""
 SOFT_LIMIT_SHARE = 0.45
 """Soft time limit of a move, as a fraction of the move's even share of the time left on the clock."""
 MAX_EXTENSION_SHARE = 0.8
@@ -38,12 +41,12 @@ A search is extended this far if its best move keeps changing.
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Soft and hard limits in seconds from the turn's arrival, 0 <= soft <= hard."""
+    """Soft and hard time limit of a move, in seconds from the arrival of the turn: 0 <= soft <= hard."""
 
     soft: float
-    """Time after which no long step, such as the search of the next depth, is started."""
+    """Time, in seconds from the arrival of the turn, after which no long step is started, such as the next search depth."""
     hard: float
-    """Time by which the move must be made. 0 means immediately."""
+    """Time by which the move must be made, in seconds from the arrival of the turn. 0 means immediately."""
 
 
 class DeepeningRule(Generic[M]):

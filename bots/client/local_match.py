@@ -27,7 +27,7 @@ from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 
 UNLIMITED_MARGIN_MS = 10**12
-"""Network grace in ms, so long that nobody loses on time."""
+"""Time in ms by which a move may exceed its limit (the network grace): so long that nobody loses on time."""
 
 ABANDONED_MATCH_RESULT = Result(None, EndReason.SERVER_FAULT, "the match was left before its end")
 """Result of a match that is closed before its end."""
@@ -136,7 +136,7 @@ class LocalMatch:
         self._referee.handle(TurnStarted(self._referee.ply), MONOTONIC_CLOCK.now_ns())
 
     def _start_referee(self, moves: Sequence[RecordedMove]) -> None:
-        """Start a new referee, which first handles `moves`, each after its recorded time."""
+        """Start a new referee, which first handles `moves`, each as if it took its recorded time."""
         referee = self._referee = Referee(self._terms)
         now_ns = 0
         referee.handle(MatchOpened(), now_ns)

@@ -54,7 +54,7 @@ class SessionFile:
 
     @property
     def session_secret(self) -> str:
-        """Return the secret of the session; empty if none is saved."""
+        """Return the secret of the saved session, by which the server recognizes the bot; empty if no session is saved."""
         return self._entry.session
 
     @property
@@ -89,7 +89,7 @@ class SessionFile:
             self.close()
 
     def close(self) -> None:
-        """Release the file for the next process."""
+        """Release the file, so that the bot's next process can use it."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

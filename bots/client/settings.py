@@ -46,4 +46,4 @@ class ClientSettings:
     wait: float = 0.0
     """Time during which the first connection is retried, in seconds; 0 to try once."""
     session_file: SessionFile | None = None
-    """File that keeps the session and the ids of its matches across restarts; None to keep neither."""
+    """File that keeps the session (the bot's secret) and the ids of its matches across restarts; None to keep neither."""

@@ -31,7 +31,7 @@ class StatusReporter:
         self._away_since: float | None = None
         """Time at which the connection was lost; None while connected or before the first connection."""
         self._ratings: dict[str, float] = {}
-        """Last reported ratings by game."""
+        """Ratings of the bot that were reported last, by game."""
         self._last_state = "", ""
         """State of the bot, and the line that describes it, in the last status; both empty before the first status."""
 

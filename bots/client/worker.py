@@ -125,7 +125,7 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Return True while the thread runs."""
+        """Return True while the bot's thread runs."""
         return self._thread.is_alive()
 
     def _run_bot_in_thread(self) -> None:

@@ -24,7 +24,7 @@ CACHE_LINE_WORDS = 8
 
 
 class Register(IntEnum):
-    """Registers of a thread, at the beginning of its memory."""
+    """Registers of a search thread, such as its current frame and its counters, as offsets in the thread's memory."""
 
     AT = 0  # start of the current frame
     VALUE = 1  # value of the current frame's child, for the player to move in the current frame

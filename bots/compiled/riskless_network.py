@@ -27,7 +27,7 @@ from arena.games.riskless_map import RisklessMap, list_roads
 
 UNITS_PER_WORD = 4
 WORDS_PER_ROW = HIDDEN_UNIT_COUNT // UNITS_PER_WORD
-"""Number of words in a row of the network's hidden units."""
+"""Number of 64-bit words that hold one value for each hidden unit of the network."""
 UNIT_VALUE_OFFSET = 1 << 15
 ZERO_UNITS_WORD = sum(UNIT_VALUE_OFFSET << 16 * lane for lane in range(UNITS_PER_WORD)) - (1 << 64)
 """Word that holds four hidden units of the network with the value 0, each stored with its offset; as a signed number."""

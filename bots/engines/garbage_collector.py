@@ -71,4 +71,4 @@ class GarbageCollector:
 
 
 GARBAGE_COLLECTOR = GarbageCollector()
-"""Collector shared by all engines of this process."""
+"""Control of the garbage collector that all engines of this process share."""

@@ -27,9 +27,9 @@ MAX_QUEUED_LINES = 64
 A program that writes more is blocked until some are used.
 """
 MAX_EXCERPT_CHARACTERS = 120
-"""Maximum number of characters of an invalid line in an error message."""
+"""Maximum number of characters that an error message shows of a program's invalid line."""
 CANCELLATION_POLL_SECONDS = 0.02
-"""Seconds between two checks whether the awaited answer is still needed."""
+"""Seconds between two checks whether the program's answer is still needed."""
 OUTPUT_DRAIN_SECONDS = 0.5
 """Time limit for reading the remaining output of a program that has exited, in seconds."""
 EXIT_CODE_TIMEOUT_SECONDS = 3.0

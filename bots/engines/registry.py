@@ -34,7 +34,7 @@ class Engine:
     name: str
     """Short name: a built-in engine's name, or the name of the file, the program or the container image."""
     spec: str
-    """Spec from which the engine was made."""
+    """Spec from which the engine was made, such as `alphabeta:depth=4` or `my_bot.py`."""
     make_bot: BotFactory
     """Function that creates a bot for one match."""
     parsed_spec: Spec | None = None

@@ -25,9 +25,9 @@ MAX_SETTINGS_BYTES = 64 * 1024
 MAX_PATH_CHARACTERS = 200
 """Maximum length of a path in a submission, in characters."""
 CHUNK_BYTES = 64 * 1024
-"""Number of bytes that are unpacked at a time."""
+"""Number of bytes of a file in a submission that are unpacked at a time."""
 COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Accepted compression methods. Others can need gigabytes of memory to unpack."""
+"""Accepted compression methods of the files in a submission. Others can need gigabytes of memory to unpack."""
 ENCRYPTED_FLAG_BIT = 0x1
 """Flag bit of a zip file's entry that needs a password."""
 

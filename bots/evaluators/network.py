@@ -44,13 +44,13 @@ TERRITORY_KIND_COUNT = 2 * ARMY_LEVEL_COUNT + 1
 TOTAL_ARMIES_STEP_COUNT = 24
 """Number of steps into which a player's total armies are divided, up to the number that wins a match."""
 OWN_TOTAL_FIRST_INPUT = TERRITORY_KIND_COUNT + TERRITORY_KIND_COUNT * TERRITORY_KIND_COUNT
-"""Index of the first input for the mover's total armies."""
+"""Index of the first input of the network for the total armies of the player to move."""
 OTHER_TOTAL_FIRST_INPUT = OWN_TOTAL_FIRST_INPUT + TOTAL_ARMIES_STEP_COUNT + 1
-"""Index of the first input for the opponent's total armies."""
+"""Index of the first input of the network for the opponent's total armies."""
 INPUT_COUNT = OTHER_TOTAL_FIRST_INPUT + TOTAL_ARMIES_STEP_COUNT + 1
 """Number of inputs of the network."""
 HIDDEN_UNIT_COUNT = 16
-"""Number of hidden units."""
+"""Number of hidden units of the network."""
 ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 GOAL_SHARE_PER_LOG_ODDS = 1 / 16

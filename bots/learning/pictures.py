@@ -17,7 +17,7 @@ from arena.maps.svg import render_map_svg
 from arena.match.replay import Replay, summarize_record
 
 LINE_HEIGHT, LETTER_WIDTH, MARGIN = 18, 8.5, 10
-"""Height of a line of text, width of a letter, and margin, in pixels."""
+"""Height of a line, width of a letter, and margin of a picture that consists of text, in pixels."""
 WIDTH, HEIGHT = 760, 320
 """Size of the chart of a match, in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 60, 30, 48, 48

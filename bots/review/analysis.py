@@ -71,10 +71,10 @@ def _make_reference_options(algorithm_name: str) -> Options:
 
 
 REFERENCE_OPTIONS: Mapping[str, Options] = {name: _make_reference_options(name) for name in ALGORITHMS}
-"""Options of each reference algorithm."""
+"""Options of each reference algorithm, by its name in `bots.search.algorithms`."""
 
 ENGINE_OPTIONS: Mapping[str, Options] = {name: ENGINES[name] for name in ("minimax", "alphabeta", "jamboree")}
-"""Options of each engine that searches."""
+"""Options of each engine that searches, by the engine's name."""
 
 
 @dataclass(frozen=True)

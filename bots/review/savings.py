@@ -17,7 +17,7 @@ from arena.bots.search.reports.trace_text import format_search_value
 from arena.games.core import Game
 
 MAX_SEARCHED_NODES = 200_000
-"""Default node limit of the larger of two compared searches."""
+"""Default node limit of the search without the option, which is compared with the search with it."""
 
 
 @dataclass(frozen=True)

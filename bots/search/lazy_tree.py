@@ -107,7 +107,7 @@ class Tree(Generic[A]):
 
     @property
     def label(self) -> A:
-        """Return the label, computed on first access."""
+        """Return the label of the tree's root, computed on first access."""
         if self._compute is not None:
             self._label = self._compute()
             self._compute = None

@@ -185,7 +185,7 @@ class SearchMonitor:
         return SearchMonitor(stop or self.stop, tracing=self.events is not None)
 
     def join(self, parts: Iterable[SearchMonitor]) -> None:
-        """Add the counts and events of the forks `parts`, given in move order."""
+        """Add the counts and events of `parts`, monitors that `fork` returned, in move order."""
         for part in parts:
             self.nodes += part.nodes
             self.leaves += part.leaves

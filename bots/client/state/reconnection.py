@@ -12,7 +12,7 @@ FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS = 1.0
 This pause, too, doubles before each further attempt.
 """
 MAX_RECONNECT_PAUSE_SECONDS = 60.0
-"""Upper limit of every pause, in seconds."""
+"""Longest pause of a client before an attempt to reconnect, in seconds."""
 MIN_ATTEMPTS_PER_GRACE_PERIOD = 3
 """Divisor of the grace period, which is the time that a restarted server waits for its clients.
 
