@@ -133,7 +133,7 @@ class Match:
     game: Game[Any, Any]
     """Rules of the game with this match's parameters: `moves`, `play`, `outcome`, `picture` and the conversions."""
     seat: Player
-        """Seat of the bot in this match: Maxie or Minnie."""
+    """Seat of the bot in this match: Maxie or Minnie."""
     id: str = "local"
     """Globally unique id of the match, as in its record and the server's log; `local` without a server."""
     maxie: str = "maxie"
@@ -144,8 +144,8 @@ class Match:
     """Time control of the match. Its durations are in ms."""
     margin_ms: int = 0
     """Network grace in ms: the bot loses on time this long after its clock reaches 0."""
-        threads: int = 1
-        """Maximum number of search threads of the bot in this match."""
+    threads: int = 1
+    """Maximum number of search threads of the bot in this match."""
 
     @property
     def opponent(self) -> str:
