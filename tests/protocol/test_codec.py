@@ -57,6 +57,12 @@ def pack(data: object) -> bytes:
     return msgpack.packb(data)
 
 
+def unpack_any(frame: bytes) -> dict[str, object]:
+    """Return the data in a frame, even if an unknown field has data that no message may contain."""
+    found: dict[str, object] = msgpack.unpackb(frame, strict_map_key=False, unicode_errors="replace")
+    return found
+
+
 @given(client_messages)
 def test_client_messages_are_unchanged_by_a_round_trip(message: ClientMessage) -> None:
     assert decode_client_message(encode(message)) == message
@@ -144,12 +150,11 @@ moves_of_numbers = st.builds(
 @examples(1000)
 @given(moves_of_numbers, st.randoms(use_true_random=False))
 def test_a_move_of_numbers_is_decoded_as_by_msgpack_alone(frame: bytes, chance: random.Random) -> None:
-    """The fast path for such frames must accept only frames that the general path accepts, with the same result."""
     frame = mutated(frame, chance)
     decoded = outcome(decode_client_message, frame)
     if not isinstance(decoded, Move):
         return
-    found = msgpack.unpackb(frame, strict_map_key=True)
+    found = unpack_any(frame)
     assert all(isinstance(key, str) for key in found)
     assert msgspec.convert(found, Move) == decoded
     if decoded.thinking is not UNSET and decoded.thinking.value is not None:
@@ -180,7 +185,7 @@ def test_a_turn_or_an_accepted_is_decoded_as_by_msgpack_alone(frame: bytes, chan
     decoded = outcome(decode_server_message, frame)
     if not isinstance(decoded, Turn | Accepted):
         return
-    found = msgpack.unpackb(frame, strict_map_key=True)
+    found = unpack_any(frame)
     assert all(isinstance(key, str) for key in found)
     assert msgspec.convert(found, type(decoded)) == decoded
     if isinstance(decoded, Accepted):
@@ -246,8 +251,9 @@ def hello(**fields: object) -> bytes:
         (pack({"type": 1}), Code.BAD_MESSAGE, "'type'"),
         (pack({"type": "x" * 1000}), Code.UNKNOWN_TYPE, "hello, ready, move, resign"),
         (pack({"type": "welcome"}), Code.UNKNOWN_TYPE, "welcome"),
-        (pack({1: "hello"}), Code.BAD_MESSAGE, "not msgpack"),
-        (pack({b"type": "hello"}), Code.BAD_MESSAGE, "keys"),
+        (pack({1: "hello"}), Code.BAD_MESSAGE, "'type'"),
+        (pack({b"type": "hello"}), Code.BAD_MESSAGE, "'type'"),
+        (move(move={b"to": 3}), Code.BAD_MESSAGE, "keys"),
         (pack({"type": "ready"}), Code.BAD_MESSAGE, "match"),
         (pack({"type": "ready", "match": ""}), Code.BAD_MESSAGE, "$.match"),
         (pack({"type": "ready", "match": "m" * 65}), Code.BAD_MESSAGE, "$.match"),
@@ -273,9 +279,8 @@ def hello(**fields: object) -> bytes:
         (move(move=nested(MAX_NESTING_DEPTH)), Code.BAD_MESSAGE, "nest deeper"),
         (move(thinking=None), Code.BAD_MESSAGE, "$.thinking"),
         (move(thinking={"depth": -1}), Code.BAD_MESSAGE, "$.thinking.depth"),
-        (move(move=[1, 2], thinking={"value": float("nan")}), Code.BAD_MESSAGE, "nan"),
-        (move(move=[1, 2], thinking={"unknown": b"x"}), Code.BAD_MESSAGE, "binary"),
-        (move(move=[1, 2], unknown=float("nan")), Code.BAD_MESSAGE, "nan"),
+        (move(move=[1, 2], thinking={"value": float("nan")}), Code.BAD_MESSAGE, "$.thinking.value"),
+        (move(thinking={"line": [b"x"]}), Code.BAD_MESSAGE, "binary"),
         (move(thinking={"value": 2e12}), Code.BAD_MESSAGE, "$.thinking.value"),
         (move(thinking={"nodes": 2**63}), Code.BAD_MESSAGE, "$.thinking.nodes"),
         (move(thinking={"line": [0] * 65}), Code.BAD_MESSAGE, "$.thinking.line"),
@@ -303,6 +308,7 @@ def test_an_invalid_message_is_refused_in_one_line_with_its_place(
         (move(move=nested(MAX_NESTING_DEPTH - 1)), Move("m", 0, nested(MAX_NESTING_DEPTH - 1))),
         (pack({"type": "ready", "match": "m" * 64}), Ready("m" * 64)),
         (pack({"match": "m", "type": "resign"}), Resign("m")),
+        (move(unknown=float("nan"), thinking={"unknown": b"x"}), Move("m", 0, 0, Thinking())),
     ],
 )
 def test_a_message_at_the_bounds_is_accepted(frame: bytes, message: ClientMessage) -> None:
@@ -334,7 +340,6 @@ TURN = {"type": "turn", "match": "m", "ply": 0, "clocks": {"maxie_ms": 1, "minni
         (decode_server_message, TURN, "moves", MAX_SERVER_FRAME_BYTES),
         (decode_server_message, {"type": "pong"}, "unknown", MAX_SERVER_FRAME_BYTES),
     ],
-    ids=["client, fast path", "client", "server, fast path", "server"],
 )
 def test_a_frame_may_be_as_large_as_the_limit_and_no_larger(
     decode: Callable[[bytes], Message], message: dict[str, object], filled: str, limit: int
