@@ -105,7 +105,7 @@ async def run_relay(port: int, answer_frame: bytes, turn_frame: bytes) -> None:
     port: port of this machine on which to listen
     """
     metrics = Metrics()
-    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe_duration)
+    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
     async with Edge(1, NullCore(), RELAY_LIMITS, metrics=metrics, server_program="relay", lag=lag) as edge:
         edge.make_session = RelayPairs(answer_frame, turn_frame).make_session
         await edge.start_listening(RELAY_HOST, port)

@@ -166,7 +166,7 @@ class Host:
         self.lease_lost: LeaseLost | None = None
         """Error with which the server stops when another process has taken its lease; None until then."""
         self._clock = clock
-        self._lag = EventLoopLag(clock, metrics.loop_seconds.observe_duration)
+        self._lag = EventLoopLag(clock, metrics.loop_seconds.observe)
         self._authenticator = Authenticator(
             engine,
             settings.server.name,
@@ -482,7 +482,7 @@ async def open_host(
                     wait=is_standby,
                     lease_seconds=STANDBY_LEASE_SECONDS if is_standby else DEFAULT_LEASE_SECONDS,
                     clock=clock,
-                    observe_seconds=metrics.journal_seconds.observe_duration,
+                    observe_seconds=metrics.journal_seconds.observe,
                 )
             )
         host = Host(

@@ -63,4 +63,4 @@ def _measure_garbage_collection(collection_phase: str, _info: dict[str, int]) ->
     if collection_phase == "start":
         _collection_start = MONOTONIC_CLOCK.now()
     else:
-        GARBAGE_COLLECTOR_PAUSES.observe_duration(MONOTONIC_CLOCK.now() - _collection_start)
+        GARBAGE_COLLECTOR_PAUSES.observe(MONOTONIC_CLOCK.now() - _collection_start)

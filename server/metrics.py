@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import Counter as Tally
 from collections.abc import Iterator
-from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 HISTOGRAM_BUCKET_BOUNDS_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Upper bounds of the buckets of every histogram, in seconds; a last bucket has no bound."""
-HISTOGRAM_BUCKET_LABELS = (*map(str, HISTOGRAM_BUCKET_BOUNDS_SECONDS), "+Inf")
-"""Labels of the buckets of every histogram, as Prometheus expects them: the upper bounds as text."""
 
 
-class DurationHistogram(Collector):
-    """Histogram of durations in seconds, for use in one thread.
-
-    The histogram of prometheus_client takes locks, which cost 3 µs per move.
-    """
-
-    def __init__(self, name: str, help_text: str) -> None:
-        """Create an empty histogram. `name` and `help_text` describe it to Prometheus."""
-        self._name = name
-        self._help_text = help_text
-        self._counts = [0] * len(HISTOGRAM_BUCKET_LABELS)
-        self._seconds = 0.0
-
-    def observe_duration(self, seconds: float) -> None:
-        """Count one duration."""
-        self._counts[bisect_left(HISTOGRAM_BUCKET_BOUNDS_SECONDS, seconds)] += 1
-        self._seconds += seconds
-
-    def collect(self) -> Iterator[HistogramMetricFamily]:
-        buckets = list(zip(HISTOGRAM_BUCKET_LABELS, accumulate(self._counts), strict=True))
-        yield HistogramMetricFamily(self._name, self._help_text, buckets=buckets, sum_value=self._seconds)
+def _make_histogram(name: str, help_text: str, registry: CollectorRegistry | None) -> Histogram:
+    """Return an empty histogram of durations in seconds."""
+    return Histogram(name, help_text, buckets=HISTOGRAM_BUCKET_BOUNDS_SECONDS, registry=registry)
 
 
-GARBAGE_COLLECTOR_PAUSES = DurationHistogram(
-    "arena_collector_seconds", "Pauses for Python's garbage collector, in seconds"
+GARBAGE_COLLECTOR_PAUSES = _make_histogram(
+    "arena_collector_seconds", "Pauses for Python's garbage collector, in seconds", None
 )
 """Histogram of the pauses for Python's garbage collector. All servers of a process share it, as they share the collector."""
 
@@ -86,20 +64,21 @@ class Metrics:
         self.lines_cut = Counter(
             "arena_lines_cut", "Moves cut from main lines that bots sent", registry=self.registry
         )
-        self.journal_seconds = DurationHistogram(
-            "arena_journal_seconds", "Time of a commit to the journal, in seconds"
+        self.journal_seconds = _make_histogram(
+            "arena_journal_seconds", "Time of a commit to the journal, in seconds", self.registry
         )
-        self.loop_seconds = DurationHistogram(
-            "arena_loop_delay_seconds", "Delay of the event loop, in seconds"
+        self.loop_seconds = _make_histogram(
+            "arena_loop_delay_seconds", "Delay of the event loop, in seconds", self.registry
         )
-        self.move_seconds = DurationHistogram(
-            "arena_move_seconds", "Time from a move's arrival to its `accepted` message, in seconds"
+        self.move_seconds = _make_histogram(
+            "arena_move_seconds",
+            "Time from a move's arrival to its `accepted` message, in seconds",
+            self.registry,
         )
         messages = _MessageCounter()
         self.messages = messages.counts_by_type
         """Number of messages from clients, by class of message."""
-        histograms = (self.journal_seconds, self.loop_seconds, self.move_seconds, GARBAGE_COLLECTOR_PAUSES)
-        for metric in (*histograms, messages):
+        for metric in (messages, GARBAGE_COLLECTOR_PAUSES):
             self.registry.register(metric)
 
     def render_prometheus_text(self) -> bytes:

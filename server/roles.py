@@ -109,7 +109,7 @@ async def open_edge(
             send_request=partial(send_request, engine),
             house=house,
             uses_tls=tls is not None,
-            lag=EventLoopLag(clock, metrics.loop_seconds.observe_duration),
+            lag=EventLoopLag(clock, metrics.loop_seconds.observe),
             describe_outage=lambda: "" if link.is_synced else "the server has no contact with its core",
             clock=clock,
         )

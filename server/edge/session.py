@@ -540,7 +540,7 @@ class Session:
     def _handle_outgoing_accepted(self, accepted: Accepted) -> None:
         seat = self.seats.get(accepted.match)
         if seat is not None and seat.ply == accepted.ply and seat.answer is not None:
-            self._edge.metrics.move_seconds.observe_duration((self._edge.now() - seat.answer.at) / 1e9)
+            self._edge.metrics.move_seconds.observe((self._edge.now() - seat.answer.at) / 1e9)
             seat.ply, seat.answer = -1, None
 
     def _handle_outgoing_start(self, start: Start) -> None:

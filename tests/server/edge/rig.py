@@ -436,7 +436,7 @@ async def open_rig(limits: HostLimits | None = None, **options: Any) -> AsyncIte
         limits or HostLimits(),
         metrics=metrics,
         server_program=PROGRAM,
-        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe_duration),
+        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe),
         clock=CLOCK,
         **options,
     )

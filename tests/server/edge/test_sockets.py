@@ -69,7 +69,7 @@ async def open_edge(
 ) -> AsyncIterator[Any]:
     core = PlayingCore()
     metrics = Metrics()
-    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe_duration)
+    lag = EventLoopLag(MONOTONIC_CLOCK, metrics.loop_seconds.observe)
     edge = Edge(1, core, limits or HostLimits(), metrics=metrics, server_program="test", lag=lag)
     edge.pages = echo_page_path
     core.edge = edge

@@ -224,7 +224,7 @@ async def running(
         authenticator or admit_all,  # type: ignore[arg-type]
         metrics,
         clock=CLOCK,
-        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe_duration),
+        lag=EventLoopLag(CLOCK, metrics.loop_seconds.observe),
         make_seed=lambda: b"seed",
         outage_patience_s=20.0,
         event_name=event,
