@@ -103,10 +103,10 @@ def _play_checked_match(
 ) -> bool:
     """Play one random match, and record the game's faults that it shows.
 
-    choose_index  function: `choose_index(n)` returns a random number from 0 to n - 1
+    choose_index        function: `choose_index(n)` returns a random number from 0 to n - 1
     record_broken_rule  called with each fault and the moves that lead to it
-    known_moves   moves seen so far, which are tried as illegal moves in other positions; new ones are added
-    on_match_end  called after the match with its number of plies
+    known_moves         moves seen so far, which are tried as illegal moves in other positions; new ones are added
+    on_match_end        called after the match with its number of plies
 
     Return False if the match could not be played to its end. More matches would then find nothing new.
     """

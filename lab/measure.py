@@ -221,8 +221,8 @@ def estimate_share(point_sum: float, total: int, variance: float | None = None) 
     """Return the mean of outcomes from 0 to 1, `point_sum` / `total`, with its error.
 
     point_sum  sum of the outcomes
-    total     number of outcomes
-    variance  variance of an outcome; by default that of outcomes which are only 0 or 1
+    total      number of outcomes
+    variance   variance of an outcome; by default that of outcomes which are only 0 or 1
 
     The error is computed as if there were four more outcomes, two of them 1 (Agresti and Coull 1998). Without them, the
     error would be 0 if all outcomes are equal.

@@ -151,9 +151,9 @@ async def open_bot_processes(
 def make_start_command(bot: BotPlan, url: str, connection_name: str, games: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts the bot.
 
-    url    address of the server
+    url              address of the server
     connection_name  name under which the bot connects
-    games  custom games that the bot needs, as FILE.py:Class
+    games            custom games that the bot needs, as FILE.py:Class
 
     The command does not contain the bot's token, because other users can see command lines.
     """

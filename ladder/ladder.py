@@ -105,7 +105,7 @@ class Ladder:
     ) -> list[Record]:
         """Create the schedule of the matches that are not in `finished_records`. Return the void matches, which are played again.
 
-        event_uid  id of the event
+        event_uid         id of the event
         finished_records  finished matches by id, in the order in which they finished
         """
         plan = self.plan

@@ -77,11 +77,11 @@ async def run_ladder(
 ) -> None:
     """Play a ladder to its end, until its test is decided, or until a signal. Afterwards `ladder` holds the results.
 
-    observer  receiver of the address, of finished matches and of problems
-    database_url  URL of a store, in which an interrupted event is resumed; None for a temporary store
-    external  settings for bots that connect by themselves; None to start the bots of the plan
+    observer           receiver of the address, of finished matches and of problems
+    database_url       URL of a store, in which an interrupted event is resumed; None for a temporary store
+    external           settings for bots that connect by themselves; None to start the bots of the plan
     scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
-    port      port of the web page on this machine, if `external` is None; 0 for any free port
+    port               port of the web page on this machine, if `external` is None; 0 for any free port
 
     After the first signal, further signals are ignored: the cleanup takes a few seconds at most.
 
@@ -179,7 +179,7 @@ class _LadderRun:
     async def play_event(self, external: ExternalBotSettings | None, scheduler_address: str | None) -> None:
         """Play the ladder to its end.
 
-        external  settings for bots that connect by themselves; None to start the bots of the plan
+        external           settings for bots that connect by themselves; None to start the bots of the plan
         scheduler_address  address of a Dask scheduler whose workers play the matches; None to play on this machine
         """
         if external is not None:

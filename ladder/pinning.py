@@ -50,7 +50,7 @@ class CorePinning:
         """Pin the bots of a match to cores for the duration of the block.
 
         connection_names  names under which the bots are connected
-        threads_per_bot  number of cores to assign: to each bot if there are enough cores, otherwise to both bots together
+        threads_per_bot   number of cores to assign: to each bot if there are enough cores, otherwise to both bots together
         """
         groups = (
             [[name] for name in connection_names]

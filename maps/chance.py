@@ -18,8 +18,8 @@ DEFAULT_LOGISTIC_STEEPNESS = 16.7
 def compute_winning_chance(army_lead: float, map_name: str, armies_to_win: int) -> float:
     """Return Maxie's chance of winning, from 0 to 1, with a draw counted as half.
 
-    army_lead  Maxie's armies less Minnie's
-    map_name  name of the map
+    army_lead      Maxie's armies less Minnie's
+    map_name       name of the map
     armies_to_win  number of armies that wins
     """
     return logistic(STEEPNESS.get(map_name, DEFAULT_LOGISTIC_STEEPNESS) * army_lead / armies_to_win)

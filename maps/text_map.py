@@ -55,7 +55,7 @@ def draw_text_map(
 ) -> tuple[Text, bool]:
     """Return a map drawn as text, at most `column_count` columns wide, and True if the territories' names fit into it.
 
-    armies    armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
+    armies            armies of each territory, positive for Maxie, negative for Minnie; by default those at the start
     use_braille_dots  False to draw roads with full stops instead of Braille dots, for terminals that know only ASCII
 
     If the names do not fit, the caller should list them.

@@ -218,7 +218,7 @@ def replace_elo(
     """Return the rows of two bots with their Elo ratings replaced by ones that differ by `elo` and average 0.
 
     first_bot  bot that is stronger if `elo` is positive
-    elo    Elo difference from the bots' pairs of matches; None to return the rows unchanged
+    elo        Elo difference from the bots' pairs of matches; None to return the rows unchanged
 
     The ratings in `rows` treat the two matches of a pair as independent, and so differ by another number.
     """

@@ -76,9 +76,9 @@ async def run_arena_bot(
 
     Connection errors are added to `load.errors`.
 
-    pause_seconds  average pause before each move, in seconds
-    token          token of the name; empty for none
-    join_pool      True if the server's matchmaker may pair the bot
+    pause_seconds   average pause before each move, in seconds
+    token           token of the name; empty for none
+    join_pool       True if the server's matchmaker may pair the bot
     source_address  local address to connect from; None for the default
     """
 

@@ -23,10 +23,10 @@ def print_leaf_counts(
 ) -> None:
     """Count the leaves that each algorithm visits from a position, and print, draw or write the counts.
 
-    max_depth  maximum depth, in plies
+    max_depth   maximum depth, in plies
     max_leaves  maximum number of leaves per search; each algorithm is counted up to the last depth within that
-    svg_file  file for the plot; None for no plot
-    json_file  file for the counts as JSON; None for no file
+    svg_file    file for the plot; None for no plot
+    json_file   file for the counts as JSON; None for no file
 
     Raises CommandError if the budget is too small for depth 1, or a file cannot be written.
     """

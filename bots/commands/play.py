@@ -126,7 +126,7 @@ def _open_match(
 def _play_moves(match: LocalMatch, game: AnyGame, seat: Player, show_position: Callable[[], None]) -> bool:
     """Play until the match is over. Return True, or False if the user quits earlier.
 
-    seat   seat of the user
+    seat           seat of the user
     show_position  prints the current position
     """
     with suppress(ImportError):

@@ -85,7 +85,7 @@ class Program:
         """Send `message` as a line, and return the answer, a JSON object.
 
         example_answer  valid answer, to show in error messages
-        is_stopped  returns True if the answer is no longer needed
+        is_stopped      returns True if the answer is no longer needed
 
         The program's first line answers the first request, even if the program wrote the line before it read the
         request. Any later line that precedes its request is a fault.

@@ -92,7 +92,7 @@ class SearchDeadline:
     """Hard time limit of one search.
 
     hard_limit_time  latest end of the search, as `time.monotonic()`
-    is_stopped   returns True if the search must end earlier
+    is_stopped       returns True if the search must end earlier
 
     The attribute `stall` is the longest time in seconds between two readings of the clock. The search reads the clock at
     every node, so a stall much longer than the search of a node means that the machine was running something else.

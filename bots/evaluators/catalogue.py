@@ -98,7 +98,7 @@ def load_scaled_weights(game: Game[Any, Any], evaluator_name: str, feature_names
     """Return the weights called `evaluator_name`, scaled for this game. Raises BadWeights if the weights file is invalid.
 
     evaluator_name  `features`, or the path of a weights file
-    feature_names  names of the game's features
+    feature_names   names of the game's features
     """
     path = (
         WEIGHTS_FOLDER / f"{_get_weights_game_name(game)}.toml"

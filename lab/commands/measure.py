@@ -161,7 +161,7 @@ def measure_command(
 def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: int) -> list[Opening]:
     """Return the openings in the file `openings_name`, or those shipped with the package for the map if `openings_name` is `shipped`.
 
-    games    the game on each map to measure; more than one map is an error
+    games        the game on each map to measure; more than one map is an error
     match_count  number of openings needed
 
     Raises UsageError for bad or too few openings, and for `shipped` if the game is not Riskless itself.

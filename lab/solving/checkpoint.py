@@ -41,8 +41,8 @@ _decode = msgspec.json.Decoder(_Header).decode
 def save_checkpoint(path: Path, digest: str, decided_plies: int, codes: Codes, *, is_finished: bool) -> None:
     """Write a checkpoint file with the results that the solver has after `decided_plies` steps.
 
-    digest    digest of the map and its army limits
-    codes     codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers
+    digest       digest of the map and its army limits
+    codes        codes (encoded values, see solved.solved_value) of the representative boards, in the order of their numbers
     is_finished  True if all boards are solved
 
     If the process is killed while it writes, the previous checkpoint stays unchanged.

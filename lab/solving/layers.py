@@ -117,7 +117,7 @@ class Layers:
 
         If the number is 0, all positions that are still undecided are draws.
 
-        workers  executor whose threads share the work
+        workers              executor whose threads share the work
         report_decided_part  function that is called when a part of the positions is done
 
         Raises WinTooLong if a win takes more plies than a code can hold.

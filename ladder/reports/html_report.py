@@ -242,7 +242,7 @@ def _render_table(
     """Return an HTML table in which the first cell of each row is a bot's name.
 
     column_headings  headings of all columns
-    colour_by_bot  colour of each bot
+    colour_by_bot    colour of each bot
     """
     body = (
         f"<tr>{_render_name_cell(str(bot), colour_by_bot)}{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"

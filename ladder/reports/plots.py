@@ -102,9 +102,9 @@ def render_plot_by_ply(
 ) -> str:
     """Return a plot with one curve per bot over the plies of a match; empty without curves.
 
-    title   title, such as "Mean time per move"
-    unit    unit of the values, shown on the axis
-    curves  value at each ply, by bot
+    title          title, such as "Mean time per move"
+    unit           unit of the values, shown on the axis
+    curves         value at each ply, by bot
     colour_by_bot  colour of each bot, from `assign_bot_colours`
     """
     if not curves:

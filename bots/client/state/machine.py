@@ -85,10 +85,10 @@ class Machine:
     ) -> None:
         """Start without a connection.
 
-        challenge          challenge to open whenever the bot can play another match
+        challenge           challenge to open whenever the bot can play another match
         previous_match_ids  ids of the matches that an earlier process of this bot may have left in play, in the session
-                           `hello.session`
-        event_name         name of the event to enter, also after each reconnection; empty for none
+                            `hello.session`
+        event_name          name of the event to enter, also after each reconnection; empty for none
         """
         self._event = event_name
         self._hello = hello
