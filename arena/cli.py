@@ -23,7 +23,7 @@ except KeyboardInterrupt:  # Ctrl-C while these modules are being loaded
     sys.stderr.write("arena: stopped\n")
     sys.exit(130)
 
-GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
     "Play": {
         "ladder": ("arena.ladder.commands.ladder:ladder", "Play a ladder of many bots on this machine."),
         "match": (
@@ -126,7 +126,7 @@ A command with subcommands has `MODULE:SUBCOMMANDS` instead, a list of the subco
 first line of the function's docstring, so that `arena --help` and shell completion need not load the module.
 """
 
-COMMAND_ENTRY_BY_NAME = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+COMMAND_ENTRY_BY_NAME = {name: entry for group in COMMANDS_BY_GROUP.values() for name, entry in group.items()}
 
 REPLACED_PARSER_TEXTS = {
     "Value error, ": "",
@@ -136,7 +136,7 @@ REPLACED_PARSER_TEXTS = {
     "Input should be a valid number, unable to parse string as a number": "must be a number",
 }
 """Texts in error messages of typer's parser, each with the text that replaces it."""
-EXTRAS: dict[str, str] = {
+EXTRA_BY_PACKAGE: dict[str, str] = {
     **dict.fromkeys(("aiosqlite", "PIL", "prometheus_client", "resvg_py", "sqlalchemy", "uvloop"), "server"),
     **dict.fromkeys(("llvmlite", "numba", "numpy"), "engine"),
     "asyncpg": "postgres",
@@ -153,7 +153,7 @@ class CommandsByGroup(TyperGroup):
     """The `arena` command, whose help lists its commands by group."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click passes it by name
-        for group, commands in GROUPS.items():
+        for group, commands in COMMANDS_BY_GROUP.items():
             with formatter.section(group):
                 formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
@@ -218,7 +218,7 @@ def main(arguments: list[str] | None = None) -> None:
         err.print(message if is_help else f"arena: {message}")
         sys.exit(getattr(problem, "exit_code", 1))
     except ModuleNotFoundError as missing:
-        extra = EXTRAS.get((missing.name or "").partition(".")[0])
+        extra = EXTRA_BY_PACKAGE.get((missing.name or "").partition(".")[0])
         if extra is None:
             raise
         requirement = f'"{" ".join(argv[:1])}" needs the {extra} extra: pip install "riskless-arena[{extra}]"'

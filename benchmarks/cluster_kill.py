@@ -28,14 +28,14 @@ from testkit import forked
 from testkit.cluster import run_cluster
 from testkit.cluster_faults import (
     CORE_FAULTS,
-    KINDS,
+    FAULT_KINDS,
     FailureReport,
     FaultInjector,
     inject_faults,
     make_players,
 )
 from testkit.nats_server import NatsServer, run_nats
-from testkit.parts import find_postgresql_folder, missing_reason
+from testkit.parts import find_missing_part_reason, find_postgresql_folder
 from tests.server.databases import Postgresql, running_postgresql
 
 SERVE_OPTIONS = (
@@ -139,15 +139,15 @@ def main() -> int:
     parser.add_argument(
         "--kinds",
         type=lambda words: words.split(","),
-        default=list(KINDS),
-        help=f"kinds of failure to choose from, separated by commas; default: {','.join(KINDS)}",
+        default=list(FAULT_KINDS),
+        help=f"kinds of failure to choose from, separated by commas; default: {','.join(FAULT_KINDS)}",
     )
     arguments = CLUSTER.parse_arguments(parser)
-    if unknown := sorted(set(arguments.kinds) - set(KINDS)):
-        parser.error(f"there is no failure {unknown[0]!r}; there are {', '.join(KINDS)}")
+    if unknown := sorted(set(arguments.kinds) - set(FAULT_KINDS)):
+        parser.error(f"there is no failure {unknown[0]!r}; there are {', '.join(FAULT_KINDS)}")
     binaries = find_postgresql_folder()
-    if binaries is None or missing_reason("nats"):
-        parser.error(str(missing_reason("postgresql") or missing_reason("nats")))
+    if binaries is None or find_missing_part_reason("nats"):
+        parser.error(str(find_missing_part_reason("postgresql") or find_missing_part_reason("nats")))
     forked.start_fork_server()
     conditions = start_measurement()
     with (

@@ -68,10 +68,12 @@ def build_timeline(
     events: events of the match from its journal, each with its time (monotonic ns)
     """
     referee = Referee(terms)
-    return list(_make_entries(referee, events)), referee.result
+    return list(_make_timeline_entries(referee, events)), referee.result
 
 
-def _make_entries(referee: Referee, events: Sequence[tuple[int, RefereeEvent]]) -> Iterator[TimelineEntry]:
+def _make_timeline_entries(
+    referee: Referee, events: Sequence[tuple[int, RefereeEvent]]
+) -> Iterator[TimelineEntry]:
     start_ns = events[0][0] if events else 0
     clock_ms: int | None = None
     turn_sent_at: int | None = None

@@ -51,7 +51,7 @@ def main(command: list[str]) -> int:
     signal.set_wakeup_fd(waker)
     # The handler is set before the command starts, so that the command's end is not missed. Unlike SIG_IGN, a handler
     # is not inherited by the command.
-    signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
+    signal.signal(signal.SIGCHLD, lambda _send_signal, _frame: None)
     # Signals are blocked until the command can receive them. Otherwise they would end only the supervisor, and leave the
     # command running.
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS_FORWARDED_TO_CHILD)

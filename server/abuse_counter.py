@@ -25,7 +25,7 @@ MAX_WRONG_TOKENS = 10
 """Number of wrong tokens within `ABUSE_COUNTING_SECONDS` after which an address is refused."""
 ABUSE_COUNTING_SECONDS = 60.0
 """Period in which the abuse of an address is counted, in seconds."""
-REFUSAL_SECONDS = 60.0
+MAX_REFUSAL_SECONDS = 60.0
 """Longest time for which an address is refused, in seconds."""
 MAX_REMEMBERED_ADDRESSES = 10_000
 """Maximum number of addresses to remember. The address whose last abuse is oldest is forgotten first."""
@@ -38,7 +38,7 @@ def choose_refusal_seconds(grace_seconds: float) -> float:
 
     The refusal lasts at most half of `grace_seconds`, so that no bot loses matches because of others at its address.
     """
-    return min(REFUSAL_SECONDS, grace_seconds / 2) if grace_seconds > 0 else REFUSAL_SECONDS
+    return min(MAX_REFUSAL_SECONDS, grace_seconds / 2) if grace_seconds > 0 else MAX_REFUSAL_SECONDS
 
 
 class AbuseCounter:
@@ -47,7 +47,7 @@ class AbuseCounter:
     IPv6 addresses of the same /64 network count as one.
     """
 
-    def __init__(self, pause_seconds: float = REFUSAL_SECONDS) -> None:
+    def __init__(self, pause_seconds: float = MAX_REFUSAL_SECONDS) -> None:
         self._pause_seconds = pause_seconds
         self._abuse_by_address = BoundedDict[str, _AddressAbuse](MAX_REMEMBERED_ADDRESSES)
 

@@ -59,7 +59,7 @@ MEASURE_SHIFT_SCRIPT = """(() => {
 That is the largest sum of shifts within a window of at most 5 s, without a pause of more than 1 s. The sum does
 not grow with the duration of a test. The script must run before the page's own scripts.
 """
-SLOW_BOT = """
+SLOW_BOT_PROGRAM = """
 import random
 import time
 from pathlib import Path
@@ -80,13 +80,13 @@ PATIENCE_SECONDS = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
 STANDSTILL_SECONDS = 50.0
 """Seconds for which a bot sleeps before each move, so that its match stands still. The time limit of a move is 60 s."""
-LOG_LINES = 15
+MAX_REPORTED_LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
 
 
 def write_slow_bot(file: Path, seconds: float) -> None:
     """Write the Python file of a bot that sleeps for `seconds` before each random move."""
-    file.write_text(SLOW_BOT)
+    file.write_text(SLOW_BOT_PROGRAM)
     set_sleep(file, seconds)
 
 
@@ -422,5 +422,5 @@ def fetch_json(url: str) -> Any:
 
 
 def read_end(log: Path) -> str:
-    """Return the last LOG_LINES lines of a log."""
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:])
+    """Return the last MAX_REPORTED_LOG_LINES lines of a log."""
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-MAX_REPORTED_LOG_LINES:])

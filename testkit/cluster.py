@@ -14,9 +14,9 @@ import asyncpg
 
 from testkit.line import ForwarderProcess
 from testkit.nats_server import NatsServer
-from testkit.server_process import POLL_SECONDS, SHARD, START_TIMEOUT_SECONDS, Role, ServerProcess
+from testkit.server_process import POLL_SECONDS, SHARD_NAME, START_TIMEOUT_SECONDS, Role, ServerProcess
 
-SOCKET = ".s.PGSQL.5432"
+POSTGRESQL_SOCKET_NAME = ".s.PGSQL.5432"
 """Name of PostgreSQL's Unix socket in its folder."""
 LEADER_QUERY = "SELECT pid FROM servers WHERE name = $1 AND until > extract(epoch FROM clock_timestamp())"
 """Query for the process id of the core that holds the lease on the server's name, $1."""
@@ -54,7 +54,7 @@ class Cluster:
         The process reaches NATS and PostgreSQL through forwarders of its own, whose connections a test can cut.
         """
         bus = await asyncio.to_thread(ForwarderProcess, self._nats.port)
-        store = await asyncio.to_thread(ForwarderProcess, self._postgresql / SOCKET)
+        store = await asyncio.to_thread(ForwarderProcess, self._postgresql / POSTGRESQL_SOCKET_NAME)
         name = f"{role}-{len(self.members) + 1}"
         words = (
             f"--set=bus.url=nats://127.0.0.1:{bus.port}",
@@ -70,7 +70,7 @@ class Cluster:
         """Return the leader, which is the core that holds the lease in the database; None if no core does."""
         connection = await asyncpg.connect(self.database)
         try:
-            pid = await connection.fetchval(LEADER_QUERY, SHARD)
+            pid = await connection.fetchval(LEADER_QUERY, SHARD_NAME)
         finally:
             await connection.close()
         return next((core for core in self.cores if core.process is not None and core.pid == pid), None)

@@ -1,6 +1,6 @@
 """Failures in a cluster during play, injected one after another, and their cost for the bots. No move may be lost.
 
-A kind of failure in KINDS consists of a target (`core`, `edge`, `nats` or `postgresql`) and one of these faults:
+A kind of failure in FAULT_KINDS consists of a target (`core`, `edge`, `nats` or `postgresql`) and one of these faults:
 
 kill    the process is killed, and later started again
 freeze  the process is suspended, and later resumed
@@ -33,13 +33,13 @@ from testkit.server_process import ServerProcess
 CORE_FAULTS = ("core kill", "core freeze", "core bus", "core store", "core power", "core split")
 EDGE_FAULTS = ("edge kill", "edge freeze", "edge bus", "edge split")
 OTHER_FAULTS = ("nats kill", "nats freeze", "postgresql freeze")
-KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
+FAULT_KINDS = (*CORE_FAULTS, *EDGE_FAULTS, *OTHER_FAULTS)
 """All kinds of failure, each as "TARGET FAULT"."""
 POLL_SECONDS = 0.02
 """Seconds between two checks of a condition that this module waits for."""
 MAX_RECOVERY_SECONDS = 150.0
 """Seconds after a failure within which a match must continue. Otherwise, it counts as stuck."""
-FAULT_SECONDS = (1.0, 6.0)
+MIN_AND_MAX_FAULT_SECONDS = (1.0, 6.0)
 """Shortest and longest duration of a temporary failure, in seconds."""
 MAX_OUTAGE_SECONDS = 2.0
 """Longest failure of NATS or PostgreSQL, in seconds. Nobody can play meanwhile."""
@@ -112,13 +112,13 @@ class FaultInjector:
     rng: random.Random
 
     async def inject(self, kind: str, players: Sequence[RandomPlayer]) -> ClusterFault:
-        """Cause a failure of a kind in KINDS, wait until all matches in progress continue, and repair the failure.
+        """Cause a failure of a kind in FAULT_KINDS, wait until all matches in progress continue, and repair the failure.
 
         A failure of NATS or PostgreSQL is repaired before the wait, because no match can continue without them. Return
         the failure, with the time until each match continued.
         """
         target, _, fault = kind.partition(" ")
-        duration_seconds = self.rng.uniform(*FAULT_SECONDS)
+        duration_seconds = self.rng.uniform(*MIN_AND_MAX_FAULT_SECONDS)
         if target in ("nats", "postgresql"):
             duration_seconds = min(duration_seconds, MAX_OUTAGE_SECONDS)
         member = await self._choose_member(target)
@@ -164,11 +164,11 @@ class FaultInjector:
         if member is None:
             process_ids = self.postgresql()
             for process in process_ids:
-                _signal(process, signal.SIGSTOP)
+                _send_signal(process, signal.SIGSTOP)
 
             def resume_all() -> None:
                 for process in process_ids:
-                    _signal(process, signal.SIGCONT)
+                    _send_signal(process, signal.SIGCONT)
 
             return resume_all
         return self._begin_member_fault(member, fault)
@@ -197,7 +197,7 @@ class FaultInjector:
                 return member.restore_lines
 
 
-def _signal(pid: int, number: signal.Signals) -> None:
+def _send_signal(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):  # a process of PostgreSQL ends with its client
         os.kill(pid, number)
 

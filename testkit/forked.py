@@ -113,7 +113,7 @@ class ForkedPageProcess(ForkedCommand):
 
         child_socket: end of the socket pair at which the process receives requests from the server
         """
-        self.args = page_process.START_COMMAND
+        self.args = page_process.PAGE_PROCESS_COMMAND
         self._process = _FORKS.Process(
             target=_answer_pages, args=(child_socket, Path.cwd(), dict(os.environ)), daemon=True
         )

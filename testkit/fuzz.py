@@ -51,7 +51,7 @@ MAX_GROWTH_KIB = 8 * 1024
 
 With a million frames, a leak of 9 bytes per frame exceeds it.
 """
-FREE_SECONDS = 150
+MAX_SECONDS_TO_FREE_STATE = 150
 """Seconds within which the server must free the state of bots that it has disconnected."""
 CHECKED_TYPES = (Connection, Session, LobbyBot, LobbyClient, Room)
 """Types of the objects that a server creates for each connection, bot and match, and must free again."""
@@ -201,8 +201,8 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
                     if number % 50 == 0:
                         await asyncio.sleep(0)
                     if number == int(count * WARM_UP_SHARE):
-                        result.warm_kib = _peak_kib()
-            result.peak_kib = _peak_kib()
+                        result.warm_kib = _measure_peak_kib()
+            result.peak_kib = _measure_peak_kib()
             is_finished = True
         await _check_freed_state(result, len(players))
         tasks.cancel_scope.cancel()
@@ -221,9 +221,9 @@ async def run_fuzzer(count: int, *, live_share: int = 20, seed: int = 1) -> Fuzz
 async def _check_freed_state(result: FuzzResult, player_count: int) -> None:
     """Check that in the end the server holds only the state of the honest bots, `player_count` in number.
 
-    If it still holds more after FREE_SECONDS, add a fault to the result.
+    If it still holds more after MAX_SECONDS_TO_FREE_STATE, add a fault to the result.
     """
-    end_time = time.monotonic() + FREE_SECONDS
+    end_time = time.monotonic() + MAX_SECONDS_TO_FREE_STATE
     while True:
         gc.collect()
         # `type`, not `isinstance`: a weak proxy passes as an instance of its referent's class.
@@ -252,5 +252,5 @@ def _make_terms() -> Terms:
     )
 
 
-def _peak_kib() -> int:
+def _measure_peak_kib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -26,11 +26,11 @@ from testkit.bare import make_handshake_request, make_masked_frame
 
 FRAMES_PER_WRITE = 50
 """Number of frames that a flood sends in one write."""
-BROWSE_SECONDS = 1 / 40
+BROWSE_INTERVAL_SECONDS = 1 / 40
 """Seconds between two requests for a listing, just long enough to stay within the server's rate limit."""
-DRIP_SECONDS = 0.1
+DRIP_INTERVAL_SECONDS = 0.1
 """Seconds between two bytes of a slow handshake."""
-RECONNECT_SECONDS = 0.02
+RECONNECT_PAUSE_SECONDS = 0.02
 """Seconds from the end of a client's connection to its next one, as long as a realistic network latency."""
 attack_numbers = itertools.count()
 """Counter that numbers the attackers' names and tokens. Odd and even numbers choose between two forms of an attack."""
@@ -101,7 +101,7 @@ async def attack_slow_loris(connection: AttackerConnection, host: str) -> None:
         return
     for byte in itertools.chain(make_handshake_request(host)[:-4], itertools.repeat(ord("a"))):
         await connection.send(bytes([byte]))
-        await asyncio.sleep(DRIP_SECONDS)
+        await asyncio.sleep(DRIP_INTERVAL_SECONDS)
 
 
 async def attack_never_reading(connection: AttackerConnection, host: str) -> None:
@@ -109,7 +109,7 @@ async def attack_never_reading(connection: AttackerConnection, host: str) -> Non
     await connection.open_and_say_hello(host, "spectator")
     while True:
         await connection.send(make_message_frame(type="browse"))
-        await asyncio.sleep(BROWSE_SECONDS)
+        await asyncio.sleep(BROWSE_INTERVAL_SECONDS)
 
 
 async def attack_messages(connection: AttackerConnection, host: str) -> None:
@@ -154,7 +154,7 @@ async def attack_guessing(connection: AttackerConnection, host: str) -> None:
 
 
 # The module's docstring describes each kind of attack.
-KINDS: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
+ATTACK_BY_KIND: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
     "slow-loris": attack_slow_loris,
     "never-reading": attack_never_reading,
     "messages": attack_messages,
@@ -167,7 +167,7 @@ KINDS: dict[str, Callable[[AttackerConnection, str], Awaitable[None]]] = {
 async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCounts) -> None:
     """Attack until cancelled, and reconnect whenever the server closes the connection.
 
-    kind: name in KINDS
+    kind: name in ATTACK_BY_KIND
     url: URL of the server
     source: local address to connect from
     counts: counts to which the traffic is added
@@ -183,17 +183,17 @@ async def run_attacker(kind: str, url: str, source: str, counts: ConnectionCount
             try:
                 with suppress(OSError, EOFError):
                     await loop.sock_connect(plain, (address.hostname or "", address.port or 0))
-                    await KINDS[kind](AttackerConnection(plain), address.netloc)
+                    await ATTACK_BY_KIND[kind](AttackerConnection(plain), address.netloc)
                 counts.lost += 1
             finally:
                 counts.longest = max(counts.longest, time.monotonic() - start_time)
-        await asyncio.sleep(RECONNECT_SECONDS)
+        await asyncio.sleep(RECONNECT_PAUSE_SECONDS)
 
 
 async def run_attack(kind: str, url: str, source: str, client_count: int, seconds: float) -> ConnectionCounts:
     """Attack with `client_count` parallel clients for `seconds`, and return their counts.
 
-    kind: name in KINDS; source: local address to connect from
+    kind: name in ATTACK_BY_KIND; source: local address to connect from
     """
     tally = ConnectionCounts()
     with suppress(TimeoutError):

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM_PROGRAM = Path("/usr/bin/chromium")
 HEADLESS_SHELL = Path("/usr/bin/chromium-headless-shell")
 """Path of the version of Chromium without a user interface, which uses less CPU time."""
 EXTRA_FOLDERS = ("/usr/local/bin", "/usr/sbin", "/usr/local/sbin")
 """Folders of programs that may be missing in an ordinary user's PATH."""
-MISSING_PART_REASON = re.compile(r"needs (?P<part>[a-z ]+): ")
+MISSING_PART_REASON_PATTERN = re.compile(r"needs (?P<part>[a-z ]+): ")
 """Pattern of the reason for which a test is skipped because the machine lacks a part of PARTS."""
 
 
@@ -50,7 +50,7 @@ def find_postgresql_folder() -> Path | None:
 
 def find_browser() -> Path | None:
     """Return the path of an installed browser for the page's tests, preferring one without windows; None if there is no browser."""
-    return next((path for path in (HEADLESS_SHELL, CHROMIUM) if os.access(path, os.X_OK)), None)
+    return next((path for path in (HEADLESS_SHELL, CHROMIUM_PROGRAM) if os.access(path, os.X_OK)), None)
 
 
 def _has_programs(*names: str) -> Callable[[], bool]:
@@ -123,7 +123,7 @@ PARTS = {
 }
 
 
-def missing_reason(part: str) -> str | None:
+def find_missing_part_reason(part: str) -> str | None:
     """Return the reason to skip a test that needs a part of PARTS; None if the machine has the part."""
     return None if PARTS[part].is_available() else f"needs {part}: {PARTS[part].remedy}"
 
@@ -141,7 +141,7 @@ def skip_without(part: str, why: str | None = None) -> None:
 
     why: problem that the caller had with the part; None to check whether the machine has the part
     """
-    reason = f"needs {part}: {why}" if why else missing_reason(part)
+    reason = f"needs {part}: {why}" if why else find_missing_part_reason(part)
     if reason:
         pytest.skip(reason, allow_module_level=True)
 
@@ -151,7 +151,9 @@ def describe_missing_parts(reasons: Iterable[str]) -> Iterator[str]:
 
     reasons: reasons of all skipped tests; those that name no missing part are ignored
     """
-    lacked = Counter(found["part"] for reason in reasons if (found := MISSING_PART_REASON.search(reason)))
+    lacked = Counter(
+        found["part"] for reason in reasons if (found := MISSING_PART_REASON_PATTERN.search(reason))
+    )
     for part, count in sorted(lacked.items()):
         tests = "1 test" if count == 1 else f"{count} tests"
         yield f"not tested: {PARTS[part].tested} ({tests}); to have it, {PARTS[part].remedy}"

@@ -39,7 +39,7 @@ from arena.protocol.messages import (
     Welcome,
 )
 
-RETRY_SECONDS = 0.1
+RECONNECT_PAUSE_SECONDS = 0.1
 """Pause before a bot tries to reconnect, in seconds."""
 
 
@@ -99,7 +99,7 @@ class RandomPlayer:
                     await self._handle_messages(connection, quota)
             except (OSError, TimeoutError, ConnectionClosed, InvalidHandshake):
                 pass  # the server is away, or has just gone
-            await asyncio.sleep(RETRY_SECONDS * random.uniform(0.5, 1.5))
+            await asyncio.sleep(RECONNECT_PAUSE_SECONDS * random.uniform(0.5, 1.5))
 
     async def _handle_messages(self, connection: ClientConnection, quota: int | None) -> None:
         await self._send(

@@ -22,7 +22,7 @@ from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Thinking
 
-MILLISECOND = 1_000_000
+NS_PER_MS = 1_000_000
 """Nanoseconds in a millisecond."""
 MAX_LINE_MOVES = 8
 """Maximum number of moves in a generated main line, the line of play that a bot expects."""
@@ -79,11 +79,11 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
 
     apply_event(MatchOpened(), 0)
     for player in Player:
-        apply_event(PlayerReady(player), rng.randrange(MILLISECOND, 100 * MILLISECOND))
+        apply_event(PlayerReady(player), rng.randrange(NS_PER_MS, 100 * NS_PER_MS))
     moves_data = [game.move_to_data(move) for move in moves]
     for ply, move in enumerate(moves_data):
         turn_started = TurnStarted(ply, rng.randrange(200_000, 400_000))
-        apply_event(turn_started, rng.randrange(MILLISECOND // 10, MILLISECOND))
+        apply_event(turn_started, rng.randrange(NS_PER_MS // 10, NS_PER_MS))
         turn = now, turn_started
         thinking = Thinking(
             depth=rng.randrange(6, 13),
@@ -94,8 +94,8 @@ def _record_match(game: Any, moves: list[Any], loser: Player, rng: random.Random
         )
         player = list(Player)[ply % 2]
         move_received = MoveReceived(player, ply, move, thinking)
-        apply_event(move_received, rng.randrange(20 * MILLISECOND, 150 * MILLISECOND), turn)
-    apply_event(PlayerResigned(loser), MILLISECOND)
+        apply_event(move_received, rng.randrange(20 * NS_PER_MS, 150 * NS_PER_MS), turn)
+    apply_event(PlayerResigned(loser), NS_PER_MS)
     result = referee.result
     if result is None:
         raise AssertionError("the match is not over, although a player has resigned")

@@ -24,7 +24,7 @@ STOP_SECONDS = DRAIN_SECONDS + 30
 """Maximum time from the signal to stop to the end of the process, in seconds."""
 POLL_SECONDS = 0.02
 """Seconds between two checks whether a process is ready."""
-SHARD = "shard"
+SHARD_NAME = "shard"
 """Server name that all edges and cores of a test cluster share."""
 Role = Literal["all", "edge", "core"]
 
@@ -58,7 +58,7 @@ class ServerProcess:
         self.process: ForkedCommand | None = None
         self._log_size_at_start = 0
         """Size of the process's log before its last start, in bytes."""
-        name_options = () if role == "all" else (f"--set=server.name={SHARD}",)
+        name_options = () if role == "all" else (f"--set=server.name={SHARD_NAME}",)
         listens = f"--set=server.metrics_port={self.port}" if role == "core" else f"--port={self.port}"
         self._arguments = (
             *("serve", "--role", role, *name_options, listens, "--anyone"),
@@ -68,14 +68,14 @@ class ServerProcess:
     @property
     def bus_line(self) -> ForwarderProcess:
         """Forwarder through which the process reaches NATS. Raises ValueError if there is none."""
-        return self._get_line(0)
+        return self._get_forwarder(0)
 
     @property
     def store_line(self) -> ForwarderProcess:
         """Forwarder through which the process reaches PostgreSQL. Raises ValueError if there is none."""
-        return self._get_line(1)
+        return self._get_forwarder(1)
 
-    def _get_line(self, index: int) -> ForwarderProcess:
+    def _get_forwarder(self, index: int) -> ForwarderProcess:
         if self._forwarders is None:
             raise ValueError(
                 f"{self.name} was made without forwarders, so its connections cannot be disturbed"

@@ -15,7 +15,7 @@ from arena.clock import TimeSource
 
 T = TypeVar("T")
 
-TICK_S = 1e-9
+MIN_CLOCK_STEP_S = 1e-9
 """Shortest step of the virtual clock, in seconds. It prevents a timer from staying just ahead of the clock forever."""
 
 
@@ -55,7 +55,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def advance(self, seconds: float) -> None:
         """Advance the virtual clock by `seconds`."""
-        self._now += max(seconds, TICK_S if seconds > 0 else 0.0)
+        self._now += max(seconds, MIN_CLOCK_STEP_S if seconds > 0 else 0.0)
 
 
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:

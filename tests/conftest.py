@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from arena import cli
-from testkit.parts import PARTS, describe_missing_parts, missing_reason
+from testkit.parts import PARTS, describe_missing_parts, find_missing_part_reason
 
 pytest_plugins = ["tests.properties", "tests.collector", "tests.serving"]
 
@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: [not item.path.is_relative_to(TESTS / folder) for folder in ("web", "e2e")])
     for item in items:
         parts = parts_of(item)
-        for reason in filter(None, map(missing_reason, parts)):
+        for reason in filter(None, map(find_missing_part_reason, parts)):
             item.add_marker(pytest.mark.skip(reason=reason))
         if (parts or is_slow(item.path)) and not item.get_closest_marker("smoke"):
             item.add_marker(pytest.mark.slow)

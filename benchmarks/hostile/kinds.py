@@ -426,6 +426,6 @@ KINDS: dict[str, RequestKind] = {
     },
     "POST /api/join": http_request_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
-    **{f"attack: {name}": attack_kind(name) for name in horde.KINDS},
-    ALL_ATTACKS: attack_kind(*horde.KINDS),
+    **{f"attack: {name}": attack_kind(name) for name in horde.ATTACK_BY_KIND},
+    ALL_ATTACKS: attack_kind(*horde.ATTACK_BY_KIND),
 }

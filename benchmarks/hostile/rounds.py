@@ -321,7 +321,7 @@ class RoundPlayer:
         seconds, address_count, clients = PERIOD_SECONDS, STRANGER_ADDRESS_COUNT, CLIENTS_PER_ADDRESS
         if KINDS[kind].is_attack:
             seconds, clients = ATTACK_SECONDS, ATTACKER_COUNT
-            address_count = len(horde.KINDS) if kind == ALL_ATTACKS else 1
+            address_count = len(horde.ATTACK_BY_KIND) if kind == ALL_ATTACKS else 1
         self._number += 1
         subnet = f"127.{20 + self._number // 250}.{self._number % 250}"
         sources = [f"{subnet}.{address}" for address in range(1, 1 + address_count) for _ in range(clients)]

@@ -15,7 +15,7 @@ from arena.server.store.archive import ArchivedMatch, export_archive_lines
 from arena.server.store.database import Engine
 from arena.server.store.tokens import list_tokens
 
-COLUMNS: dict[str, Justify] = {
+JUSTIFICATION_BY_COLUMN: dict[str, Justify] = {
     "check": "left",
     "game": "left",
     "bot": "left",
@@ -59,7 +59,7 @@ def audit(
     if json is not None:
         write_json(findings, json)
     elif findings:
-        print_table(COLUMNS, map(_make_finding_table_cells, findings))
+        print_table(JUSTIFICATION_BY_COLUMN, map(_make_finding_table_cells, findings))
     else:
         err.print("nothing suspicious was found")
 

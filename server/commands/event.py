@@ -174,7 +174,7 @@ def new(
         raise UsageError(f"--at: {start} is in the past; give a later time")
     if start_time > now + MAX_SECONDS_UNTIL_EVENT_START:
         raise UsageError(f"--at: {start} is more than ten years ahead; give an earlier time")
-    starts = _parse_starts(game, map, tc)
+    starts = _parse_event_games(game, map, tc)
     if is_option_given(context, "map"):
         require_game_with_maps(game, type(starts[0].game))
     recurrence = Recurrence(start, closes, zone, DAYS_BY_RECURRENCE_INTERVAL[every]) if every else None
@@ -391,7 +391,7 @@ def _format_announced_times(plan: EventPlan) -> str:
     return f"begins at {format_unix_time_as_utc(plan.start_time)}{closing_text}"
 
 
-def _parse_starts(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
+def _parse_event_games(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
     maps = tuple(name.strip() for name in map.split(","))
     try:
         games = make_pool(PoolSettings(games=(game,), maps=maps, time_controls=(tc,))).games

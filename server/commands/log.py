@@ -35,7 +35,7 @@ MAX_LOG_RESPONSE_BYTES = 64 * 1024 * 1024
 MAX_SHOWN_REASON_LENGTH = 60
 """Maximum number of characters of a reason in the table; `--json` shows all of it."""
 
-COLUMNS: dict[str, Justify] = {
+JUSTIFICATION_BY_COLUMN: dict[str, Justify] = {
     "at ms": "right",
     "player": "left",
     "ply": "right",
@@ -118,7 +118,7 @@ def log(
     for seat, engine in (("maxie", match_log.engines.maxie), ("minnie", match_log.engines.minnie)):
         if engine is not None:
             out.print(f"{seat}: {''.join(char if char.isprintable() else '?' for char in str(engine))}")
-    print_table(COLUMNS, [_make_table_row(entry) for entry in match_log.steps])
+    print_table(JUSTIFICATION_BY_COLUMN, [_make_table_row(entry) for entry in match_log.steps])
     if match_log.reason is None:
         out.print("the match is in progress")
     else:

@@ -24,7 +24,7 @@ from arena.server.store.aggregates.ratings import RatingRow, compute_activity_cu
 from arena.server.store.aggregates.recompute import RecomputedRatings, RecomputeMismatch, recompute_ratings
 from arena.server.store.database import Engine
 
-COLUMNS: dict[str, Justify] = {
+JUSTIFICATION_BY_COLUMN: dict[str, Justify] = {
     "#": "right",
     "game": "left",
     "bot": "left",
@@ -118,7 +118,7 @@ def ratings(
 def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
     ratings_json = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in standings]
-    print_table_or_write_json(ratings_json, json, COLUMNS, _make_rating_table_rows(standings))
+    print_table_or_write_json(ratings_json, json, JUSTIFICATION_BY_COLUMN, _make_rating_table_rows(standings))
 
 
 def _make_rating_table_rows(standings: list[RatingRow]) -> list[list[str]]:

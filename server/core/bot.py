@@ -214,10 +214,10 @@ class LobbyBot:
             match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
         ]
 
-    def was_end_sent_after(self, match: str, sent_time_ns: int) -> bool:
-        """Return True if `match` is a recently finished match of the bot whose `end` message was sent after `sent_time_ns` (ns)."""
+    def was_end_sent_after(self, match_id: str, sent_time_ns: int) -> bool:
+        """Return True if the bot's match with this id has finished recently, and its `end` was sent after `sent_time_ns`."""
         return any(
-            match == match_id and sent_time_ns < end_time for end_time, match_id in self.recent_matches
+            match_id == recent_id and sent_time_ns < end_time for end_time, recent_id in self.recent_matches
         )
 
     def begin_answer_period(self, now_ns: int) -> None:

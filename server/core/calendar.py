@@ -49,7 +49,7 @@ def find_next_start_time(local_time: str, zone: str, after_unix_s: int) -> int:
         hours, minutes = parts["time"].split(":")
         time_of_day = time(int(hours), int(minutes))
         if parts["date"]:
-            return _make_unix_time_s(date.fromisoformat(parts["date"]), time_of_day, time_zone)
+            return _compute_unix_time_s(date.fromisoformat(parts["date"]), time_of_day, time_zone)
     except ValueError:
         raise BadStartTime(
             f"{local_time!r:.40} is not a time: hours must be 0 to 23, minutes 0 to 59, and the day must exist"
@@ -57,16 +57,16 @@ def find_next_start_time(local_time: str, zone: str, after_unix_s: int) -> int:
     today = datetime.fromtimestamp(after_unix_s, time_zone).date()
     for days_ahead in range(9):
         day_candidate = today + timedelta(days=days_ahead)
-        if (not day or day_candidate.weekday() == WEEKDAY_ABBREVIATIONS.index(day)) and _make_unix_time_s(
+        if (not day or day_candidate.weekday() == WEEKDAY_ABBREVIATIONS.index(day)) and _compute_unix_time_s(
             day_candidate, time_of_day, time_zone
         ) > after_unix_s:
-            return _make_unix_time_s(day_candidate, time_of_day, time_zone)
+            return _compute_unix_time_s(day_candidate, time_of_day, time_zone)
     raise BadStartTime(
         f"{local_time!r:.40} does not exist in {zone} in the next seven days, because daylight saving time skips it: choose another time"
     )
 
 
-def _make_unix_time_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
+def _compute_unix_time_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
     return round(datetime.combine(day, time_of_day, zone).timestamp())
 
 

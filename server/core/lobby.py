@@ -69,7 +69,7 @@ class LobbyClient:
     name: str
     bot: LobbyBot | None
     topics: dict[str, FollowerCountsByEdge] = field(default_factory=dict)
-    """Follower count of each topic that the client follows, by the topic's name: a match id, or `LISTING_TOPIC`."""
+    """Follower count of each topic that the client follows, by the topic's name: a match id, or `effects.LISTING_TOPIC`."""
 
     def follow_topic(self, topic: str, followers: FollowerCountsByEdge) -> None:
         """Count the client as a follower of a topic, unless it follows the topic already."""

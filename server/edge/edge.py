@@ -18,7 +18,7 @@ from arena.clock import MONOTONIC_CLOCK, TimeSource
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
-from arena.server.abuse_counter import REFUSAL_SECONDS
+from arena.server.abuse_counter import MAX_REFUSAL_SECONDS
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
 from arena.server.core.inputs import CLIENT_BITS_BELOW_EDGE_NUMBER, EdgeResynced
 from arena.server.core.limits import HostLimits
@@ -97,7 +97,7 @@ class Edge:
         metrics: Metrics,
         server_program: str,
         proxies: Collection[str] = (),
-        pause_seconds: float = REFUSAL_SECONDS,
+        pause_seconds: float = MAX_REFUSAL_SECONDS,
         allows_any_origin: bool = False,
         unlimited_names: Container[str] = frozenset(),
         lag: EventLoopLag,

@@ -45,14 +45,14 @@ With a limit in nodes, equal positions have equal analyses.
 """
 MAX_BEST_MOVES = 3
 """Maximum number of best moves in an analysis."""
-MAX_CPU_SECONDS = 90
+MAX_ENGINE_CPU_SECONDS = 90
 """Limit of the engine's CPU time, in seconds. The review of a match of a hundred moves takes about 5 s.
 
 The first search on a machine also compiles the engine's functions.
 """
-ENGINE_SECONDS = 240.0
-"""Time limit of the engine, in seconds. It is longer than `MAX_CPU_SECONDS`, because on a busy machine an engine mostly waits."""
-MAX_OUTPUT_BYTES = 4 * 1024 * 1024
+ENGINE_TIMEOUT_SECONDS = 240.0
+"""Time limit of the engine, in seconds. It is longer than `MAX_ENGINE_CPU_SECONDS`, because on a busy machine an engine mostly waits."""
+MAX_ENGINE_OUTPUT_BYTES = 4 * 1024 * 1024
 """Maximum number of bytes kept of the engine's output."""
 BEST_MOVE_FIELDS = ("depth", "value", "chance", "line")
 """Fields of each best move in the analysis of a position. `arena analyse --json -` prints more."""
@@ -166,10 +166,10 @@ def _make_timeout_response() -> Response:
 async def _run_engine(*arguments: str) -> tuple[int | None, bytes]:
     """Run an `arena` command, and return its exit code and its output.
 
-    A command that takes longer than ENGINE_SECONDS, or more CPU time than MAX_CPU_SECONDS, is killed, and the exit code
+    A command that takes longer than ENGINE_TIMEOUT_SECONDS, or more CPU time than MAX_ENGINE_CPU_SECONDS, is killed, and the exit code
     is None. A cancellation also kills the command.
     """
-    shell_command = f'ulimit -S -t {MAX_CPU_SECONDS}; exec "$0" "$@"'
+    shell_command = f'ulimit -S -t {MAX_ENGINE_CPU_SECONDS}; exec "$0" "$@"'
     command = supervisor.make_supervised_command(
         "sh", "-c", shell_command, sys.executable, "-P", "-m", "arena", *arguments, "--json", "-"
     )
@@ -177,10 +177,10 @@ async def _run_engine(*arguments: str) -> tuple[int | None, bytes]:
         process = await anyio.open_process(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     output = b""
     try:
-        with anyio.move_on_after(ENGINE_SECONDS):
+        with anyio.move_on_after(ENGINE_TIMEOUT_SECONDS):
             if process.stdout is not None:
                 async for piece in process.stdout:
-                    output += piece[: MAX_OUTPUT_BYTES - len(output)]
+                    output += piece[: MAX_ENGINE_OUTPUT_BYTES - len(output)]
             exit_code = await process.wait()
             return (None if exit_code == 128 + signal.SIGXCPU else exit_code), output
         return None, b""

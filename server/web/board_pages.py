@@ -22,7 +22,7 @@ from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.web.routes import BadRequest, NotFound
 
-MAX_MOVES = 1500
+MAX_REPLAYED_MOVES = 1500
 """Maximum number of moves of the match in one request."""
 
 
@@ -49,15 +49,15 @@ async def answer_board_request(name: str, parameters: Mapping[str, str]) -> Resp
 def parse_match(parameters: Mapping[str, str]) -> tuple[dict[str, Any], list[Any]]:
     """Return the parameters `setup` and `moves`, parsed from JSON; a missing one is empty.
 
-    Raises BadRequest if one of them is not valid, or if there are more than MAX_MOVES moves.
+    Raises BadRequest if one of them is not valid, or if there are more than MAX_REPLAYED_MOVES moves.
     """
     try:
         setup = msgspec.json.decode(parameters.get("setup") or "{}", type=dict[str, Any])
         moves = msgspec.json.decode(parameters.get("moves") or "[]", type=list[Any])
     except (msgspec.DecodeError, RecursionError):
         raise BadRequest("the parameter 'setup' must be a JSON object, and 'moves' a JSON list") from None
-    if len(moves) > MAX_MOVES:
-        raise BadRequest(f"a match must have at most {MAX_MOVES} moves")
+    if len(moves) > MAX_REPLAYED_MOVES:
+        raise BadRequest(f"a match must have at most {MAX_REPLAYED_MOVES} moves")
     return setup, moves
 
 

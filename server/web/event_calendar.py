@@ -1,6 +1,6 @@
 """Responses to `GET /events.ics`: a server's events as a calendar that programs can subscribe to (RFC 5545).
 
-A series is a repeated event. It appears as its announced event and the next `SERIES_DATES` dates, each as a separate
+A series is a repeated event. It appears as its announced event and the next `LISTED_DATES_PER_SERIES` dates, each as a separate
 event, because a repetition rule in UTC cannot express a local time of day. An event keeps its UID, by which calendar
 programs recognise it.
 """
@@ -20,12 +20,12 @@ from arena.server.store.database import Engine
 from arena.server.store.events import list_recent_events
 from arena.server.web import titles
 
-CONTENT_TYPE = "text/calendar; charset=utf-8"
-SERIES_DATES = 8
+CALENDAR_CONTENT_TYPE = "text/calendar; charset=utf-8"
+LISTED_DATES_PER_SERIES = 8
 """Number of dates of a series that the calendar lists after the announced event."""
 MAX_EVENT_AGE = timedelta(days=30)
 """Time for which an event stays in the calendar after its start."""
-MAX_LINE_BYTES = 75
+MAX_CALENDAR_LINE_BYTES = 75
 """Maximum length of a line in bytes, without the line break (RFC 5545, section 3.1)."""
 _ICAL_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
@@ -38,13 +38,13 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
     now = datetime.fromisoformat(database.format_current_time())
     states = await list_recent_events(engine, database.format_store_timestamp(now - MAX_EVENT_AGE))
     body = render_ical(list_dated_events(states), origin, now)
-    return Response(HTTPStatus.OK, CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
+    return Response(HTTPStatus.OK, CALENDAR_CONTENT_TYPE, body, {"Cache-Control": "no-cache"})
 
 
 def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
     """Return the plans of events sorted by start, each with True if the event is cancelled.
 
-    They are the given events, and the next `SERIES_DATES` events of each series among them.
+    They are the given events, and the next `LISTED_DATES_PER_SERIES` events of each series among them.
     """
     events_by_name: dict[str, tuple[EventPlan, bool]] = {}
     latest_by_series: dict[str, EventPlan] = {}
@@ -61,7 +61,7 @@ def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, boo
             latest_by_series[plan.series] = plan
     for latest in latest_by_series.values():
         next_plan = plan_next_event(latest, latest.start_time)
-        for _ in range(SERIES_DATES):
+        for _ in range(LISTED_DATES_PER_SERIES):
             if next_plan is not None:
                 events_by_name.setdefault(next_plan.event, (next_plan, False))
                 next_plan = plan_next_event(next_plan, next_plan.start_time)
@@ -127,11 +127,11 @@ def _escape_ical_text(text: str) -> str:
 
 
 def _fold_line(line: str) -> bytes:
-    """Encode a line with its line break. Fold a long line between characters into parts of at most `MAX_LINE_BYTES`."""
+    """Encode a line with its line break. Fold a long line between characters into parts of at most `MAX_CALENDAR_LINE_BYTES`."""
     folded, line_bytes = bytearray(), 0
     for character in line:
         octets = character.encode()
-        if line_bytes + len(octets) > MAX_LINE_BYTES:
+        if line_bytes + len(octets) > MAX_CALENDAR_LINE_BYTES:
             folded += b"\r\n "
             line_bytes = 1
         folded += octets

@@ -37,7 +37,7 @@ PITCH_WITH_BUTTON = (
 """HTML elements above the picture of a match: the pitch (introduction to the arena) and a button."""
 DEMO_FILE = Path(__file__).parents[2] / "page" / "demo.jsonl"
 """File with the record of the built-in match, which is shown until the server has had a match in progress."""
-COLOUR_NAMES = {"maxie": "Blue", "minnie": "Orange"}
+COLOUR_NAME_BY_SEAT = {"maxie": "Blue", "minnie": "Orange"}
 """Names of the players on the page, which are their colours, by seat."""
 MAX_VALUE_AGE_PLIES = 4
 """Number of plies for which a bot's evaluation counts for the chance of winning, as in `page/js/chances.js`."""
@@ -99,7 +99,7 @@ def render_hero(hero_match: HeroMatch) -> bytes:
         return PITCH_ELEMENT
     armies: Sequence[int] = position.armies
     numbers = {"maxie": armies, "minnie": [-number for number in armies]}
-    army_sums = {seat: sum(number for number in numbers[seat] if number > 0) for seat in COLOUR_NAMES}
+    army_sums = {seat: sum(number for number in numbers[seat] if number > 0) for seat in COLOUR_NAME_BY_SEAT}
     players = {"maxie": hero_match.players.maxie, "minnie": hero_match.players.minnie}
     name = str(hero_match.setup.get("map", ""))
     values = [_find_latest_value(hero_match.moves, side) for side in (0, 1)]
@@ -117,16 +117,16 @@ def render_hero(hero_match: HeroMatch) -> bytes:
     address = f' href="/match/{quote(hero_match.match, safe="")}"' if hero_match.match else ""
     link_name = '<span class="unseen">Open match</span>' if hero_match.match else ""
     label = f"Map, move {len(hero_match.moves)}: " + ", ".join(
-        f"{COLOUR_NAMES[seat]} has {army_sums[seat]} armies" for seat in COLOUR_NAMES
+        f"{COLOUR_NAME_BY_SEAT[seat]} has {army_sums[seat]} armies" for seat in COLOUR_NAME_BY_SEAT
     )
     return (
         f'<div>{preload_link}{PITCH_WITH_BUTTON}<div class="hero"><section class="stage first">'
         f'<div class="scoreboard"><div class="sides"><h2 class="stage-title">{badge}<span class="kind">'
         f"{'' if hero_match.is_live else 'Replay · '}{escape(title)}</span></h2>"
-        f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAMES)}</div>"
+        f"{''.join(_render_side(seat, players[seat], numbers[seat], game.map.armies_to_win) for seat in COLOUR_NAME_BY_SEAT)}</div>"
         '<p class="tug-bar" title="Chance of winning"><svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="minnie" height="4" width="100"/><rect class="maxie" height="4" width="{percent}"/></svg>'
-        f"{''.join(_render_label(seat, players[seat], percent) for seat in COLOUR_NAMES)}</p></div>"
+        f"{''.join(_render_label(seat, players[seat], percent) for seat in COLOUR_NAME_BY_SEAT)}</p></div>"
         f'<a class="stage-board"{address}>{link_name}<div class="stage-place"><div class="zoom"><div class="whole">'
         f"{make_map_picture(MapFile(game.map)).render_svg(armies, label)}</div></div></div></a>"
         '<div class="words-of"><p class="story"></p></div></section><section class="wall"></section></div></div>'
@@ -156,7 +156,7 @@ def _render_side(seat: str, name: str, armies: Sequence[int], goal: int) -> str:
     held = [number for number in armies if number > 0]
     territories = f"{len(held)} {'territory' if len(held) == 1 else 'territories'}"
     return (
-        f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{COLOUR_NAMES[seat]}:"></span>'
+        f'<div class="player" data-owner="{seat}"><span class="shape" role="img" aria-label="{COLOUR_NAME_BY_SEAT[seat]}:"></span>'
         f'<span class="name" title="{escape(name)}">{escape(titles.make_bot_title(name))}</span>'
         f'<span class="total"><strong>{sum(held)}</strong><span class="goal-of"> / {goal}</span></span>'
         f'<span class="line facts-of">{territories}</span></div>'

@@ -34,7 +34,12 @@ from arena.server.web import titles
 from arena.server.web.initial_page import DEMO_FILE
 from arena.server.web.maps import require_built_in_map
 from arena.server.web.pictures import HEIGHT, WIDTH
-from arena.server.web.routes import MATCH_ID, MAX_NAME_PARAMETER_LENGTH, NotFound, make_match_not_found_error
+from arena.server.web.routes import (
+    MATCH_ID_PATTERN,
+    MAX_NAME_PARAMETER_LENGTH,
+    NotFound,
+    make_match_not_found_error,
+)
 from arena.server.web.static_files import CACHE_ONE_DAY
 
 PLY_PATTERN = re.compile(r"[0-9]{1,6}")
@@ -101,7 +106,7 @@ class LinkPreviews:
         return _VIEW_PREVIEWS.get(view, GENERAL_PREVIEW)
 
     async def _make_match_preview(self, match_id: str, ply: str, view: View | None) -> LinkPreview:
-        if not MATCH_ID.fullmatch(match_id):
+        if not MATCH_ID_PATTERN.fullmatch(match_id):
             return GENERAL_PREVIEW
         path, ply_text = f"/picture/match/{quote(match_id)}", ""
         shown_ply = int(ply) if PLY_PATTERN.fullmatch(ply) else None
@@ -241,7 +246,7 @@ def find_match_id(path: str, query: str) -> str:
         or (view == "embed" and parts[0] == "event" and len(parts) > 1)
     ):
         return ""
-    return parts[0] if MATCH_ID.fullmatch(parts[0]) else ""
+    return parts[0] if MATCH_ID_PATTERN.fullmatch(parts[0]) else ""
 
 
 def _split_address(path: str, query: str) -> tuple[str, list[str]]:

@@ -33,19 +33,19 @@ from arena.server.web.page_messages import (
     PageResponse,
     PageSetup,
 )
-from arena.server.web.request_queue import TOO_MANY_REQUESTS, RequestQueue, ServerBusy
+from arena.server.web.request_queue import TOO_MANY_REQUESTS_REASON, RequestQueue, ServerBusy
 from arena.server.web.routes import RouteMatch
 
 log = logging.getLogger("arena.pages")
 
-START_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
+PAGE_PROCESS_COMMAND = (sys.executable, "-P", "-m", "arena.server.web")
 MAX_PARALLEL_RESPONSES = 6
 """Maximum number of responses made in parallel, in addition to one response on a slow route."""
 START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_START_WAIT_SECONDS = 45.0
 """Seconds for which a request may wait for the process to start, in addition to its own time limit."""
-OVERDUE_SECONDS = 5.0
+HANG_SECONDS_AFTER_TIME_LIMIT = 5.0
 """Seconds past the time limit of an unanswered request after which the page process counts as hung and is killed."""
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
@@ -116,7 +116,7 @@ class PageProcess:
                     msgspec.structs.replace(request, live=live, seconds_left=seconds_left)
                 )
         except TimeoutError:
-            raise ServerBusy(TOO_MANY_REQUESTS) from None
+            raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
 
     async def _ensure_started(self) -> _PageChild:
         """Return the process once it has started. If the caller is cancelled, the start continues.
@@ -238,7 +238,7 @@ class _PageChild:
         self._pending[number] = future
         self.write(msgspec.structs.replace(request, number=number))
         try:
-            with anyio.fail_after(max(0.0, request.seconds_left) + OVERDUE_SECONDS):
+            with anyio.fail_after(max(0.0, request.seconds_left) + HANG_SECONDS_AFTER_TIME_LIMIT):
                 return await future
         except TimeoutError:
             self.kill()
@@ -273,4 +273,4 @@ class _PageChild:
 
 
 def _start_process(child_socket: socket.socket) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(START_COMMAND, stdin=child_socket.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program
+    return subprocess.Popen(PAGE_PROCESS_COMMAND, stdin=child_socket.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603  our own program

@@ -48,7 +48,7 @@ from arena.server.web.static_files import load_page_files
 
 log = logging.getLogger("arena.pages")
 
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 METRICS_CACHE_SECONDS = 0.5
 """Time for which the rendered metrics are cached, in seconds."""
 MAX_CACHED_RESPONSES, MAX_CACHED_BYTES = 1024, 16 * 1024 * 1024
@@ -161,10 +161,12 @@ class Pages:
         if not self._origins or request.method == "POST" or not request.path.startswith("/api/"):
             return response
         if callable(response):
-            return partial(self._make_with_cors, response, request)
+            return partial(self._make_response_with_cors, response, request)
         return response and self._add_cors_headers(response, request)
 
-    async def _make_with_cors(self, make_response: MakeResponse, request: Request) -> Response | None:
+    async def _make_response_with_cors(
+        self, make_response: MakeResponse, request: Request
+    ) -> Response | None:
         response = await make_response()
         return response and self._add_cors_headers(response, request)
 
@@ -360,7 +362,7 @@ class Pages:
         key, now = ("/metrics",), self._clock.now()
         response = self._cache.get(key, now)
         if response is None:
-            response = Response(HTTPStatus.OK, METRICS_TYPE, self._metrics.render_prometheus_text())
+            response = Response(HTTPStatus.OK, METRICS_CONTENT_TYPE, self._metrics.render_prometheus_text())
             self._cache.put(key, response, now + METRICS_CACHE_SECONDS)
         return response
 

@@ -29,7 +29,7 @@ CHILD_MODULE = "arena.server.web.renames"
 """Module that the child process runs: this one."""
 MAX_LISTED_RENAMES = 20
 """Maximum number of finished renames that a server process remembers and lists."""
-JOB_VARIABLE = "ARENA_RENAME"
+RENAME_JOB_VARIABLE = "ARENA_RENAME"
 """Environment variable with the job of the child process, as JSON. Arguments would be visible to other users."""
 REFUSED_EXIT_CODE = 3
 """Exit code of the child process if the bot cannot be renamed. The output of the process is then a one-line reason."""
@@ -106,7 +106,7 @@ class RenameQueue:
                 stdin=pipe,
                 stdout=pipe,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, JOB_VARIABLE: job},
+                env={**os.environ, RENAME_JOB_VARIABLE: job},
             )
         except OSError as error:
             log.error("the rename of %r failed: %s", change.name, error)  # noqa: TRY400  one line, no stack
@@ -123,8 +123,8 @@ class RenameQueue:
 
 
 async def _run_job() -> None:
-    """Carry out the rename in the environment variable JOB_VARIABLE. Called in the child process."""
-    job = _decode_job(os.environ[JOB_VARIABLE])
+    """Carry out the rename in the environment variable RENAME_JOB_VARIABLE. Called in the child process."""
+    job = _decode_job(os.environ[RENAME_JOB_VARIABLE])
     try:
         async with open_store(job.store) as engine:
             await renaming.rename_bot(engine, job.change)

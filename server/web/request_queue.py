@@ -20,7 +20,7 @@ MAX_CORE_SHARE = 0.2
 """Maximum share of one CPU core, from 0 to 1, for all responses together. It determines the pause after each response."""
 MAX_WAITING, MAX_WAITING_PER_ADDRESS = 256, 16
 """Maximum number of waiting requests, in total and, by default, per address."""
-TOO_MANY_REQUESTS = "too many requests: try again in a few seconds"
+TOO_MANY_REQUESTS_REASON = "too many requests: try again in a few seconds"
 """Reason for refusing a request whose turn does not come in time."""
 
 
@@ -61,7 +61,7 @@ class RequestQueue:
             with anyio.fail_after(seconds):
                 await self._wait_for_slot(make_address_or_network_key(address))
         except TimeoutError:
-            raise ServerBusy(TOO_MANY_REQUESTS) from None
+            raise ServerBusy(TOO_MANY_REQUESTS_REASON) from None
         try:
             yield
         finally:
@@ -73,7 +73,7 @@ class RequestQueue:
             return
         waiting_turns = self._queue.get(key, ())
         if self._waiting_count >= MAX_WAITING or len(waiting_turns) >= self._max_per_address:
-            raise ServerBusy(TOO_MANY_REQUESTS)
+            raise ServerBusy(TOO_MANY_REQUESTS_REASON)
         turn = anyio.Event()
         self._queue.setdefault(key, deque()).append(turn)
         self._waiting_count += 1

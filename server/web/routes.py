@@ -13,7 +13,7 @@ MAX_TARGET_LENGTH = 2048
 """Maximum length of a URL path with its query, in characters, unless a parameter may be longer."""
 MAX_NAME_PARAMETER_LENGTH, MAX_POSITION_LENGTH, MAX_MOVES_LENGTH = 128, 2048, 6000
 """Maximum lengths of query parameters, in characters: names, positions, and moves (about a thousand short ones)."""
-MATCH_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+MATCH_ID_PATTERN = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 """Pattern of a match id, or of the beginning of one."""
 MAX_LISTED_BOTS = 1000
 """Maximum number of bots that a response lists."""

@@ -47,7 +47,7 @@ from arena.server.web.event_progress import DueMatch, EventProgress
 from arena.server.web.maps import require_built_in_map
 from arena.server.web.page_messages import LiveData
 from arena.server.web.routes import (
-    MATCH_ID,
+    MATCH_ID_PATTERN,
     MAX_LISTED_BOTS,
     BadRequest,
     NotFound,
@@ -160,7 +160,9 @@ class StorePages:
         opening = ""
         if like_match := parameters.get("like"):
             opening_key = (
-                await find_opening_key(self._engine, like_match) if MATCH_ID.fullmatch(like_match) else None
+                await find_opening_key(self._engine, like_match)
+                if MATCH_ID_PATTERN.fullmatch(like_match)
+                else None
             )
             if opening_key is None:
                 raise NotFound(
@@ -181,7 +183,9 @@ class StorePages:
         # The record of a match never changes, so clients can cache it.
         headers = {"Cache-Control": CACHE_FOREVER}
         line, is_full_id = (
-            await find_record(self._engine, match_id) if MATCH_ID.fullmatch(match_id) else (None, True)
+            await find_record(self._engine, match_id)
+            if MATCH_ID_PATTERN.fullmatch(match_id)
+            else (None, True)
         )
         if line is None:
             raise make_match_not_found_error(match_id)
@@ -211,7 +215,9 @@ class StorePages:
         return responses.make_json_response(await find_continuations(self._engine, game, position))
 
     async def _load_record(self, match_id: str) -> str:
-        line = await load_record_line(self._engine, match_id) if MATCH_ID.fullmatch(match_id) else None
+        line = (
+            await load_record_line(self._engine, match_id) if MATCH_ID_PATTERN.fullmatch(match_id) else None
+        )
         if line is None:
             raise make_match_not_found_error(match_id)
         return line
@@ -320,7 +326,7 @@ def _parse_cursor(parameters: Mapping[str, str]) -> PageCursor | None:
     if not parameters.get("before"):
         return None
     time, _, match = parameters["before"].partition("|")
-    if not _TIME_PATTERN.fullmatch(time) or not MATCH_ID.fullmatch(match):
+    if not _TIME_PATTERN.fullmatch(time) or not MATCH_ID_PATTERN.fullmatch(match):
         raise BadRequest("the parameter 'before' must be the value of `next` from an earlier response")
     return time, match
 

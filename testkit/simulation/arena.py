@@ -28,14 +28,14 @@ CHECKS_PER_COLLECTION = 30
 
 Automatic collection is off during a run, because its times would differ between runs of the same seed.
 """
-LEAVE_NS = 300 * SECOND
+MAX_LEAVING_NS = 300 * SECOND
 """Virtual time within which all bots must finish their matches and leave after the end of a run, in ns."""
 TIME_CONTROLS = (("15/move", 15.0), ("30/move", 30.0), ("60/move", 60.0))
 """Time controls of which a run uses one, as (time control, seconds per move).
 
 The time for a move exceeds every injected outage, so no honest bot loses on time because of an outage.
 """
-MAX_THINKING = 0.15
+MAX_THINKING_SHARE = 0.15
 """Share of the time for a move, 0 to 1, that an honest bot uses at most."""
 
 
@@ -136,7 +136,7 @@ class SimulatedArena:
 
     def draw_think_seconds(self, rng: Random) -> float:
         """Return a random thinking time of an honest bot for one move, in seconds."""
-        return rng.uniform(0.005, MAX_THINKING * self.move_seconds)
+        return rng.uniform(0.005, MAX_THINKING_SHARE * self.move_seconds)
 
     def find_habit(self, name: str) -> str:
         """Return the habit of a bot: the word for its way of behaving, which is its name without the trailing `-NUMBER`."""
@@ -182,7 +182,7 @@ class SimulatedArena:
         world.add_story_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave()
-        self._run_until(world.now + LEAVE_NS, stop_when_empty=True)
+        self._run_until(world.now + MAX_LEAVING_NS, stop_when_empty=True)
         remaining = [bot.name for bot in self.bots if not bot.has_left]
         self.monitor.require_true(not remaining, f"bots that did not leave the arena: {remaining}")
         self._run_until(world.now + 60 * SECOND)

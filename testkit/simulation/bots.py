@@ -55,7 +55,7 @@ from testkit.simulation.world import SECOND, SimulatedProcess
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
-URL = f"ws://127.0.0.1:{PUBLIC_PORT}"
+SERVER_URL = f"ws://127.0.0.1:{PUBLIC_PORT}"
 HONEST_HABITS = frozenset({"client", "plain", "quota", "watcher"})
 """Habits of the bots that must never forfeit a match. `client` stands for the real client."""
 SCRIPTED_HABITS = (
@@ -73,7 +73,7 @@ SCRIPTED_HABITS = (
     "resigner",
 )
 """Habits of scripted bots. The scripted bots of a run get them in this order, over and over."""
-WELCOME_NS = 10 * SECOND
+WELCOME_TIMEOUT_NS = 10 * SECOND
 """Virtual nanoseconds after which a scripted bot without an answer to its hello drops the connection."""
 MAX_AWAY_NS = 40 * SECOND
 """Longest absence of a bot that disconnects, in virtual ns.
@@ -157,7 +157,7 @@ class ClientBot(SimulatedBot):
 
     def make_settings(self) -> ClientSettings:
         """Return the client's settings: one or two matches at a time, and practically endless waiting for the server."""
-        return ClientSettings(URL, self.name, matches=1 + self._number % 2, wait=1e6)
+        return ClientSettings(SERVER_URL, self.name, matches=1 + self._number % 2, wait=1e6)
 
     async def _main(self) -> None:
         settings = self.make_settings()
@@ -208,7 +208,7 @@ class ScriptedBot(SimulatedBot):
             except OSError:
                 pass
             else:
-                loop.call_later(WELCOME_NS / 1e9, self._abandon_connection, self.wire)
+                loop.call_later(WELCOME_TIMEOUT_NS / 1e9, self._abandon_connection, self.wire)
                 wire = self.wire
                 await wire.over
                 # Messages that the connection still held are lost.
@@ -422,7 +422,9 @@ class ScriptedConnection(asyncio.Protocol):
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.transport: Any
         self._bot = bot
-        self._library = ClientProtocol(parse_uri(URL), subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=None)
+        self._library = ClientProtocol(
+            parse_uri(SERVER_URL), subprotocols=[Subprotocol(SUBPROTOCOL)], max_size=None
+        )
 
     @property
     def is_open(self) -> bool:

@@ -13,7 +13,7 @@ from testkit.simulation.world import MS, SimulatedProcess, World
 
 Handler = Callable[[bytes], None]
 
-MIN_NS = MS // 10
+MIN_LATENCY_NS = MS // 10
 """Shortest latency of a message on the bus, in virtual ns."""
 
 
@@ -81,7 +81,7 @@ class SimulatedExchange:
         latency_ns = (
             rng.randrange(150 * MS) if rng.random() < self._stall_probability else rng.randrange(2 * MS)
         )
-        arrival = max(self._last.get(route, 0) + 1, self.world.now + MIN_NS + latency_ns)
+        arrival = max(self._last.get(route, 0) + 1, self.world.now + MIN_LATENCY_NS + latency_ns)
         if self.reorder_probability and rng.random() < self.reorder_probability:
             arrival += rng.randrange(400 * MS)
         else:

@@ -206,17 +206,17 @@ def plant_defect(name: str) -> Iterator[None]:
         yield
 
 
-MAX_SEEDS = 30
+MAX_TRIED_SEEDS = 30
 """Maximum number of seeds with which `find_failing_seed` looks for a planted defect."""
 
 
 def find_failing_seed(name: str, first_seed: int = 1) -> SimulationResult:
-    """Plant a defect, and run up to MAX_SEEDS consecutive seeds, from `first_seed` on, until one fails.
+    """Plant a defect, and run up to MAX_TRIED_SEEDS consecutive seeds, from `first_seed` on, until one fails.
 
     Return the failing run. If no run fails, return the last one, whose `failure` is empty.
     """
     with plant_defect(name):
-        for seed in range(first_seed, first_seed + MAX_SEEDS):
+        for seed in range(first_seed, first_seed + MAX_TRIED_SEEDS):
             result = simulate(SimulationPlan(seed, 120, 16))
             if result.failure:
                 break

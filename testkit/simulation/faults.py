@@ -18,7 +18,7 @@ STORE_FAULTS = ("away", "full", "stalled", "in doubt")
 BUS_FAULTS = ("away", "lossy", "unordered")
 BOT_FAULTS = ("reset", "held", "frozen")
 """Faults of a bot's connection; `held` delays all data for a while, and `frozen` freezes the bot's process."""
-KINDS = (
+FAULT_KINDS = (
     *(f"server {kind}" for kind in SERVER_FAULTS),
     *(f"store {kind}" for kind in STORE_FAULTS),
     *(f"bus {kind}" for kind in BUS_FAULTS),
@@ -26,13 +26,13 @@ KINDS = (
 )
 FAULT_PROBABILITY = 0.02
 """Probability that a faulty bus loses a message (`lossy`), or that it repeats or delays one (`unordered`)."""
-PAUSE_SECONDS = (1.0, 20.0)
+MIN_AND_MAX_PAUSE_SECONDS = (1.0, 20.0)
 """Shortest and longest time between two faults, in seconds. A fifth of these times are divided by 20, so faults overlap."""
 
 
 @dataclass(frozen=True)
 class SimulatedFault:
-    """Fault to inject at virtual time `at`, in ns. `kind` is one of KINDS."""
+    """Fault to inject at virtual time `at`, in ns. `kind` is one of FAULT_KINDS."""
 
     number: int
     at: int
@@ -51,11 +51,11 @@ def draw_faults(rng: random.Random, end_ns: int, *, first_ns: int = 10 * SECOND)
     faults: list[SimulatedFault] = []
     at_ns = first_ns
     while True:
-        at_ns += round(rng.uniform(*PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1))
+        at_ns += round(rng.uniform(*MIN_AND_MAX_PAUSE_SECONDS) * SECOND * (0.05 if rng.random() < 0.2 else 1))
         if at_ns >= end_ns:
             return faults
         seconds = rng.uniform(0.05, 1.5) if rng.random() < 0.4 else rng.uniform(0.5, 7.0)
-        kind = rng.choice(KINDS)
+        kind = rng.choice(FAULT_KINDS)
         faults.append(
             SimulatedFault(len(faults) + 1, at_ns, kind, rng.randrange(1 << 16), round(seconds * SECOND))
         )

@@ -46,7 +46,7 @@ from testkit.simulation.world import MS, SECOND, InvariantViolated, OrderedSet, 
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
-ALLOWED_REASONS: dict[str, frozenset[EndReason]] = {
+FORFEIT_REASONS_BY_HABIT: dict[str, frozenset[EndReason]] = {
     # If a bot's time runs out while it is disconnected, the end reason is a disconnect.
     "late": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
     "never": frozenset({EndReason.TIMEOUT, EndReason.DISCONNECT}),
@@ -249,7 +249,7 @@ class InvariantMonitor:
         for bot in losers:
             habit = self.arena.find_habit(bot)
             self.require_true(
-                reason in ALLOWED_REASONS.get(habit, ()), f"{label} was lost by {bot} {reason_text}"
+                reason in FORFEIT_REASONS_BY_HABIT.get(habit, ()), f"{label} was lost by {bot} {reason_text}"
             )
         if reason is EndReason.TIMEOUT:
             self._check_timeout(record, f"{label} was lost by {losers[0]} {reason_text}")
@@ -450,24 +450,24 @@ class InvariantMonitor:
 
     def _check_edge_memory(self, process: SimulatedProcess, edge: Edge) -> None:
         max_clients = len(self.arena.bots) + 2 * len(process.ends)
-        self._require_bound(process, "connections of its edge", len(edge.connections), max_clients)
-        self._require_bound(process, "clients of its edge", len(edge._clients), len(edge.connections) + 1)
+        self._require_at_most(process, "connections of its edge", len(edge.connections), max_clients)
+        self._require_at_most(process, "clients of its edge", len(edge._clients), len(edge.connections) + 1)
         following = {
             topic
             for connection in edge.connections
             if getattr(connection, "session", None) is not None
             for topic in connection.session._topics  # type: ignore[union-attr]
         }
-        self._require_bound(process, "topics of its edge", len(edge._topics), len(following))
+        self._require_at_most(process, "topics of its edge", len(edge._topics), len(following))
 
     def _check_core_memory(self, process: SimulatedProcess, core: Core) -> None:
         lobby, bots = core._lobby, len(self.arena.bots)
-        self._require_bound(process, "bots of its core", len(lobby.bots), bots)
-        self._require_bound(process, "clients of its core", len(lobby.clients), 4 * bots + 8)
-        self._require_bound(process, "deadlines of its core", len(lobby.deadlines), 3 * bots + 8)
-        self._require_bound(process, "matches of its core", core.match_count, bots)
+        self._require_at_most(process, "bots of its core", len(lobby.bots), bots)
+        self._require_at_most(process, "clients of its core", len(lobby.clients), 4 * bots + 8)
+        self._require_at_most(process, "deadlines of its core", len(lobby.deadlines), 3 * bots + 8)
+        self._require_at_most(process, "matches of its core", core.match_count, bots)
 
-    def _require_bound(self, process: SimulatedProcess, kind: str, count: int, max_count: int) -> None:
+    def _require_at_most(self, process: SimulatedProcess, kind: str, count: int, max_count: int) -> None:
         self.require_true(count <= max_count, f"{process} holds {count} {kind}: more than {max_count}")
 
     def check_season(self) -> None:

@@ -26,12 +26,12 @@ MAX_UNPAIRED_NS = 1_000_000_000
 The matchmaker needs 20 ms.
 """
 SEATS = ("maxie", "minnie")
-COUNTS = ("wins", "draws", "losses", "forfeits")
+COUNT_COLUMNS = ("wins", "draws", "losses", "forfeits")
 """Columns of a rating table that count matches."""
-COLUMNS = (*COUNTS, "rating", "deviation", "volatility")
+COMPARED_COLUMNS = (*COUNT_COLUMNS, "rating", "deviation", "volatility")
 """Columns of a rating table that are compared with the store."""
 NEW_MATCHES_QUERY = "SELECT match, finished, arrival FROM matches WHERE finished IS NOT NULL AND counted AND arrival > ? ORDER BY arrival"
-NEW_PHI = 350 / 173.7178
+PHI_OF_NEW_BOT = 350 / 173.7178
 """Rating deviation of a new bot, on the internal scale of Glicko-2: 350 points divided by 173.7178."""
 
 
@@ -111,7 +111,7 @@ class TableRow:
     """
 
     mu: float = 0.0
-    phi: float = NEW_PHI
+    phi: float = PHI_OF_NEW_BOT
     sigma: float = 0.06
     counts: Counter[str] = field(default_factory=Counter)
     last: datetime | None = None
@@ -179,17 +179,17 @@ class TableModel:
             return
         model_row = self._rows[name]
         stored_row = self._connection.execute(
-            f"SELECT {', '.join(COLUMNS)} FROM standings WHERE time_control = '' AND season = ? AND bot = ?",
+            f"SELECT {', '.join(COMPARED_COLUMNS)} FROM standings WHERE time_control = '' AND season = ? AND bot = ?",
             (self._season, name),
         ).fetchone()
         rating = (1500 + 173.7178 * model_row.mu, 173.7178 * model_row.phi, model_row.sigma)
-        expected = (*(model_row.counts[column] for column in COUNTS), *rating)
+        expected = (*(model_row.counts[column] for column in COUNT_COLUMNS), *rating)
         is_equal = stored_row is not None and all(
             isclose(*pair, rel_tol=1e-5) for pair in zip(stored_row, expected, strict=True)
         )
         self._monitor.require_true(
             is_equal,
-            f"{name} has {stored_row} in the table, but {expected} by its records ({', '.join(COLUMNS)})",
+            f"{name} has {stored_row} in the table, but {expected} by its records ({', '.join(COMPARED_COLUMNS)})",
         )
 
     def _count_match(self, record: Record, end_time: datetime) -> None:
@@ -201,7 +201,8 @@ class TableModel:
         rows = [self._rows.setdefault(name, TableRow()) for name in players]
         days = [max(0.0, (end_time - (row.last or end_time)).total_seconds() / 86_400) for row in rows]
         earlier_ratings = [
-            (row.mu, deviation_after(row, idle_days)) for row, idle_days in zip(rows, days, strict=True)
+            (row.mu, compute_deviation_after(row, idle_days))
+            for row, idle_days in zip(rows, days, strict=True)
         ]
         both_absent = result.reason in (EndReason.NO_SHOW, EndReason.DISCONNECT) and result.winner is None
         for row, seat, idle_days, own_rating, opponent_rating in zip(
@@ -218,9 +219,9 @@ class TableModel:
             rate_match(row, idle_days, score, *opponent_rating)
 
 
-def deviation_after(row: TableRow, days: float) -> float:
-    """Return the rating deviation of a bot after `days` without a match, on Glicko-2's scale and at most NEW_PHI."""
-    return min(sqrt(row.phi**2 + days * row.sigma**2), NEW_PHI)
+def compute_deviation_after(row: TableRow, days: float) -> float:
+    """Return the rating deviation of a bot after `days` without a match, on Glicko-2's scale and at most PHI_OF_NEW_BOT."""
+    return min(sqrt(row.phi**2 + days * row.sigma**2), PHI_OF_NEW_BOT)
 
 
 def rate_match(row: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
@@ -246,5 +247,5 @@ def rate_match(row: TableRow, days: float, score: float, mu_j: float, phi_j: flo
         middle = (low + high) / 2
         low, high = (middle, high) if volatility_equation(middle) > 0 else (low, middle)
     row.sigma = exp(low / 2)
-    row.phi = 1 / sqrt(1 / deviation_after(row, days) ** 2 + 1 / v)
+    row.phi = 1 / sqrt(1 / compute_deviation_after(row, days) ** 2 + 1 / v)
     row.mu += row.phi**2 * g * (score - e)

@@ -59,7 +59,7 @@ from testkit.simulation.world import (
 if TYPE_CHECKING:
     from testkit.simulation.arena import SimulatedArena
 
-SHARD = "simulation"
+SHARD_NAME = "simulation"
 GRACE_SECONDS = 30.0
 MIN_RESTART_NS = 700_000_000
 """Shortest time from the end of a server's process to its next start, in virtual ns."""
@@ -72,7 +72,7 @@ def make_settings(role: str, control: str) -> tuple[ArenaSettings, Pool]:
     control: time control of all matches, such as `15/move`
     """
     settings = ArenaSettings(
-        server=ServerSettings(port=PUBLIC_PORT, name=SHARD, anyone=True, role=ProcessRole(role)),
+        server=ServerSettings(port=PUBLIC_PORT, name=SHARD_NAME, anyone=True, role=ProcessRole(role)),
         pool=PoolSettings(concurrency=64),
         matches=MatchSettings(grace_seconds=GRACE_SECONDS, adjudicate="none"),
         store=StoreSettings(url="sqlite:///simulation.db"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from testkit.simulation.arena import SimulationPlan, SimulationResult, simulate
 
-MAX_RUNS = 40
+MAX_RUNS_PER_REDUCTION = 40
 """Maximum number of simulation runs for one reduction."""
 
 
@@ -25,7 +25,7 @@ def reduce_failure(
 ) -> SimulationResult:
     """Return a run of the same seed that fails in the same way with fewer faults, or `failed` if none is found.
 
-    The function leaves out halves of the faults, then quarters and so on, in at most MAX_RUNS calls of `run`.
+    The function leaves out halves of the faults, then quarters and so on, in at most MAX_RUNS_PER_REDUCTION calls of `run`.
     """
     kind, best, runs = generalize_failure(failed.failure), failed, 0
 
@@ -40,9 +40,9 @@ def reduce_failure(
 
     numbers = [fault.number for fault in failed.faults]
     size = len(numbers) // 2
-    while size and runs < MAX_RUNS:
+    while size and runs < MAX_RUNS_PER_REDUCTION:
         place = 0
-        while place < len(numbers) and runs < MAX_RUNS:
+        while place < len(numbers) and runs < MAX_RUNS_PER_REDUCTION:
             rest = numbers[:place] + numbers[place + size :]
             if still_fails(rest):
                 numbers = rest

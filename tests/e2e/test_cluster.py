@@ -18,7 +18,7 @@ from arena.protocol.record import Record
 from arena.server.store.database import open_store
 from testkit.cluster import Cluster, run_cluster
 from testkit.cluster_faults import (
-    KINDS,
+    FAULT_KINDS,
     FaultInjector,
     finish_matches,
     inject_faults,
@@ -69,7 +69,7 @@ async def test_deaths_under_play_cost_nobody_anything(
     async with cluster(tmp_path, nats, postgresql, postgresql_database, *ITALY) as made:
         players = make_players(made.edges, 12, lambda: random.uniform(0.05, 0.8))
         deaths = FaultInjector(made, nats, lambda: postgresql.processes, dice)
-        report = await inject_faults(deaths, players, dice.sample(KINDS, len(KINDS)))
+        report = await inject_faults(deaths, players, dice.sample(FAULT_KINDS, len(FAULT_KINDS)))
     faults = report.result.faults
     assert faults == [], await trails(postgresql_database, faults, made.list_logs())
     assert [each for each in report.injected if each.stuck] == []

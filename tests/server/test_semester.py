@@ -33,8 +33,8 @@ from arena.server.store.aggregates.season_closing import close_season
 from arena.server.store.invitations import create_invitations, find_invited_owner, register_name
 from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
-from testkit.simulation.bots import URL, ClientBot
-from testkit.simulation.servers import SHARD, replace_machine
+from testkit.simulation.bots import SERVER_URL, ClientBot
+from testkit.simulation.servers import SHARD_NAME, replace_machine
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.bots.command_line import arena
 from tests.server.databases import one_at_a_time
@@ -82,7 +82,9 @@ class Student(ClientBot):
         self.event = ""
 
     def make_settings(self) -> ClientSettings:
-        return ClientSettings(URL, self.name, self.token, event=self.event, pool=not self.event, wait=1e6)
+        return ClientSettings(
+            SERVER_URL, self.name, self.token, event=self.event, pool=not self.event, wait=1e6
+        )
 
     def connect(self, event: str) -> None:
         """Connect for an event, or for the pool if `event` is empty."""
@@ -153,7 +155,7 @@ class Semester(SimulatedArena):
     def send_request(self, request: AnnounceEvent | ControlEvent) -> None:
         """Send the server a request of the host through the store, as the `arena` commands do."""
         text = msgspec.json.encode(request, enc_hook=encode_game).decode()
-        self.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD, text))
+        self.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD_NAME, text))
 
     def announce(self, event: str, format: str, rounds: int, **changes: Any) -> None:
         """Announce an event that begins in one minute."""
@@ -333,7 +335,7 @@ class Week(NamedTuple):
 
 def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
     """Play the week, check its matches, and copy its store to arena.db in the folder."""
-    monkeypatch.setitem(invariants.ALLOWED_REASONS, "quitter", frozenset({EndReason.NO_SHOW}))
+    monkeypatch.setitem(invariants.FORFEIT_REASONS_BY_HABIT, "quitter", frozenset({EndReason.NO_SHOW}))
     monkeypatch.setattr(sys, "unraisablehook", lambda _given: None)  # killed processes leave unfinished tasks
     arena = Semester()
     with replace_machine(arena):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from testkit.parts import PARTS, MachinePart, describe_missing_parts, missing_reason
+from testkit.parts import PARTS, MachinePart, describe_missing_parts, find_missing_part_reason
 
 pytest_plugins = ["pytester"]
 
@@ -59,6 +59,6 @@ def test_a_missing_part_is_reported_with_its_reason(
 ) -> None:
     part, known = of
     monkeypatch.setitem(PARTS, part, MachinePart(known.tested, known.remedy, lambda: True))
-    assert missing_reason(part) is None
+    assert find_missing_part_reason(part) is None
     monkeypatch.setitem(PARTS, part, MachinePart(known.tested, known.remedy, lambda: False))
-    assert len(list(describe_missing_parts([f"Skipped: {missing_reason(part)}"] * 3))) == 1
+    assert len(list(describe_missing_parts([f"Skipped: {find_missing_part_reason(part)}"] * 3))) == 1

@@ -15,12 +15,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import RecordedMove, to_line
-from arena.server.web.analysis import ENGINE_SECONDS
+from arena.server.web.analysis import ENGINE_TIMEOUT_SECONDS
 from testkit.browser import BrowserArena, box_of, find_cut_texts, run_arena, wait_until
 from tests.match.recorded import random_record
 from tests.web.screenshots import SIZES, made_up
 
-ANSWER_MS = 1000 * (ENGINE_SECONDS + 10)
+ANSWER_MS = 1000 * (ENGINE_TIMEOUT_SECONDS + 10)
 """The longest time in which the server answers a question to an engine."""
 
 

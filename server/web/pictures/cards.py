@@ -16,13 +16,13 @@ from arena.maps.map_file import MapFile
 from arena.maps.picture import MAXIE, MINNIE
 from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH
 from arena.server.web.pictures.positions import Rectangle, draw_position
-from arena.server.web.pictures.text_elements import FONT, MUTED, render_text
+from arena.server.web.pictures.text_elements import FONT_NAME, MUTED, render_text
 from arena.server.web.titles import make_map_title
 
 MARGIN = 40
 """Distance of texts and boards from the edges of a picture, in pixels. The texts beside the board of a match may come nearer
 to the right edge."""
-MAX_TABLE_ROWS = 8
+MAX_SHOWN_TABLE_ROWS = 8
 """Maximum number of rows of a table that a picture shows."""
 SIDE_X, SIDE_WIDTH = 780, 400
 """Left end and width of the texts beside the board of a match, in pixels."""
@@ -63,13 +63,13 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
     """Return the picture of a table as SVG.
 
     line: summary below the title
-    rows: name, number as text, and length of a bar (0 to 1) of each row; only the first MAX_TABLE_ROWS rows are shown
+    rows: name, number as text, and length of a bar (0 to 1) of each row; only the first MAX_SHOWN_TABLE_ROWS rows are shown
     """
     parts = [
         render_text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
         render_text(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, MUTED),
     ]
-    for number, (name, detail, share) in enumerate(rows[:MAX_TABLE_ROWS]):
+    for number, (name, detail, share) in enumerate(rows[:MAX_SHOWN_TABLE_ROWS]):
         y = 235 + number * 45
         bar_width = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [
@@ -203,5 +203,5 @@ def _render_svg_document(
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="{FONT}">{background_rectangle}{"".join(elements)}</svg>'
+        f'font-family="{FONT_NAME}">{background_rectangle}{"".join(elements)}</svg>'
     )

@@ -25,17 +25,17 @@ from arena.protocol.values import Data
 from arena.server.web import titles
 from arena.server.web.pictures import cards
 from arena.server.web.pictures.cards import MatchTexts
-from arena.server.web.pictures.text_elements import FONT, FONT_FILE
+from arena.server.web.pictures.text_elements import FONT_FILE, FONT_NAME
 from arena.server.web.routes import NotFound
 
-MAX_FRAMES = 40
+MAX_FILM_FRAMES = 40
 """Maximum number of frames of a film, one for each ply shown. Together they last ten seconds.
 
 Of a match with more plies, the film shows the part with the greatest change, and the end.
 """
 FRAME_MS, LAST_FRAME_MS = 250, 3_000
 """Time for which a film shows each frame, and the last frame, in ms."""
-MAX_COLOURS = 64
+MAX_FILM_COLOURS = 64
 """Maximum number of colours in an animated picture."""
 
 
@@ -135,7 +135,7 @@ def draw_film(line: str) -> bytes:
         frame = _render_image(cards.render_film_frame(game, positions[ply], move, share))
         frames.append(Image.alpha_composite(background, frame).convert("RGB"))
     # With one palette for all frames, unchanged parts are equal in all of them and cost nothing.
-    palette = frames[len(frames) // 2].quantize(MAX_COLOURS)
+    palette = frames[len(frames) // 2].quantize(MAX_FILM_COLOURS)
     reduced_frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations_ms = [FRAME_MS] * (len(reduced_frames) - 1) + [LAST_FRAME_MS]
     buffer = io.BytesIO()
@@ -160,12 +160,12 @@ def choose_highlight_plies(game: AnyGame, positions: Sequence[Any]) -> list[int]
     positions: positions after each ply, from the start of the match
     """
     last = len(positions) - 1
-    if last < MAX_FRAMES:
+    if last < MAX_FILM_FRAMES:
         return list(range(last + 1))
     if not isinstance(game, Riskless):
-        return [last * frame // (MAX_FRAMES - 1) for frame in range(MAX_FRAMES)]
+        return [last * frame // (MAX_FILM_FRAMES - 1) for frame in range(MAX_FILM_FRAMES)]
     shares = [_compute_maxie_share(position.armies) for position in positions]
-    window = MAX_FRAMES - 1
+    window = MAX_FILM_FRAMES - 1
     share_changes = [
         abs(shares[window_start + window] - shares[window_start])
         for window_start in range(len(shares) - window)
@@ -226,8 +226,8 @@ def _render_png(svg: str) -> bytes:
             svg_string=svg,
             font_files=[str(FONT_FILE)],
             skip_system_fonts=True,
-            font_family=FONT,
-            sans_serif_family=FONT,
+            font_family=FONT_NAME,
+            sans_serif_family=FONT_NAME,
         )
     )
 

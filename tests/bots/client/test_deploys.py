@@ -18,7 +18,7 @@ from arena.bots.client.session_file import SessionFile
 from arena.bots.client.settings import ClientSettings
 from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
-from testkit.simulation.bots import URL, ClientBot
+from testkit.simulation.bots import SERVER_URL, ClientBot
 from testkit.simulation.servers import replace_machine
 from testkit.simulation.world import SECOND, SimulatedProcess
 
@@ -40,7 +40,7 @@ class DeployedBot(ClientBot):
         memory = SessionFile(self.folder / self.name) if self.remembers else None
         self.memory = memory
         make: Any = None  # the simulation's workers create no bot
-        options = ClientSettings(URL, self.name, matches=2, wait=1e6, session_file=memory)
+        options = ClientSettings(SERVER_URL, self.name, matches=2, wait=1e6, session_file=memory)
         self.client = Client(
             make,
             options,

@@ -38,7 +38,7 @@ LONG_MATCH = to_line(random_record(ITALY, 3, 60)[0])
 @pytest.fixture(autouse=True)
 def allow_slow_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lengthen the time limit of engines, so that tests pass on a busy machine."""
-    monkeypatch.setattr(analysis, "ENGINE_SECONDS", 500.0)
+    monkeypatch.setattr(analysis, "ENGINE_TIMEOUT_SECONDS", 500.0)
 
 
 def make_parameters(position: str) -> dict[str, str]:
@@ -79,7 +79,7 @@ async def test_an_analysis_has_legal_lines_their_values_and_the_exact_value() ->
 async def test_an_invalid_analysis_request_starts_no_engine(
     name: str, parameters: dict[str, str], error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysis, "ENGINE_SECONDS", 0.0)
+    monkeypatch.setattr(analysis, "ENGINE_TIMEOUT_SECONDS", 0.0)
     with pytest.raises(error):
         await analyse_position(name, parameters)
 
@@ -93,14 +93,14 @@ async def test_an_engine_that_takes_too_long_is_killed(
 ) -> None:
     mark = f"arena-test-advice-{time.monotonic_ns()}"
     monkeypatch.setenv("ARENA_TEST_MARK", mark)
-    monkeypatch.setattr(analysis, "ENGINE_SECONDS", 0.05)
+    monkeypatch.setattr(analysis, "ENGINE_TIMEOUT_SECONDS", 0.05)
     answer = await analyse_position("path4", make_parameters("+9 . . -3 maxie 0"))
     assert answer.status == HTTPStatus.SERVICE_UNAVAILABLE
     assert processes_of(mark) == []
 
 
 async def test_an_engine_that_uses_too_much_cpu_time_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "MAX_CPU_SECONDS", 1)
+    monkeypatch.setattr(analysis, "MAX_ENGINE_CPU_SECONDS", 1)
     answer = await review_match(LONG_MATCH)
     assert (answer.status, answer.body) == (HTTPStatus.SERVICE_UNAVAILABLE, b"the engine took too long\n")
 
@@ -194,7 +194,7 @@ async def test_a_review_request_without_a_valid_match_is_refused() -> None:
 async def test_a_match_that_cannot_be_reviewed_starts_no_engine(
     line: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysis, "ENGINE_SECONDS", 0.0)
+    monkeypatch.setattr(analysis, "ENGINE_TIMEOUT_SECONDS", 0.0)
     answer = await review_match(line)
     assert answer.status == HTTPStatus.BAD_REQUEST
     assert why in answer.body.decode()

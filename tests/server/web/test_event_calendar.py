@@ -15,7 +15,7 @@ from arena.server.core.calendar import plan_next_event
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
 from arena.server.core.settings import PoolGame
 from arena.server.host import Host
-from arena.server.web.event_calendar import SERIES_DATES, list_dated_events, render_ical
+from arena.server.web.event_calendar import LISTED_DATES_PER_SERIES, list_dated_events, render_ical
 from tests.server.matches import game_of
 from tests.server.played import insert_event
 from tests.server.web.test_pages import get
@@ -116,6 +116,6 @@ async def test_a_server_serves_the_calendar_of_its_store(host: Host) -> None:
     status, headers, body = await get(host, "/events.ics")
     assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
     listed_events = read_calendar(body)
-    assert len(listed_events) == 1 + SERIES_DATES
+    assert len(listed_events) == 1 + LISTED_DATES_PER_SERIES
     assert listed_events[0]["URL"] == f"{host.url.replace('ws', 'http', 1)}/event/{WEEKLY_PLAN.event}"
     assert (await get(host, "/events.ics?x=1"))[0] == 400

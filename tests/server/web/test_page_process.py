@@ -212,7 +212,7 @@ async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pyte
 async def test_a_page_process_that_never_answers_is_killed(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.server.web.page_process.OVERDUE_SECONDS", 0.1)
+    monkeypatch.setattr("arena.server.web.page_process.HANG_SECONDS_AFTER_TIME_LIMIT", 0.1)
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None

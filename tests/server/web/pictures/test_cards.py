@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arena.games.catalogue import make_game
 from arena.maps.loader import load_map_file
 from arena.server.web.pictures import cards
-from arena.server.web.pictures.cards import MAX_TABLE_ROWS, MatchTexts
+from arena.server.web.pictures.cards import MAX_SHOWN_TABLE_ROWS, MatchTexts
 
 NAMES = st.text(max_size=64)
 
@@ -33,7 +33,7 @@ def test_a_card_is_well_formed_for_any_names_of_bots(maxie: str, minnie: str) ->
 def test_a_table_has_a_limited_number_of_bars(title: str, rows: list[tuple[str, str, float]]) -> None:
     svg = cards.render_table_card(title, "", rows)
     assert size(svg) == ("1200", "630")
-    assert svg.count("<rect") == 1 + min(len(rows), MAX_TABLE_ROWS)
+    assert svg.count("<rect") == 1 + min(len(rows), MAX_SHOWN_TABLE_ROWS)
 
 
 def test_the_bar_of_armies_has_the_right_proportions() -> None:
