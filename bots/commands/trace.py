@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +16,9 @@ from arena.bots.review.analysis import (
     parse_reference_spec,
     run_reference_search,
 )
-from arena.bots.review.savings import Saving, measure_node_savings
 from arena.bots.review.trees import list_tree_names
 from arena.bots.search.algorithms import ALGORITHMS
 from arena.bots.search.deepening import MAX_DEPTH
-from arena.bots.search.monitor import SearchMonitor
 from arena.bots.search.reports.trace_text import (
     format_closing_lines,
     format_results_line,
@@ -108,7 +105,6 @@ def trace(
         result, monitor = run_reference_search(
             game, start, depth, spec, tracing=not summary or results or svg is not None
         )
-        savings = list(measure_node_savings(game, start, depth, spec))
     except NodeWithoutValue as error:
         raise CommandError(f"{spec.name} cannot search {tree} to depth {depth}: {error}") from None
     except SearchTooLarge as error:
@@ -118,10 +114,9 @@ def trace(
     events = monitor.events or ()
     lines = [] if summary else [*format_trace_lines(game, events, shows_estimates=estimates)]
     lines += [format_results_line(game, events)] if results else []
-    lines += [
-        *format_closing_lines(game, start, result, monitor.leaves),
-        *_describe_node_counts(monitor, savings),
-    ]
+    lines += format_closing_lines(game, start, result, monitor.leaves)
+    if monitor.max_live_nodes:
+        lines.append(f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes")
     if svg is not None:
         value = format_value_without_end(result.value, "value ")
         title = f"{tree}: {algorithm}, {monitor.leaves} leaves, {value}"
@@ -138,7 +133,6 @@ def trace(
             "nodes": monitor.nodes,
             "terminals_visited": monitor.leaves,
             "held": monitor.max_live_nodes,
-            "savings": savings,
             "trace": lines,
         }
         write_json(row, json)
@@ -162,13 +156,3 @@ def _choose_depth(tree_name: str, game: Game[Any, Any], depth: int | None, spec:
             f"--depth: {spec.name} searches at most {MAX_DEPTH} plies, not {depth}; to search deeper, use {unlimited_names}"
         )
     return depth
-
-
-def _describe_node_counts(monitor: SearchMonitor, savings: Sequence[Saving]) -> list[str]:
-    """Return lines of text: how many nodes the search held in memory, and how many the options `take` and `dynamic` saved."""
-    memory = (
-        [f"In memory at once: at most {monitor.max_live_nodes:,} of {monitor.nodes:,} nodes"]
-        if monitor.max_live_nodes
-        else []
-    )
-    return [*memory, *(saving.describe_savings() for saving in savings)]

@@ -113,29 +113,25 @@ def parse_analysing_engine(spec_text: str) -> Spec:
 
 
 def run_reference_search(
-    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool, max_nodes: int = NO_LIMIT
+    game: Game[Any, Any], position: Any, depth: int, spec: Spec, *, tracing: bool
 ) -> tuple[SearchResult[Any], SearchMonitor]:
     """Search once to `depth` plies with the algorithm of `bots.search` that `spec` names.
 
     Return the result, and the monitor with the counts and, with `tracing`, the trace.
 
-    Raises SearchTooLarge if the search visits more than `max_nodes` nodes, or, with `tracing`, more than
-    `MAX_TRACED_NODES`. Raises BadSpec if the evaluator or an option in `spec` cannot be used with the
-    game, and BadWeights if the evaluator's file is invalid.
+    Raises SearchTooLarge if, with `tracing`, the search visits more than `MAX_TRACED_NODES` nodes. Raises BadSpec if the
+    evaluator or an option in `spec` cannot be used with the game, and BadWeights if the evaluator's file is invalid.
     """
     check_evaluator(spec, game)
     problem = Problem(game, evaluator_for(game, spec.values["evaluator"]))
-    node_limit = min(max_nodes, MAX_TRACED_NODES) if tracing else max_nodes
-    monitor = SearchMonitor(
-        never_stop if node_limit == NO_LIMIT else stop_after_nodes(node_limit), tracing=tracing
-    )
+    monitor = SearchMonitor(stop_after_nodes(MAX_TRACED_NODES) if tracing else never_stop, tracing=tracing)
     try:
         with ThreadPool(spec.values.get("threads", 1)) as pool:
             settings = _make_algorithm_settings(game, spec, pool)
             return ALGORITHMS[spec.name].run(problem, position, depth, monitor, settings), monitor
     except Stopped:
         raise SearchTooLarge(
-            f"{spec.name} visits more than {node_limit:,} nodes at depth {depth}, too many to show: "
+            f"{spec.name} visits more than {MAX_TRACED_NODES:,} nodes at depth {depth}, too many to show: "
             "give a smaller depth"
         ) from None
 

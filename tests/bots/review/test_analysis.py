@@ -15,6 +15,7 @@ from arena.bots.review.analysis import (
 from arena.bots.review.chance import compute_winning_chance
 from arena.bots.search.search_values import WIN
 from arena.games.core import AnyGame
+from arena.games.tictactoe import TicTacToe
 from arena.maps.game_on_map import make_game_on_map
 
 PATH4 = make_game_on_map("riskless", "path4")
@@ -37,6 +38,25 @@ def test_every_algorithm_and_every_exact_engine_has_minimaxs_value(depth: int) -
         with engine(PATH4, text, SearchLimits(depth=depth)) as analyst:
             values[text] = analyst.analyse(start)[-1].value
     assert len(set(values.values())) == 1, values
+
+
+def count_nodes(algorithm: str, depth: int) -> int:
+    spec = parse_reference_spec(algorithm)
+    return run_reference_search(PATH4, PATH4.start(), depth, spec, tracing=False)[1].nodes
+
+
+def test_take_leaves_out_moves_and_dynamic_goes_deeper_only_at_some_positions() -> None:
+    assert count_nodes("lazy-ordered:take=1", 7) < count_nodes("lazy-ordered", 7)
+    assert count_nodes("lazy", 5) < count_nodes("lazy:dynamic=3", 5) < count_nodes("lazy", 8)
+
+
+def test_games_without_a_definition_of_dynamic_positions_refuse_the_option() -> None:
+    game, spec = TicTacToe(), parse_reference_spec("lazy:dynamic=1")
+    with pytest.raises(
+        BadSpec,
+        match=r"^lazy: the option dynamic works only with riskless, because tictactoe has no dynamic positions: try ",
+    ):
+        run_reference_search(game, game.start(), 2, spec, tracing=False)
 
 
 def test_an_engine_keeps_its_node_limit_and_is_reproducible() -> None:
