@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -85,45 +83,11 @@ def _make_unknown_schema_error(connection: Connection, version: int) -> UnknownS
 
 def create_tables(connection: Connection) -> None:
     """Create all tables in an empty database, and store the schema version, in the caller's transaction."""
-    dialect = connection.dialect
-    statements = _list_creation_statements(f"{dialect.name}+{dialect.driver}://")
-    adapted: Any = connection.connection.dbapi_connection
-    if dialect.driver == "asyncpg":
-        # All statements go in one message, because the database may be far away.
-        adapted.run_async(lambda driver: driver.execute(";".join(statements)))
-    elif dialect.driver == "aiosqlite":
-        # The driver executes them itself, because SQLAlchemy would wait for its thread three times per statement.
-        adapted.run_async(lambda driver: _execute_in_order(driver, statements))
-    else:
-        for statement in statements:
-            connection.exec_driver_sql(statement)
+    schema.metadata.create_all(connection, checkfirst=False)
+    # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. The
+    # index of uncounted matches must be last, so that a search for them does not scan all matches.
+    schema.UNCOUNTED_MATCHES_INDEX.drop(connection)
+    schema.UNCOUNTED_MATCHES_INDEX.create(connection)
     connection.execute(
         sa.insert(schema.about).values(schema_version=SCHEMA_VERSION, program=PROGRAM_NAME_AND_VERSION)
     )
-
-
-async def _execute_in_order(driver: Any, statements: Iterable[str]) -> None:
-    for statement in statements:
-        await driver.execute(statement)
-
-
-@cache
-def _list_creation_statements(url: str) -> list[str]:
-    """Return the SQL statements that create all tables, for the database and driver that `url` names.
-
-    They are cached, because compiling them takes longer than running them.
-    """
-    statements: list[str] = []
-
-    def collect_creation_statement(
-        statement: sa.DDLElement, *_parameters: object, **_options: object
-    ) -> None:
-        statements.append(str(statement.compile(dialect=mock_engine.dialect)))
-
-    mock_engine = sa.create_mock_engine(url, collect_creation_statement)
-    schema.metadata.create_all(mock_engine, checkfirst=False)
-    # Of two equally suitable indices SQLite uses the one created last, and SQLAlchemy creates them in any order. The
-    # index of uncounted matches must be last, so that a search for them does not scan all matches.
-    schema.UNCOUNTED_MATCHES_INDEX.drop(mock_engine)
-    schema.UNCOUNTED_MATCHES_INDEX.create(mock_engine)
-    return statements
