@@ -7,8 +7,7 @@ import logging
 import math
 import os
 import re
-import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -503,27 +502,6 @@ def make_upsert(dialect_name: str, table: sa.Table, added_columns: tuple[str, ..
 def make_insert(dialect_name: str, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
     """Return an INSERT statement with methods for ON CONFLICT. `dialect_name` is `postgresql` or `sqlite`."""
     return postgresql.insert(table) if dialect_name == "postgresql" else sqlite.insert(table)
-
-
-def execute_many(
-    connection: sa.Connection, statement: sa.Insert | sa.Update, rows: Sequence[Mapping[str, Any]]
-) -> None:
-    """Execute a statement once for each row, in the caller's transaction. All rows must have the same keys.
-
-    If the driver is `sqlite3`, the rows go directly to it, because SQLAlchemy would take several times as long as
-    SQLite itself.
-    """
-    driver = connection.connection.driver_connection
-    if isinstance(driver, sqlite3.Connection):
-        driver.executemany(_compile_for_sqlite(statement, tuple(rows[0])), rows)
-    else:
-        connection.execute(statement, rows)
-
-
-@cache
-def _compile_for_sqlite(statement: sa.Insert | sa.Update, parameter_names: tuple[str, ...]) -> str:
-    compiled = statement.compile(dialect=sqlite.dialect(paramstyle="named"), column_keys=parameter_names)
-    return str(compiled)
 
 
 def split_into_chunks(items: Iterable[T], max_chunk_size: int = 500) -> Iterator[list[T]]:

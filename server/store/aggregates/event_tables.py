@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from arena.protocol.values import Players
 from arena.rating.rater import FinishedMatch
-from arena.server.store.database import Engine, execute_many, fetch, make_upsert, open_query_connection
+from arena.server.store.database import Engine, fetch, make_upsert, open_query_connection
 from arena.server.store.finished_matches import make_result_from_row
 from arena.server.store.schema import event_bots, event_scores, event_totals, matches
 
@@ -79,7 +79,7 @@ def add_event_results(connection: sa.Connection, results: Iterable[EventResult])
         # A fixed order prevents deadlocks between transactions.
         rows = [dict(zip(key_columns, key, strict=True)) | {"matches": counts[key]} for key in sorted(counts)]
         if rows:
-            execute_many(connection, make_upsert(connection.dialect.name, table, ("matches",)), rows)
+            connection.execute(make_upsert(connection.dialect.name, table, ("matches",)), rows)
 
 
 async def list_events_with_matches(engine: Engine, limit: int) -> list[EventMatchCounts]:

@@ -96,13 +96,13 @@ def count_batch_of_matches(connection: sa.Connection, max_matches: int) -> tuple
             steps += match_steps
             inserts += [asdict(step) | {"arrival": row.arrival} for step in match_steps]
     if inserts:
-        database.execute_many(connection, _INSERT_RATING_STEP, inserts)
+        connection.execute(_INSERT_RATING_STEP, inserts)
         ratings.add_rating_steps(connection, steps)
     event_tables.add_event_results(
         connection,
         [EventResult(row.event, row.maxie, row.minnie, row.winner or "", row.reason) for row in rows],
     )
-    database.execute_many(connection, _MARK_MATCH_AS_COUNTED, [{"match_number": row.number} for row in rows])
+    connection.execute(_MARK_MATCH_AS_COUNTED, [{"match_number": row.number} for row in rows])
     return len(rows), steps
 
 

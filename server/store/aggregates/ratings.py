@@ -256,13 +256,11 @@ def add_rating_steps(connection: sa.Connection, steps: Iterable[RatingStep]) -> 
     if rows_by_key:
         dialect = connection.dialect.name
         # A fixed order prevents deadlocks between transactions.
-        database.execute_many(
-            connection,
+        connection.execute(
             make_upsert(dialect, standings_table, _MATCH_COUNT_COLUMNS),
             [rows_by_key[key] for key in sorted(rows_by_key)],
         )
-        database.execute_many(
-            connection,
+        connection.execute(
             make_upsert(dialect, crosses_table, tuple(_SCORE_OUTCOMES)),
             [pairs[key] for key in sorted(pairs)],
         )
