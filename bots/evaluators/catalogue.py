@@ -31,6 +31,9 @@ OUTCOMES_FILE_SUFFIX = "outcomes.toml"
 NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
+MAX_RING_NEIGHBOURS = 2
+"""Maximum number of a territory's neighbours on the maps that have the weights for rings."""
+
 EXPLICIT_GAME_NAME = "explicit"
 """Name of the game of explicit trees (`games.explicit`), whose leaves contain their values."""
 
@@ -94,17 +97,24 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
     }
 
 
+def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
+    """Return the file of the project's own weights for a game.
+
+    Riskless has separate weights for maps on which no territory has more than two neighbours, such as rings.
+    """
+    name = _get_weights_game_name(game)
+    if isinstance(game, Riskless) and max(map(len, game.map.neighbours)) <= MAX_RING_NEIGHBOURS:
+        name += "-ring"
+    return WEIGHTS_FOLDER / f"{name}.toml"
+
+
 def load_scaled_weights(game: Game[Any, Any], evaluator_name: str, feature_names: Sequence[str]) -> Weights:
     """Return the weights called `evaluator_name`, scaled for this game. Raises BadWeights if the weights file is invalid.
 
     evaluator_name  `features`, or the path of a weights file
     feature_names   names of the game's features
     """
-    path = (
-        WEIGHTS_FOLDER / f"{_get_weights_game_name(game)}.toml"
-        if evaluator_name == "features"
-        else Path(evaluator_name)
-    )
+    path = find_built_in_weights_file(game) if evaluator_name == "features" else Path(evaluator_name)
     return scale_weights(game, load_weights(path, feature_names))
 
 

@@ -5,15 +5,22 @@ from typing import Any
 
 import pytest
 
-from arena.bots.evaluators.catalogue import evaluator_for, get_feature_function_and_names
-from arena.bots.evaluators.linear import WEIGHTS_FOLDER, BadWeights, load_weights, make_linear_evaluator
+from arena.bots.evaluators.catalogue import (
+    evaluator_for,
+    find_built_in_weights_file,
+    get_feature_function_and_names,
+)
+from arena.bots.evaluators.linear import BadWeights, load_weights, make_linear_evaluator
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 from arena.games.core import Player
 from arena.games.riskless import Armies, Riskless
 from arena.games.tictactoe import Board, TicTacToe
+from arena.maps.loader import load_map
 from tests.solved.conftest import make_path_map
 
 PATH = Riskless(make_path_map(5, 6, 20, 50))
+RING = Riskless(load_map("ring:6"))
+GRID = Riskless(load_map("grid:3x3"))
 
 
 def test_an_estimate_is_never_a_win() -> None:
@@ -23,12 +30,17 @@ def test_an_estimate_is_never_a_win() -> None:
         make_linear_evaluator(lambda _: (1, 2), ("f", "g"), {"f": 1})
 
 
-@pytest.mark.parametrize("game", [PATH, TicTacToe()], ids=lambda game: game.name)
+@pytest.mark.parametrize("game", [PATH, GRID, TicTacToe()], ids=["path", "grid", "tictactoe"])
 def test_shipped_weights_fit_their_features(game: Any) -> None:
     _, names = get_feature_function_and_names(game)
-    weights = load_weights(WEIGHTS_FOLDER / f"{game.name}.toml", names)
+    weights = load_weights(find_built_in_weights_file(game), names)
     assert set(weights) == set(names)
     assert weights[names[0]] > 0
+
+
+def test_maps_without_junctions_have_weights_of_their_own() -> None:
+    files = [find_built_in_weights_file(game).name for game in (PATH, RING, GRID)]
+    assert files == ["riskless-ring.toml", "riskless-ring.toml", "riskless.toml"]
 
 
 def test_the_projects_weights_prefer_the_better_position() -> None:
