@@ -125,7 +125,7 @@ class Conditions(Struct, frozen=True):
     machine: str
 
     def describe_in_words(self, command: str = "") -> str:
-        """Return the conditions in words, as text that follows the word "Measured".
+        """Return the conditions in words, as text that follows words such as "The figures were measured".
 
         command: command that repeats the measurement; empty for the command line of this process
         """
