@@ -33,7 +33,7 @@ from arena.protocol.record import Record, to_line
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
-_OPENINGS_LOCK = Lock()
+_SERVER_OPENING_LOCK = Lock()
 """Lock held while a server is opened, because the migration library handles one store at a time per process."""
 
 
@@ -94,7 +94,7 @@ async def _play_job(
     pair_result = PairResult()
     async with AsyncExitStack() as stack:
         # Each thread of a worker has its own event loop, so waiting for the lock cannot block its holder.
-        with _OPENINGS_LOCK:
+        with _SERVER_OPENING_LOCK:
             host = await stack.enter_async_context(
                 open_host(make_private_host_settings(grace_seconds=RECONNECT_GRACE_MS / 1000))
             )

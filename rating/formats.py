@@ -148,10 +148,10 @@ class Format(Protocol):
     def total_matches(self) -> int | None:
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
-    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
+    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        is_queue_empty  True if at least one pair of bots has no scheduled match left to start, so that a round-robin or
+        has_empty_queue  True if at least one pair of bots has no scheduled match left to start, so that a round-robin or
                         gauntlet can begin its next round
         """
 
@@ -202,8 +202,8 @@ class RoundRobinFormat:
         encounter_count = bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
         return encounter_count * self.start_count
 
-    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:
-        if not is_queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
+    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:
+        if not has_empty_queue or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
         self._rounds_started += 1
@@ -280,7 +280,7 @@ class SwissFormat:
     def total_matches(self) -> int | None:
         return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.start_count
 
-    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
+    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -335,7 +335,7 @@ class ArenaFormat:
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
 
-    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
+    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
         return []
 
     def record_pair(
@@ -437,7 +437,7 @@ class KnockoutFormat:
         """Number of pair numbers reserved for each encounter: for its scheduled pairs and all possible tie-breaks."""
         return self.rounds * self.start_count + MAX_TIE_BREAK_PAIRS
 
-    def make_next_pairs(self, *, is_queue_empty: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
+    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
         pairs: list[Pair] = []
         for index in sorted(self._new_encounters):
             pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_count)]

@@ -42,7 +42,7 @@ class SolvedMap:
     """Result of the check with the option `--verify`; None without this option."""
 
     @property
-    def start(self) -> SolvedValue:
+    def start_value(self) -> SolvedValue:
         """Return the value of the map's starting position for Maxie, who moves first, in a match without a ply limit."""
         return self.table.probe_board(self.map.start)
 
@@ -181,7 +181,7 @@ def _verify_with_progress(table: SolvedTable, thread_count: int) -> Verification
 
 
 def _make_json_fields(solved: SolvedMap) -> dict[str, Any]:
-    header, map, start = solved.table.header, solved.map, solved.start
+    header, map, start = solved.table.header, solved.map, solved.start_value
     boards = solved.table.boards
     return {
         "map": map.name,
@@ -220,7 +220,7 @@ def _measure_peak_memory_bytes() -> int:
 
 
 def _print_solution(solved: SolvedMap) -> None:
-    header, start = solved.table.header, solved.start
+    header, start = solved.table.header, solved.start_value
     counts = header.totals
     totals_text = ", ".join(
         f"{number:,} {outcome} ({100 * number / max(1, counts.open):.2f} %)"
