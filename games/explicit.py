@@ -21,7 +21,7 @@ MAX_TREE_NODES = 1_000_000
 MAX_NODE_VALUE = 900_000
 """Maximum absolute value that a tree may give to a node."""
 MAX_NODE_NAME_LENGTH = 40
-"""Maximum length of a node's name, in characters."""
+"""Maximum length of the name of a tree's node, in characters."""
 
 
 class NodeWithoutValue(GameError):

@@ -304,7 +304,7 @@ class _LadderRun:
         await runner.run(schedule, self._should_stop)
 
     def _should_stop(self) -> bool:
-        """Return True if the ladder's test is decided. Raises OSError if a record could not be written."""
+        """Return True if the ladder's sequential test is decided. Raises OSError if a record could not be written."""
         if self._write_error is not None:
             raise self._write_error
         return self._ladder.is_decided()

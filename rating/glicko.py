@@ -39,7 +39,7 @@ class Rating:
     deviation: float = MAX_DEVIATION
     """Standard error of the rating. The true strength lies within two deviations with 95 % confidence."""
     volatility: float = 0.06
-    """Volatility σ: how much the strength varies from period to period."""
+    """Volatility σ: how much the player's strength varies from one rating period to the next."""
 
     def __str__(self) -> str:
         """Return the rating with its 95 % error, such as `1720 ± 130`; a provisional rating ends with `provisional`."""
@@ -56,7 +56,7 @@ class Rating:
 
 
 GameResult = tuple[Rating, float]
-"""Rating of the opponent before the period, and the player's score in the game: 1, ½ or 0."""
+"""Rating of the opponent before the rating period, and the player's score in the game: 1, ½ or 0."""
 
 
 def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float = 1.0) -> Rating:

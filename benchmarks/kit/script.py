@@ -13,7 +13,7 @@ from arena.protocol.values import Clocks, Data
 
 GAME, MAP = "riskless", "m2"
 ALLOWED_SCRIPT_PLIES = range(80, 121)
-"""Allowed lengths of the match in plies, as usual between engines on this map."""
+"""Allowed lengths, in plies, of the match that the bots play: those that are usual between engines on the map `m2`."""
 SAMPLE_MATCH_ID = "0" * 32
 """Match id in the messages whose size is measured."""
 

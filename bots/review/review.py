@@ -50,9 +50,9 @@ class ReviewedMove(Struct, frozen=True):
     reported_value: float | None
     """Value that the bot itself reported, in its own unit; None if it reported none."""
     chance: float
-    """Maxie's chance of winning after the played move."""
+    """Maxie's chance of winning after the played move, from 0 to 1."""
     chance_lost: float
-    """Loss of the mover's chance of winning, 0 or more."""
+    """Loss of the mover's chance of winning by the move, from 0 to 1."""
     mark: str
     """Mark of a bad move, `??`, `?` or `?!`; empty if the move lost little."""
     line: list[str]

@@ -7,9 +7,9 @@ from arena.protocol.codes import Code
 FIRST_RECONNECT_PAUSE_SECONDS = 0.1
 """Longest pause in seconds before the first attempt to reconnect. The pause doubles before each further attempt."""
 FIRST_PAUSE_AFTER_SHUTDOWN_SECONDS = 1.0
-"""Longest pause in seconds before the first attempt after an announced shutdown: the server needs time to restart.
+"""Longest pause, in seconds, before the first attempt to reconnect to a server that announced its shutdown.
 
-This pause, too, doubles before each further attempt.
+The server needs time to restart. This pause, too, doubles before each further attempt.
 """
 MAX_RECONNECT_PAUSE_SECONDS = 60.0
 """Longest pause of a client before an attempt to reconnect, in seconds."""
