@@ -60,10 +60,11 @@ export class Match {
     return this.positions[this.positions.length - 1];
   }
 
-  // Return the arguments of a board for a ply: its position, and the move that led there from the one before.
-  scene(ply) {
+  // Return the arguments of a board for a ply: its position or, with `shown`, that before its move, and the move with the position from
+  // which it was played.
+  scene(ply, shown = ply) {
     const { positions, moves } = this;
-    return ply ? [positions[ply], moves[ply - 1].move, positions[ply - 1]] : [positions[0], null, null];
+    return ply ? [positions[shown], moves[ply - 1].move, positions[ply - 1]] : [positions[0], null, null];
   }
 
   // Return true if the match ended with the move that led to this ply.

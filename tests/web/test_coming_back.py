@@ -258,7 +258,10 @@ def test_who_looks_back_in_ones_own_turn_plays_nothing(idle: BrowserArena, page:
     click_a_move(page)
     status(page, "Your turn")
     moves = page.locator(".moves li").count()
-    page.get_by_role("button", name="Previous move").click()
+    back = page.get_by_role("button", name="Previous move")
+    expect(back).to_have_text("‹ Look back")
+    expect(page.get_by_role("button", name=re.compile("^(Next|Newest) move$"))).to_have_count(0)
+    back.click()
     expect(page.locator("[data-source]")).to_have_count(0)
     status(page, "You are looking back")
     for spot in page.locator("[data-spot]").all():

@@ -224,7 +224,8 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     for at in [*later, marked[0]]:
         mistake.click()
         expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(at))
-        expect(study).to_contain_text(f"Mistake {marked.index(at) + 1} of {len(marked)}")
+        which = "Largest of" if at == largest else f"Mistake {marked.index(at) + 1} of"
+        expect(study).to_contain_text(f"{which} {len(marked)}")
     page.get_by_role("button", name="Previous mistake").click()
     expect(page.locator(".moves a[aria-current] .number")).to_have_text(str(marked[-1]))
     mistake.click()
@@ -233,9 +234,13 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     expect(page.locator(".map .better")).not_to_have_attribute("d", re.compile(""))
     page.locator(".moves a").nth(ply - 1).click()
     expect(study.locator(".mark")).to_have_text(marks[ply - 1])
-    chance = review["moves"][ply - 1]["chance"]
+    expect(page.locator(".map")).to_have_attribute("aria-label", re.compile(f"^Map, move {ply - 1}:"))
+    expect(page.locator(".map .move")).to_have_attribute("d", re.compile("^M"))  # played from this position
+    page.locator(".moves a").nth(ply).click()
+    chance = review["moves"][ply - (1 if marks[ply] else 0)]["chance"]
     ahead = f"{round(100 * max(chance, 1 - chance))} %"
     expect(page.locator(".viewer .share-of").filter(has_text="%")).to_contain_text(f"{ahead} to win")
+    page.locator(".moves a").nth(ply - 1).click()
     play = page.get_by_role("button", name="Play out")
     lines = study.locator(".of-arrow")
     expect(lines).to_have_text(
@@ -259,10 +264,18 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         expect(page.locator(".map .better").first).to_be_in_viewport(ratio=1)
         arrow = page.locator(".map .better").first  # between two territories on which the board zooms in
         wait_until(lambda box=arrow: sum(box_of(box)[side] for side in ("width", "height")) > 40)
+        buttons = [page.get_by_role("button", name=f"Next {each}") for each in ("mistake", "move")]
+        for tab, visible in (("Moves", "move"), ("Mistakes", "mistake")):  # one pair of arrows at a time
+            high = box_of(page.locator(".board"))["height"]
+            page.get_by_role("tab", name=tab).click()
+            expect(buttons[0]).to_be_visible(visible=visible == "mistake")
+            expect(buttons[1]).to_be_visible(visible=visible == "move")
+            expect(page.locator(".plot svg")).to_be_visible(visible=visible == "move" or width > height)
+            assert box_of(page.locator(".board"))["height"] == high
+        assert not find_cut_texts(page.get_by_role("tablist"))
     page.set_viewport_size({"width": 360, "height": 640})
-    for sign in (".plot svg", ".review"):
-        expect(page.locator(sign)).to_be_in_viewport(ratio=1)
-    wait_until(lambda: (page.locator(".board").bounding_box() or {"height": 0})["height"] >= 220)
+    expect(page.locator(".review")).to_be_in_viewport(ratio=1)
+    wait_until(lambda: (page.locator(".board").bounding_box() or {"height": 0})["height"] >= 280)
     expect(page.locator("nav, .tug-bar")).to_have_count(2)
     expect(page.locator("nav, .tug-bar").filter(visible=True)).to_have_count(0)
 
@@ -303,7 +316,7 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
     assert all(after - before >= 24 for before, after in pairwise(widths)), "a finger can press each"
     story = page.locator(".story")
     for ply, heading, sentence in (
-        (7, "Mistake 5 of 7", "The largest mistake, by ada"),
+        (7, "Largest of 7 mistakes", "The largest mistake, by ada"),
         (2, "Mistake 1 of 7", "A mistake by bob"),
         (4, "Mistake 3 of 7", "A mistake by bob"),
     ):

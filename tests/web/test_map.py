@@ -853,13 +853,18 @@ def test_the_button_of_a_zoomed_map_covers_no_mark_of_a_choice(
     page.goto(f"{empty.url}table")
     page.evaluate(OWN, [load_map("italy").to_data(), "maxie", []])
     expect(page.locator("[data-source]").first).to_be_visible()
+    places = set()
     for name in [each.get_attribute("data-spot") for each in page.locator("[data-source]").all()]:
         page.locator(f'[data-spot="{name}"]').dispatch_event("click")
         expect(page.locator("[data-selected]")).to_have_count(1)
         expect(page.get_by_role("button", name="Whole map")).to_be_visible()
         assert page.evaluate(COVERED) == 0, name
+        button = box_of(page.get_by_role("button", name="Whole map"))
+        places.add((button["x"], button["y"]))
         page.locator(f'[data-spot="{name}"]').dispatch_event("click")
         expect(page.locator("[data-selected]")).to_have_count(0)
+    assert len(places) == 1, "it is always in the same place"
+    assert len(places) == 1, "it is always in the same place"
 
 
 def test_the_reader_of_ones_own_match_is_addressed_as_you(empty: BrowserArena, page: Page) -> None:

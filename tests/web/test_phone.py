@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -38,15 +39,22 @@ def phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
 
 
-def test_the_board_comes_first_and_its_buttons_cover_no_land(empty: BrowserArena, page: Page) -> None:
+def test_the_start_page_has_its_headline_the_board_and_the_button_to_play_on_the_first_screen(
+    empty: BrowserArena, page: Page
+) -> None:
     page.goto(empty.url)
     expect(page.locator(".stage:not(.first) .map .area-of").first).to_be_visible()
     board = box_of(page.locator(".stage-board"))
-    assert board["y"] < 130
     assert (board["x"], board["width"]) == (0, 360)
+    signs = (".pitch h1", ".pitch p", ".stage .sides", ".stage-board", ".pitch .button", ".story", ".latest")
+    boxes = [box_of(page.locator(sign)) for sign in signs]
+    for above, below in pairwise(boxes):
+        assert above["y"] + above["height"] <= below["y"]
+    assert boxes[-1]["y"] + boxes[-1]["height"] <= box_of(page.locator("nav"))["y"]
+    for line in page.locator(".pitch h1 > span").all():
+        assert box_of(line)["height"] < 30, "each sentence has one line"
     button = box_of(page.get_by_role("button", name="Next match"))
-    assert board["y"] + board["height"] <= button["y"] < board["y"] + board["height"] + button["height"]
-    expect(page.get_by_role("link", name="Play against a bot")).to_be_in_viewport(ratio=1)
+    assert board["y"] + board["height"] <= button["y"], "its buttons cover no land"
     assert not find_cut_texts(page.locator(".stage .name"))
     assert page.evaluate(WIDER) == 0
     page.get_by_role("link", name="Four boards").click()
@@ -272,6 +280,11 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
         for sign in beside:
             expect(page.locator(sign)).to_be_in_viewport(ratio=1)
             assert box_of(page.locator(sign))["x"] >= stage["width"]
+        if not view:
+            heights = [
+                box_of(page.locator(sign))["y"] for sign in (".pitch h1", ".pitch .button", ".scoreboard")
+            ]
+            assert heights == sorted(heights)
         assert page.evaluate(WIDER) <= 0
 
 
@@ -307,6 +320,8 @@ def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
     page.keyboard.press("ArrowLeft")
     expect(current).to_be_in_viewport(ratio=1)
     assert box_of(page.locator(".moves"))["height"] >= 2 * box_of(current)["height"]
+    expect(page.locator(".another-file")).to_be_in_viewport(ratio=1)
+    assert box_of(page.locator(".another-file"))["height"] >= 44
     file = tmp_path / "two.jsonl"
     file.write_text(to_line(made_up(game_name="tictactoe")) + "\n", encoding="utf-8")
     page.locator("input[type=file]").set_input_files(file)
@@ -363,3 +378,16 @@ def test_a_dialog_is_a_sheet_at_the_bottom(empty: BrowserArena, page: Page) -> N
         assert (sheet["x"], sheet["width"]) == (0, 360), name
         assert sheet["y"] + sheet["height"] == 640, name
         page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 780), (360, 640), (844, 390)])
+def test_four_boards_fill_the_window(empty: BrowserArena, page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{empty.url}tv/4")
+    expect(page.locator(".tv .stage .map .area-of").first).to_be_visible()
+    boards = page.locator(".tv .stage-board").all()
+    assert len(boards) == 4
+    for board in boards:
+        expect(board).to_be_in_viewport(ratio=1)
+        assert box_of(board)["width"] > 190
+    assert page.evaluate(WIDER) <= 0

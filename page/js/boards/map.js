@@ -355,11 +355,11 @@ export class MapBoard {
     return { group, number, reach };
   }
 
-  // Show a position; `move` led to it from `before`, or both are null.
+  // Show a position; `move` led to it from `before`, or both are null. If `before` is the position itself, the move was played from it.
   show(position, move, before) {
-    if (this.shown?.[0] === position) return; // its animation may be running
+    if (this.shown?.[0] === position && this.shown[1] === move) return; // its animation may be running
     this.march.stop(); // the armies of the last move arrive at once, and it is told
-    const follows = before !== null && this.shown?.[0] === before;
+    const follows = before !== null && before !== position && this.shown?.[0] === before;
     this.shown = [position, move, before];
     this.tapped = [];
     if (!this.spots) return; // draw() shows it

@@ -18,7 +18,6 @@ const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
 const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
-const BACK_MARGIN = 24; // pixels between the edge and *Whole map*, and from there to the middle of a mark
 const DRAG_PX = 5; // a shorter movement is a click
 
 export const PHONE = matchMedia("(max-width: 36rem), (max-width: 60rem) and (max-height: 30rem)"); // a phone's window
@@ -137,24 +136,6 @@ export class Zoom {
     place.scrollTo(x * scale - place.clientWidth / 2, y * scale - place.clientHeight / 2);
   }
 
-  // Put *Whole map* on the corner of the frame where it covers the fewest points of the choice.
-  placeBack() {
-    if (!this.back) return;
-    const { place, back, corner: [left, top], scale } = this;
-    const wide = back.offsetWidth + BACK_MARGIN;
-    const high = back.offsetHeight + BACK_MARGIN;
-    const points = this.near.map(([x, y]) => [left + x * scale, top + y * scale]);
-    const isRight = (x) => x > place.offsetWidth - wide;
-    const isLow = (y) => y > place.offsetHeight - high;
-    const covered = {
-      "bottom right": points.filter(([x, y]) => isLow(y) && isRight(x)).length,
-      "top right": points.filter(([x, y]) => y < high && isRight(x)).length,
-      "top left": points.filter(([x, y]) => y < high && x < wide).length,
-    }; // on the lower left are the buttons to zoom
-    const [[at]] = Object.entries(covered).sort(([, a], [, b]) => a - b);
-    set(back, { "data-at": at });
-  }
-
   get isHandheld() {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
   }
@@ -203,7 +184,6 @@ export class Zoom {
     this.fit();
     // Without a choice, the middle of what was in sight stays there.
     this.centre(near.length ? middleOf(near) : centre);
-    this.placeBack();
     if (!near.length) {
       this.revealed = false; // at once: the glide shows the way
       this.reveal(this.sought);
@@ -290,7 +270,6 @@ export class Zoom {
     if (!scale || !this.least || !points.length) return;
     if (this.isZoomedIn) {
       this.centre(middleOf(this.near));
-      this.placeBack();
       return;
     }
     const { scrollLeft, scrollTop, clientWidth, clientHeight, scrollWidth, scrollHeight } = place;

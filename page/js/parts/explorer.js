@@ -21,7 +21,7 @@ export class Explorer {
     this.advised = []; // moves of the engine's line that were not played yet
     this.thinking = false;
     const button = (text, act) => h("button", { type: "button", onclick: act }, text);
-    this.begin = button("Try your own moves", () => this.start(this.ply));
+    this.begin = button("Try your own moves", () => this.start(this.review.shownPly(this.ply)));
     this.undo = button("Take back", () => this.back());
     this.leave = button("Back to the match", () => this.stop());
     this.best = h("button", { type: "button", class: "button play-out", onclick: () => this.playBest() });
@@ -116,7 +116,7 @@ export class Explorer {
 
   // Try a move from the position that is shown.
   tryMove(move) {
-    if (!this.active) this.start(this.ply);
+    if (!this.active) this.start(this.review.shownPly(this.ply));
     this.picker.stop();
     this.play(move);
   }

@@ -16,7 +16,7 @@ export function pastItem({ match, event, game, map, players, finished, plies, re
   const titles = Object.fromEntries(Object.entries(players).map(([seat, name]) => [seat, botTitle(name)]));
   return h("li", null, h("a", { class: "card", href: addressOf("match", match) },
     against(players, result.winner && other(result.winner)),
-    h("span", { class: "outcome" }, result.reason === "armies" ? `${titles[result.winner]} won` : inWords(result, titles, "won")),
+    h("span", { class: "outcome", "data-usual": result.reason === "armies" }, result.reason === "armies" ? `${titles[result.winner]} won` : inWords(result, titles, "won")),
     parts([event === OPEN_POOL ? "" : event, gameTitle(game, map), plural(plies, "move"), when(finished)].filter(Boolean), "quiet")));
 }
 

@@ -5,7 +5,7 @@ import { fetchJson } from "../api.js";
 import { Thumbnail } from "../boards/thumbnail.js";
 import { h, say } from "../dom.js";
 import { Match } from "../match.js";
-import { GAME_NAMES, SEATS } from "../text.js";
+import { GAME_NAMES, SEATS, other } from "../text.js";
 import { pastItem } from "./matchlist.js";
 
 const PRELOAD_MARGIN = "400px"; // from the window: there a row is about to be seen
@@ -46,7 +46,8 @@ async function complete({ match: id, result }, { picture, score, outcome }) {
     const held = match.game.score?.(match.last);
     if (!held) return;
     const [maxie, minnie] = SEATS.map((seat) => held[seat].armies);
-    say(score, `${maxie} : ${minnie}`);
+    const lost = result.winner && other(result.winner);
+    score.replaceChildren(h("span", { "data-lost": lost === "maxie" }, maxie), h("span", { class: "versus" }, " : "), h("span", { "data-lost": lost === "minnie" }, minnie));
     if (result.reason === "armies") say(outcome, `${match.players[result.winner]} won by ${Math.abs(maxie - minnie)}`);
   } catch {
     return; // a row without a picture leads to its match, too

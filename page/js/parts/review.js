@@ -57,11 +57,23 @@ export class Review {
     const { mistakes } = this;
     set(this.head, { hidden: !mistakes.length });
     const marked = this.mark(ply);
-    say(this.number, marked ? `Mistake ${mistakes.indexOf(ply) + 1} of ${mistakes.length}` : plural(mistakes.length, "mistake"));
+    say(this.number, marked ? this.name(ply) : plural(mistakes.length, "mistake"));
     const seat = marked ? this.match.seatOf(ply - 1) : null;
     set(this.shape, { hidden: !seat, "aria-label": seat && `${SIDES[seat]}:` });
     set(this.heading, { "data-owner": seat });
     this.played.replaceChildren(...this.words(ply));
+  }
+
+  // Return which mistake led to a ply.
+  name(ply) {
+    const { mistakes: { length }, mistakes, largest } = this;
+    if (ply === largest) return length > 1 ? `Largest of ${length} mistakes` : "The only mistake";
+    return `Mistake ${mistakes.indexOf(ply) + 1} of ${length}`;
+  }
+
+  // Return the ply whose position is shown at a ply: before a mistake, one sees what could have been played instead.
+  shownPly(ply) {
+    return this.mark(ply) ? ply - 1 : ply;
   }
 
   // Return the better move and the one that led to a ply, a line for each arrow on the map, with the mover's chances; after a move that was

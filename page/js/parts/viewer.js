@@ -3,6 +3,7 @@
 import { hasChances } from "../chances.js";
 import { makeBoard } from "../boards/index.js";
 import { loadMapData } from "../boards/mapdata.js";
+import { PHONE } from "../boards/zoom.js";
 import { isStill } from "../preferences.js";
 import { h, parts, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
@@ -22,7 +23,7 @@ import { Scoreboard } from "./scoreboard.js";
 import { sound } from "./sound.js";
 import { Tabs } from "./tabs.js";
 
-const [OPENINGS_TAB, ENGINES_TAB, WORDS_TAB] = [1, 2, 3]; // places among the tabs
+const [MISTAKES_TAB, MOVES_TAB, OPENINGS_TAB, ENGINES_TAB, WORDS_TAB] = [0, 1, 2, 3, 4]; // places among the tabs
 const MARK_WIDTH = 25; // pixels between marks, one more than a target needs, because places are rounded
 
 export class Viewer {
@@ -72,6 +73,7 @@ export class Viewer {
     this.marks = h("div", { class: "marks" });
     this.counter = h("span", { class: "counter", "aria-hidden": "true" }); // the slider says it aloud
     this.actions = h("div", { class: "actions" });
+    this.steps = /** @type {HTMLElement[]} */ ([]); // back, on, and to the newest move
     this.choices = h("div", { class: "actions choices" }); // moves that no cell stands for
     this.keys = new KeyList();
     this.speed = h("select", { class: "speed", "aria-label": "Speed", title: "Speed", onchange: () => this.playback.hurry(Number(this.speed.value)) },
@@ -89,7 +91,10 @@ export class Viewer {
     }).observe(this.marks);
     this.placed = new ResizeObserver(() => this.showPlaces());
     for (const each of [document.body, this.table]) this.placed.observe(each);
-    this.onResize = () => this.board.zoom?.refit(); // a window of another height leaves the board its width, which nothing else notices
+    this.onResize = () => {
+      this.showStudy();
+      this.board.zoom?.refit(); // a window of another height leaves the board its width, which nothing else notices
+    };
     window.addEventListener("resize", this.onResize);
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
@@ -106,12 +111,12 @@ export class Viewer {
     const { match } = this;
     const step = (label, text, to, name = "") => h("button", { type: "button", "aria-label": label, title: label, class: name, onclick: to }, text);
     this.runButton = step("Play the moves", "▶", () => this.run(), "run extra");
-    this.controls = h("div", { class: "controls" },
-      step("Start", "«", () => this.go(0), "extra"),
+    this.steps = [
       step("Previous move", "‹", () => this.go(this.at - 1)),
-      this.runButton,
       step("Next move", "›", () => this.go(this.at + 1)),
-      step(this.live ? "Newest move" : "Last move", "»", () => this.go(null), this.live ? "" : "extra"),
+      step(this.live ? "Newest move" : "Last move", "»", () => this.go(null), this.live ? "" : "extra")];
+    this.controls = h("div", { class: "controls" },
+      step("Start", "«", () => this.go(0), "extra"), this.steps[0], this.runButton, ...this.steps.slice(1),
       h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"));
@@ -129,10 +134,10 @@ export class Viewer {
     const panel = (name, ...content) => h("div", { class: "panel-of", role: "tabpanel", "aria-label": name }, ...content);
     const panels = [panel("Moves", this.moves.element), panel("Openings", this.openings.element, this.links),
       ...[panel("Engines", this.engines.element), panel("In words", this.words)].map((each) => set(each, { tabindex: 0 }))]; // text alone, which a keyboard scrolls, too
-    this.tabs = new Tabs("About the match", panels.map(({ ariaLabel }) => ariaLabel), (n) => {
-      panels.forEach((each, k) => set(each, { hidden: k !== n }));
+    this.tabs = new Tabs("About the match", ["Mistakes", ...panels.map(({ ariaLabel }) => ariaLabel)], (n) => {
+      panels.forEach((each, k) => set(each, { hidden: MOVES_TAB + k !== n }));
       this.refreshSoon();
-    });
+    }, MOVES_TAB);
     this.column = h("div", { class: "column" },
       h("div", { class: "under" }, this.choices, this.controls, this.board.offers ?? null, h("div", { class: "telling" }, this.story, this.told)),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
@@ -225,10 +230,15 @@ export class Viewer {
   refresh() {
     cancelAnimationFrame(this.due);
     this.due = undefined;
-    this.board.show(...this.explorer.active ? this.explorer.scene : this.match.scene(this.at));
     const { at, seen } = this.playback;
+    this.board.show(...this.explorer.active ? this.explorer.scene : this.match.scene(this.at, this.shownPly(at)));
     const tried = this.explorer.active ? this.explorer.describe() : null;
     this.board.whenStill("tell", () => this.stopped || this.tellMove(at, seen, tried));
+  }
+
+  // Return the ply whose position the board shows at a ply.
+  shownPly(at) {
+    return this.playback.running ? at : this.review.shownPly(at);
   }
 
   // Tell of the move that led to the ply `shown`, when the moves up to `seen` were known. Until its armies have arrived, another ply may have
@@ -237,14 +247,14 @@ export class Viewer {
     const { match, explorer, playback } = this;
     const at = Math.min(shown, match.moves.length);
     explorer.show(at, this.own);
-    const position = explorer.active ? explorer.position : playback.running ? null : match.positions[at];
+    const position = explorer.active ? explorer.position : playback.running ? null : match.positions[this.shownPly(at)];
     if (at === this.at) this.learnEnd();
     this.tabs.offer(OPENINGS_TAB, (this.openings.builtIn || this.links.hasChildNodes()) && !this.own);
     this.openings.show(this.openings.builtIn && this.tabs.isChosen(OPENINGS_TAB) ? position : undefined);
     this.review.show(this.over, at);
     if (this.tabs.isChosen(ENGINES_TAB)) this.engines.show(at, !this.own);
     this.showStudy();
-    this.scoreboard.show(match, at, { behind: playback.behind > 0 });
+    this.scoreboard.show(match, this.shownPly(at), { behind: playback.behind > 0 });
     // A small frame of another site has nothing else that tells the result.
     const tells = this.over && document.body.classList.contains("embedded");
     set(this.scoreboard.bar, { hidden: this.seat !== null || (!hasChances(match) && !tells) }); // a player is not told the chances
@@ -265,7 +275,7 @@ export class Viewer {
     if (this.seat === null) this.badge.show(playback);
     if (this.aloud) say(this.aloud, this.message || (match.endsAt(at) ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud || (Number.isNaN(this.heard) ? words : "")) : ""));
     this.sound(at);
-    if (this.tabs.isChosen(WORDS_TAB)) this.words.replaceChildren(...this.board.inWords(match.positions[at]).map((each) => h("li", null, each)));
+    if (this.tabs.isChosen(WORDS_TAB)) this.words.replaceChildren(...this.board.inWords(match.positions[this.shownPly(at)]).map((each) => h("li", null, each)));
     this.placeActions();
     this.moves.show(at, seen); // when all else has its place, because the list is scrolled to the move
     // Who looks back looks: what may be chosen is chosen in the newest position.
@@ -288,16 +298,32 @@ export class Viewer {
     if (this.element.dataset.own !== before) this.refit();
   }
 
+  // Say what the buttons do beside the move of one's own: look back, and play on.
+  nameSteps() {
+    const { own, steps: [back, ...on], playback: { follows } } = this;
+    const focused = on.some((each) => each.matches(":focus-visible"));
+    say(back, own && follows ? "‹ Look back" : "‹");
+    set(back, { "aria-label": own && follows ? "Look back: previous move" : "Previous move" });
+    for (const each of on) set(each, { hidden: own && follows });
+    if (focused && own && follows) back.focus(); // the hidden button had the focus
+  }
+
   refit() {
     this.board.zoom?.refit();
     this.moves.follow();
   }
 
-  // Show what the engine says, and what the reader of a match may do next: always in the same place.
+  // Show what the engine says, and what the reader of a match may do next: always in the same place. On a phone a review is a tab.
   showStudy() {
-    const { explorer, review } = this;
+    const { explorer, review, tabs } = this;
     const study = this.own ? null : explorer.active ? "line" : review.told.textContent ? "review" : null;
-    set(this.study, { hidden: this.own });
+    const isTab = study === "review" && PHONE.matches;
+    if (isTab !== tabs.isOffered(MISTAKES_TAB)) {
+      tabs.offer(MISTAKES_TAB, isTab);
+      tabs.choose(isTab ? MISTAKES_TAB : MOVES_TAB);
+    }
+    set(this.study, { hidden: this.own || (isTab && !tabs.isChosen(MISTAKES_TAB)) });
+    set(this.element, { "data-tab": isTab && (tabs.isChosen(MISTAKES_TAB) ? "mistakes" : "other") });
     if (study === (this.element.dataset.study ?? null)) return;
     set(this.element, { "data-study": study });
     this.column.scrollTop = 0; // what it says is above the button that asks for it
@@ -320,6 +346,7 @@ export class Viewer {
     this.slider.value = String(this.at); // where the reader has put it
     say(this.counter, `${at} / ${last}`);
     this.showState();
+    this.nameSteps();
     say(this.runButton, playback.running ? "❚❚" : playback.isOver ? "↻" : "▶");
     const label = playback.running ? "Pause" : playback.isOver ? "Watch again" : "Play the moves";
     set(this.runButton, { title: label, "aria-label": label });
@@ -380,7 +407,9 @@ export class Viewer {
     if (ready) this.playback.reveal();
     if (ply !== undefined && !this.explorer.active) this.go(ply);
     else this.refresh();
-    if (focused && button.hidden) this.slider.focus(); // with the button the focus of the keyboard would be lost
+    if (!focused || !button.hidden) return; // with the button the focus of the keyboard would be lost
+    if (this.slider.checkVisibility()) this.slider.focus();
+    else this.tabs.focus();
   }
 
   // Show the rest of the graph and of the moves.
