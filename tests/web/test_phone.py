@@ -389,5 +389,5 @@ def test_four_boards_fill_the_window(empty: BrowserArena, page: Page, width: int
     assert len(boards) == 4
     for board in boards:
         expect(board).to_be_in_viewport(ratio=1)
-        assert box_of(board)["width"] > 190
+        assert box_of(board)["width"] > 175
     assert page.evaluate(WIDER) <= 0

@@ -5,7 +5,7 @@ import { makeBoard } from "../boards/index.js";
 import { loadMapData } from "../boards/mapdata.js";
 import { PHONE } from "../boards/zoom.js";
 import { isStill } from "../preferences.js";
-import { h, parts, say, set, svg } from "../dom.js";
+import { capitalized, h, parts, say, set, svg } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { Playback, SPEEDS } from "../playback.js";
 import { describeMove, keyMoments, nextMoment, playerSentence, sentence, story } from "../story.js";
@@ -269,7 +269,7 @@ export class Viewer {
     say(this.story, silent ? "" : result);
     set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
-    say(this.told, tried ?? `${why && `${why} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
+    say(this.told, tried ?? `${why && `${capitalized(why)} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);
