@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import uuid
 from collections.abc import Mapping, Sequence
@@ -31,7 +33,6 @@ from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo
 from arena.rating.schedule import Schedule
 from arena.rating.sprt import Sprt, Verdict
 from arena.rating.standings import StandingsRow, compute_pair_scores, make_standings, replace_elo
-from arena.server.store.ladder_lock import compute_short_json_digest
 
 RECORDS_VARIABLE = "ARENA_RECORDS"
 """Environment variable that names the folder for records if `--record` is not given.
@@ -184,7 +185,7 @@ class Ladder:
         return {
             "game": plan.game,
             "maps": [Path(name).name for name in plan.maps] if has_maps(plan.game) else [],
-            "setups": [compute_short_json_digest(start.setup()) for start in self.starts],
+            "setups": [_compute_short_json_digest(start.setup()) for start in self.starts],
             # Without custom games the key is left out, so that events stored by older versions can be resumed.
             **(
                 {"rules": rules}
@@ -209,7 +210,7 @@ class Ladder:
         if isinstance(plan.openings, int):
             return plan.openings
         if isinstance(plan.openings, Path):
-            return compute_short_json_digest(plan.openings.read_text(encoding="utf-8"))
+            return _compute_short_json_digest(plan.openings.read_text(encoding="utf-8"))
         maps = plan.maps if has_maps(plan.game) else ()
         # Also for a variant of Riskless, which does not play these openings: without their digest, ladders of variants
         # that are in a store already could not be resumed.
@@ -217,7 +218,7 @@ class Ladder:
             path.read_text(encoding="utf-8") if (path := find_shipped_openings_file(name)) else ""
             for name in maps
         ]
-        return compute_short_json_digest(texts) if any(texts) else 0
+        return _compute_short_json_digest(texts) if any(texts) else 0
 
 
 def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, str]:
@@ -229,7 +230,7 @@ def _compute_file_digests(bots: Sequence[BotPlan], folder: Path) -> dict[str, st
         bot.name: folder / file for bot in bots if bot.engine and (file := _find_engine_file(bot.engine))
     }
     return {
-        name: compute_short_json_digest(file.read_bytes().decode("latin-1"))
+        name: _compute_short_json_digest(file.read_bytes().decode("latin-1"))
         for name, file in files.items()
         if file.is_file()
     }
@@ -240,3 +241,8 @@ def _find_engine_file(engine: str) -> str:
     if engine.startswith(SUBMISSION_PREFIX):
         return str(ContainerSpec.parse(engine).submission)
     return split_spec(engine)[0] if is_file_spec(engine) else ""
+
+
+def _compute_short_json_digest(json_data: object) -> str:
+    """Return a hash of JSON data as twelve hexadecimal digits. The order of keys does not matter."""
+    return hashlib.sha256(json.dumps(json_data, sort_keys=True).encode()).hexdigest()[:12]

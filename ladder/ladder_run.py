@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import signal
 import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
@@ -39,8 +39,13 @@ from arena.server.core.effects import EventPlace
 from arena.server.edge.addresses import LOOPBACK_ADDRESS
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import StoredLadder, claim_ladder, finish_ladder, store_bots_of_event
+from arena.server.store.ladders import (
+    CannotResume,
+    StoredLadder,
+    claim_ladder,
+    finish_ladder,
+    store_bots_of_event,
+)
 from arena.server.web.event_progress import EventProgress
 
 EXTERNAL_RECONNECT_GRACE_MS = 10_000
@@ -87,7 +92,7 @@ async def run_ladder(
 
     Raises bot_pool.BotRefused if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
     dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
-    server.store.errors.StoreError if the store cannot be used, server.store.ladder_lock.CannotResume if the event
+    server.store.errors.StoreError if the store cannot be used, server.store.ladders.CannotResume if the event
     cannot be resumed, ModuleNotFoundError without the extra `cluster` if `scheduler_address` is given, and OSError if the record file cannot be
     written.
     """
@@ -95,10 +100,10 @@ async def run_ladder(
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
         async with _open_server(ladder, external, database_url, port) as host:
             try:
-                async with _claim_event(ladder, host, can_resume=database_url is not None) as stored_ladder:
-                    with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
-                        run = _LadderRun(ladder, observer, host, stored_ladder, file)
-                        await run.play_event(external, scheduler_address)
+                stored_ladder = await _claim_event(ladder, host, can_resume=database_url is not None)
+                with closing(RecordFile(ladder.choose_record_file(stored_ladder.started))) as file:
+                    run = _LadderRun(ladder, observer, host, stored_ladder, file)
+                    await run.play_event(external, scheduler_address)
             except CannotResume:
                 if external is not None:
                     observer.show_notice(
@@ -132,19 +137,23 @@ def _open_server(
     return open_host(settings, will_restart=False, find_progress=find_event_progress)
 
 
-@asynccontextmanager
-async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> AsyncIterator[StoredLadder]:
-    """Claim a new or a resumed event for the duration of the block, so that no other process plays it, and yield it.
+async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
+    """Claim a new or a resumed event, so that no other process plays it while the host runs, and return it.
 
     can_resume  True if the event can be resumed later, for which the store needs digests of the bots' files
     """
     default_name = f"{ladder.kind}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     name = ladder.plan.event if ladder.is_named else None
-    async with claim_ladder(
-        host.engine, ladder.kind, name, default_name, ladder.make_identity(with_files=can_resume)
-    ) as stored_ladder:
-        ladder.set_event_name(stored_ladder.event)
-        yield stored_ladder
+    stored_ladder = await claim_ladder(
+        host.engine,
+        host.settings.server.name,
+        ladder.kind,
+        name,
+        default_name,
+        ladder.make_identity(with_files=can_resume),
+    )
+    ladder.set_event_name(stored_ladder.event)
+    return stored_ladder
 
 
 async def _stop_on_signal(

@@ -37,7 +37,7 @@ from arena.rating.sprt import Sprt
 from arena.server import interpreter
 from arena.server.edge.edge import CannotListen
 from arena.server.store.errors import StoreError
-from arena.server.store.ladder_lock import CannotResume
+from arena.server.store.ladders import CannotResume
 
 
 def play_plan(

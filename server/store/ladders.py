@@ -2,26 +2,36 @@
 
 A ladder is a competition that one command runs from start to end. If the process of a ladder is killed, its bots end
 with it. So when the ladder is resumed, its unfinished matches are removed and played again.
+
+Only one process plays a ladder at a time: the one whose server has the name that is stored with the ladder, and holds the
+lease on that name.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from arena.clock import MONOTONIC_CLOCK
 from arena.protocol.record import Record, from_line
 from arena.server.store import database, schema
 from arena.server.store.database import Engine
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
-from arena.server.store.ladder_lock import CannotResume, lock_event_of_ladder
+from arena.server.store.lease import (
+    DEFAULT_LEASE_SECONDS,
+    LeaseHeld,
+    LeaseLost,
+    acquire_lease,
+    release_lease,
+)
 from arena.server.store.packing import unpack_record
 
 Plan = Mapping[str, Any]
@@ -29,6 +39,10 @@ Plan = Mapping[str, Any]
 
 The keys are shown in error messages.
 """
+
+
+class CannotResume(Exception):
+    """Raised when a ladder cannot be started or resumed; the message is a one-line reason."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +62,17 @@ class StoredLadder:
     """Total time during which at least one of the finished matches was in progress, in seconds."""
 
 
-@asynccontextmanager
 async def claim_ladder(
-    engine: Engine, ladder_kind: str, event_name: str | None, default_name: str, plan: Plan
-) -> AsyncIterator[StoredLadder]:
-    """Begin or resume a ladder, yield it, and keep other processes from playing it during the block.
+    engine: Engine,
+    server_name: str,
+    ladder_kind: str,
+    event_name: str | None,
+    default_name: str,
+    plan: Plan,
+) -> StoredLadder:
+    """Begin or resume a ladder, so that only the server called `server_name` plays it.
 
+    server_name: name of the server on which this process holds the lease until the ladder ends; no other server has had it
     ladder_kind: command that plays the ladder: `ladder` or `match`
     event_name: name that the user chose for the ladder; None to resume the last unfinished ladder of this kind without a
         chosen name, or to begin a new ladder
@@ -61,28 +80,56 @@ async def claim_ladder(
     plan: settings of the ladder, which must equal the stored ones if it is resumed
 
     The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one,
-    or if another process plays the ladder.
+    or if another process plays the ladder, which is certain only after some seconds.
     """
     requested = json.loads(json.dumps(plan))
     row = await _find_ladder_row(engine, ladder_kind, event_name)
-    name = row.event if row is not None else event_name or default_name
-    async with lock_event_of_ladder(engine, name):
-        async with database.open_exclusive_transaction(engine) as connection:
-            if row is None:
-                await connection.execute(
-                    sa.insert(schema.ladders).values(
-                        event=name,
-                        uid=uuid4().hex,
-                        kind=ladder_kind,
-                        named=event_name is not None,
-                        plan=json.dumps(requested),
-                        started=database.format_current_time(),
-                    )
-                )
-            else:
-                _require_same_plan(name, json.loads(row.plan), requested, is_named=event_name is not None)
-            await _discard_unfinished_matches(connection, name)
-        yield await _load_ladder(engine, name)
+    table = schema.ladders
+    claim: sa.Insert | sa.Update
+    if row is None:
+        name = event_name or default_name
+        values = {
+            "event": name,
+            "uid": uuid4().hex,
+            "kind": ladder_kind,
+            "named": event_name is not None,
+            "plan": json.dumps(requested),
+            "started": database.format_current_time(),
+            "server": server_name,
+        }
+        claim = database.make_insert(engine.dialect.name, table).on_conflict_do_nothing().values(values)
+    else:
+        name = row.event
+        _require_same_plan(name, json.loads(row.plan), requested, is_named=event_name is not None)
+        if row.server:  # empty if an older version began the ladder
+            await _stop_writes_of_server(engine, row.server, name)
+        is_unchanged = (table.c.event == name) & (table.c.server == row.server)
+        claim = sa.update(table).where(is_unchanged).values(server=server_name)
+    async with database.open_exclusive_transaction(engine) as connection:
+        if (
+            await connection.execute(claim)
+        ).rowcount != 1:  # another process has claimed the ladder meanwhile
+            raise _make_already_playing_error(name)
+        await _discard_unfinished_matches(connection, name)
+    return await _load_ladder(engine, name)
+
+
+async def _stop_writes_of_server(engine: Engine, server_name: str, event_name: str) -> None:
+    """Keep the server that played a ladder from writing to the store, if it is frozen. Raises CannotResume if it runs."""
+    write = partial(database.write, engine)
+    try:
+        lease = await acquire_lease(
+            write, server_name, valid_seconds=DEFAULT_LEASE_SECONDS, wait=False, clock=MONOTONIC_CLOCK
+        )
+        await write(partial(release_lease, lease=lease))
+    except (LeaseHeld, LeaseLost):
+        raise _make_already_playing_error(event_name) from None
+
+
+def _make_already_playing_error(event_name: str) -> CannotResume:
+    return CannotResume(
+        f"event {event_name} is being played by another process: wait until that process ends"
+    )
 
 
 async def store_bots_of_event(engine: Engine, event_name: str, bot_names: list[str]) -> None:

@@ -163,13 +163,14 @@ async def play(host: Host) -> str:
     """Play a match of a knockout, one of a Swiss, and a rated one on a solved map. Return the id of that."""
     requests = []
     for format in ("knockout", "swiss"):
-        async with claim_ladder(host.engine, "ladder", format, "auto", PLAN | {"format": format}) as ladder:
-            schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
-            first = schedule.list_startable_pairings()[0]
-            terms = replace(
-                spec(first.maxie, first.minnie), match=schedule.make_next_match_id(first), event=format
-            )
-            requests.append(terms)
+        plan = PLAN | {"format": format}
+        ladder = await claim_ladder(host.engine, "elsewhere", "ladder", format, "auto", plan)
+        schedule = Schedule(ladder.uid.hex, make_format(format, ["anna", "bert"], 1, 1, 1))
+        first = schedule.list_startable_pairings()[0]
+        terms = replace(
+            spec(first.maxie, first.minnie), match=schedule.make_next_match_id(first), event=format
+        )
+        requests.append(terms)
     last = replace(spec("anna", "bert"), game=PATH4, rated=True)
     engine = EngineInfo("random", {"seed": "1"}, 1)
     async with enter(host, "anna", engine=engine) as anna, enter(host, "bert") as bert:

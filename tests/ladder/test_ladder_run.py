@@ -25,7 +25,7 @@ from arena.rating.standings import make_standings
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import open_store
 from arena.server.store.errors import StoreError
-from arena.server.store.ladder_lock import CannotResume
+from arena.server.store.ladders import CannotResume
 from arena.server.store.packing import unpack_record
 from arena.server.store.queries import load_event_table
 from tests.server.fleets import QUICK, ROOT, bot

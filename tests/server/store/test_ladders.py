@@ -1,16 +1,24 @@
-import fcntl
-from collections.abc import Callable
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.server.store.database import open_store
+from arena.server.store.database import open_exclusive_transaction, open_store
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
-from arena.server.store.ladder_lock import CannotResume
-from arena.server.store.ladders import claim_ladder, find_stored_plan, finish_ladder, store_bots_of_event
+from arena.server.store.ladders import (
+    CannotResume,
+    StoredLadder,
+    claim_ladder,
+    find_stored_plan,
+    finish_ladder,
+    store_bots_of_event,
+)
+from arena.server.store.lease import LeaseLost
+from arena.server.store.schema import servers
 from tests.server.journals import make_append_event, make_open_match
 
 PLAN: dict[str, Any] = {"rounds": 2, "bots": {"a": "greedy", "b": "random"}}
@@ -20,64 +28,76 @@ def make_url(folder: Path) -> str:
     return f"sqlite:///{folder / 'arena.db'}"
 
 
+async def claim(
+    engine: AsyncEngine,
+    name: str | None,
+    plan: dict[str, Any] = PLAN,
+    *,
+    default: str = "auto",
+    kind: str = "ladder",
+    server: str = "one",
+) -> StoredLadder:
+    return await claim_ladder(engine, server, kind, name, default, plan)
+
+
 async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path: Path) -> None:
     async with open_store(make_url(tmp_path)) as engine:
-        async with claim_ladder(engine, "ladder", None, "ladder-1", PLAN) as first:
-            assert first.event == "ladder-1"
-        async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as again:
-            assert (again.event, again.uid) == ("ladder-1", first.uid)
-        async with claim_ladder(engine, "match", None, "match-1", PLAN) as other:
-            assert other.uid != first.uid, "another command does not resume this ladder"
+        first = await claim(engine, None, default="ladder-1")
+        assert first.event == "ladder-1"
+        again = await claim(engine, None, default="ladder-2")
+        assert (again.event, again.uid) == ("ladder-1", first.uid)
+        other = await claim(engine, None, kind="match")
+        assert other.uid != first.uid, "another command does not resume this ladder"
         await finish_ladder(engine, "ladder-1")
-        async with claim_ladder(engine, "ladder", None, "ladder-2", PLAN) as new:
-            assert new.event == "ladder-2"
+        new = await claim(engine, None, default="ladder-2")
+        assert new.event == "ladder-2"
         kept = await find_stored_plan(engine, "ladder-1")
         assert kept is not None
         assert kept.finished is not None
         assert await find_stored_plan(engine, "none") is None
 
 
-async def test_a_ladder_in_play_is_refused_to_others(tmp_path: Path) -> None:
-    async with open_store(make_url(tmp_path)) as engine, open_store(make_url(tmp_path)) as another:
-        async with claim_ladder(engine, "ladder", "spring", "x", PLAN):
-            with pytest.raises(CannotResume, match="event spring is being played by another process"):
-                async with claim_ladder(another, "ladder", "spring", "x", PLAN):
-                    raise AssertionError
-            async with claim_ladder(another, "ladder", "autumn", "x", PLAN) as kept:
-                assert kept.event == "autumn"
-        async with claim_ladder(another, "ladder", "spring", "x", PLAN) as kept:
-            assert kept.plan == PLAN
-    assert list(tmp_path.glob("*.lock")) == []
+async def test_a_ladder_in_play_is_refused_to_others(engine: AsyncEngine) -> None:
+    async with open_journal(engine, "one", lease_seconds=0.3):
+        await claim(engine, "spring")
+        with pytest.raises(CannotResume, match="event spring is being played by another process"):
+            await claim(engine, "spring", server="two")
+        assert (await claim(engine, "autumn", server="two")).event == "autumn"
+    assert (await claim(engine, "spring", server="two")).plan == PLAN
 
 
-async def test_a_lock_file_deleted_while_it_is_locked_is_locked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_frozen_process_cannot_play_on_after_its_ladder_was_resumed(engine: AsyncEngine) -> None:
+    async with open_journal(engine, "one") as frozen:
+        await claim(engine, "spring")
+        async with open_exclusive_transaction(engine) as connection:
+            expired = {"until": 0.0, "renewed": 0.0}
+            await connection.execute(sa.update(servers).values(expired))
+        await claim(engine, "spring", server="two")
+        with pytest.raises(LeaseLost):
+            await frozen.commit([make_open_match("m" * 32, event="spring")])
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+async def test_one_of_two_processes_that_begin_or_resume_a_ladder_at_once_plays_it(
+    engine: AsyncEngine, is_stored: bool
 ) -> None:
-    taken: list[int] = []
-
-    def flock(file: int, how: int, real: Callable[[Any, int], None] = fcntl.flock) -> None:
-        if not taken:
-            for each in tmp_path.glob("*.lock"):
-                each.unlink()
-        taken.append(how)
-        real(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    async with open_store(make_url(tmp_path)) as engine, claim_ladder(engine, "ladder", "spring", "x", PLAN):
-        assert len(taken) == 2
-        with pytest.raises(CannotResume):
-            async with claim_ladder(engine, "ladder", "spring", "x", PLAN):
-                raise AssertionError
+    if is_stored:
+        await claim(engine, "spring", server="earlier")
+    async with (
+        open_journal(engine, "one", lease_seconds=0.3),
+        open_journal(engine, "two", lease_seconds=0.3),
+    ):
+        claims = [claim(engine, "spring", server=server) for server in ("one", "two")]
+        results = await asyncio.gather(*claims, return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["CannotResume", "StoredLadder"]
 
 
 async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
     async with open_store(make_url(tmp_path)) as engine:
-        async with claim_ladder(engine, "ladder", None, "ladder-1", PLAN):
-            pass
+        await claim(engine, None, default="ladder-1")
         other = {"rounds": 2, "bots": {"b": "random", "a": "greedy"}}
         with pytest.raises(CannotResume) as refused:
-            async with claim_ladder(engine, "ladder", None, "x", other):
-                raise AssertionError
+            await claim(engine, None, other)
         assert str(refused.value) == (
             "event ladder-1 was started with different settings: bots was a = greedy, b = random, now b = random, a = greedy;"
             " finish it with its first settings, or start another event with --event"
@@ -87,31 +107,29 @@ async def test_differences_between_two_plans_are_named(tmp_path: Path) -> None:
 async def test_a_bot_whose_file_was_edited_is_named(tmp_path: Path) -> None:
     plan = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "51d2c93fd5fa"}}
     async with open_store(make_url(tmp_path)) as engine:
-        async with claim_ladder(engine, "ladder", "spring", "x", plan):
-            pass
+        await claim(engine, "spring", plan)
         edited = {**PLAN, "files": {"a": "3a55ec3dcd0a", "b": "3950782c3d00"}}
         with pytest.raises(
             CannotResume,
             match=r"^event spring was started with different settings: files edited since: b; give it another name$",
         ):
-            async with claim_ladder(engine, "ladder", "spring", "x", edited):
-                raise AssertionError
+            await claim(engine, "spring", edited)
 
 
 async def test_bots_that_connect_later_are_stored_in_the_plan(tmp_path: Path) -> None:
     plan = {"rounds": 2, "bots": {}}
     async with open_store(make_url(tmp_path)) as engine:
-        async with claim_ladder(engine, "ladder", "spring", "x", plan):
-            await store_bots_of_event(engine, "spring", ["a", "b"])
-        async with claim_ladder(engine, "ladder", "spring", "x", plan) as kept:
-            assert list(kept.plan["bots"]) == ["a", "b"]
+        await claim(engine, "spring", plan)
+        await store_bots_of_event(engine, "spring", ["a", "b"])
+        assert list((await claim(engine, "spring", plan)).plan["bots"]) == ["a", "b"]
 
 
 async def test_unfinished_matches_of_a_killed_ladder_are_removed(
     engine: AsyncEngine,
 ) -> None:
     for number in (1, 2):
-        async with claim_ladder(engine, "ladder", "spring", "x", PLAN), open_journal(engine) as journal:
+        await claim(engine, "spring")
+        async with open_journal(engine) as journal:
             for match, event in (("m" * 32, "spring"), ("other", "serve")):
                 assert [at for at, _ in await load_events_of_match(engine, match)] == (
                     [1, 2] if number == 2 and event == "serve" else []

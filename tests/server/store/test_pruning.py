@@ -146,8 +146,8 @@ async def test_retention_by_days_keeps_the_first_recent_match_and_all_after_it(e
 
 
 async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(engine: AsyncEngine) -> None:
-    async with claim_ladder(engine, "ladder", "cup", "auto", {"bots": []}):
-        cup = await store_match(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
+    await claim_ladder(engine, "elsewhere", "ladder", "cup", "auto", {"bots": []})
+    cup = await store_match(engine, day(1), events(MAXIE_WINS), event="cup", rated=False)
     await store_match(engine, day(2), events(MAXIE_WINS))
     assert await prune_matches(engine, Retention(max_matches=0)) == 0
     await count_new_matches(engine)

@@ -29,13 +29,13 @@ PLAN = {
 
 
 async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: Host) -> None:
-    async with claim_ladder(host.engine, "ladder", "cup", "auto", PLAN):
-        event = await get_json(host, "event?name=cup")
-        assert (event["counted"], event["playing"], event["finished"]) == (0, 0, False)
-        plan = event["plan"]
-        assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
-        assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
-        assert len(plan["bots"]) == MAX_LISTED_BOTS
+    await claim_ladder(host.engine, "elsewhere", "ladder", "cup", "auto", PLAN)
+    event = await get_json(host, "event?name=cup")
+    assert (event["counted"], event["playing"], event["finished"]) == (0, 0, False)
+    plan = event["plan"]
+    assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
+    assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
+    assert len(plan["bots"]) == MAX_LISTED_BOTS
     await finish_ladder(host.engine, "cup")
     assert (await load_event(host))["finished"]
 

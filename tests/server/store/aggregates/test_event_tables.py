@@ -81,8 +81,7 @@ async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncE
         "time control": "2+0.1",
         "seed": 1,
     }
-    async with claim_ladder(engine, "ladder", "test", "auto", plan):
-        pass
+    await claim_ladder(engine, "elsewhere", "ladder", "test", "auto", plan)
     assert (await import_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
     found = await load_event_table(engine, "test")
