@@ -69,7 +69,7 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "notice": ("arena.server.commands.directives:notice", "Send a notice to all bots and to the page."),
         "forget": (
-            "arena.server.commands.owners:forget_command",
+            "arena.server.commands.owners:forget_bot_command",
             "Delete a name's token, sessions and logs; its records get a random name.",
         ),
     },

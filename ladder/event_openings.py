@@ -79,7 +79,7 @@ Openings = RandomOpenings | ListedOpenings
 def load_shipped_openings(maps: Sequence[str], games: Sequence[AnyGame], seed: int) -> ListedOpenings:
     """Return the openings shipped with these maps, in an order chosen by `seed`.
 
-    games  game on each of the maps
+    games  game that is played on each map, in the order of `maps`
 
     A map without shipped openings gets an empty opening, and so does a game other than Riskless. Raises BadOpenings if
     a file of openings was made for another version of its map.

@@ -1,4 +1,4 @@
-"""Number of leaves that each search visits, to answer a question of Holden's lecture on games: how effective is pruning?
+"""Number of leaves that each search visits, to show how effective pruning is (a question of Holden's lecture on games).
 
 A leaf is a position at the end of a line, where the search stops and takes a value. For a search by iterative deepening,
 the leaves of all its iterations are counted. For a search that sorts moves by static values, the positions estimated only

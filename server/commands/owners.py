@@ -120,7 +120,7 @@ def rename(
     err.print(f"{name} is renamed to {new_name}, with {count} matches")
 
 
-def forget_command(
+def forget_bot_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the bot, connected or not.")],
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:

@@ -178,8 +178,9 @@ def _retire_old_name(connection: sa.Connection, name: str, new_name: str) -> dic
 
 
 def _read_renamable_row(connection: sa.Connection, name: str, new_name: str) -> dict[str, Any] | None:
-    """Check that a bot can be renamed, and return a copy of the bot's row in the table `tokens`; None if there is no row.
+    """Check that a bot can be renamed, and return a copy of the bot's row in the table `tokens`.
 
+    Return None for a bot that has matches but no token.
     Raises TokenError if `name` is not a bot that can be renamed, or if the new name is invalid or not available.
     """
     tokens_query = sa.select(tokens).where(tokens.c.name.in_((name, new_name)))
