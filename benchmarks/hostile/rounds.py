@@ -39,7 +39,7 @@ from benchmarks.kit.load import Load, run_bots
 from benchmarks.kit.load_processes import SPAWN_CONTEXT
 from benchmarks.kit.measure import Ratio, format_markdown_table, format_short
 from benchmarks.kit.results import format_verdict
-from benchmarks.kit.running_server import RunningServer, fetch_histogram, run_server
+from benchmarks.kit.running_server import RunningServer, run_server
 from benchmarks.kit.script import MAP
 from testkit import horde
 
@@ -200,10 +200,6 @@ class RoundResults:
 
     rounds: dict[str, KindRounds] = field(default_factory=dict)
     load: Load = field(default_factory=Load)
-    memory_bytes: int = 0
-    """Resident memory of the first server before its first round, in bytes."""
-    max_gc_seconds: float = 0.0
-    """Upper bound of the longest garbage collection pause of any server, in seconds."""
 
 
 @contextmanager
@@ -268,7 +264,6 @@ async def _play_rounds(
             with _run_strangers(server.url, stranger_tokens) as strangers:
                 await asyncio.to_thread(strangers.recv)
                 await asyncio.sleep(PERIOD_SECONDS)
-                results.memory_bytes = results.memory_bytes or server.memory_bytes
                 round_player = RoundPlayer(server, strangers, results)
                 for _ in range(ROUNDS):
                     for kind in kinds:
@@ -277,15 +272,6 @@ async def _play_rounds(
                 for _ in range(MORE_ROUNDS):
                     for kind in repeated:
                         await round_player.play_round(kind)
-                results.max_gc_seconds = max(
-                    results.max_gc_seconds, await asyncio.to_thread(_fetch_max_gc_pause_seconds, server)
-                )
-
-
-def _fetch_max_gc_pause_seconds(server: RunningServer) -> float:
-    """Return an upper bound of the server's longest garbage collection pause so far, in seconds."""
-    counts = fetch_histogram(server.url, "arena_collector_seconds")
-    return min(bound for bound, count in counts.items() if count == counts[float("inf")])
 
 
 def _count_stored_sessions(server: RunningServer) -> int:
@@ -380,8 +366,6 @@ def format_figures(results: RoundResults) -> dict[str, str]:
         "hostile.table": format_markdown_table(
             headings, [_make_table_row(kind, rounds) for kind, rounds in results.rounds.items()]
         ),
-        "hostile.memory": f"{results.memory_bytes / 2**20:.0f} MiB",
-        "hostile.collector": f"{1000 * results.max_gc_seconds:g} ms",
         "hostile.sessions": str(most_sessions),
         "hostile.cpu": f"{hostile - quiet:.0%} of a core (`{costliest_kind}`)",
         **_make_verdicts(results),
