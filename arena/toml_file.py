@@ -88,7 +88,7 @@ class TomlFile:
             return cls(path, text, tomllib.loads(text))
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            raise BadTomlFile(f"{path}:{line}: not UTF-8 text") from None
+            raise BadTomlFile(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
         except RecursionError:
             raise BadTomlFile(f"{path}: not valid TOML: nested too deeply") from None
         except ValueError as error:
@@ -111,7 +111,7 @@ class TomlFile:
             raise self.make_error_at(keys, explain_mismatch(error)) from None
         except OverflowError:
             # msgspec 0.19 passes on this error for a whole number of 310 digits where a number belongs
-            raise BadTomlFile(f"{self.path}: a whole number is too large") from None
+            raise BadTomlFile(f"{self.path}: a whole number is too large; write at most 18 digits") from None
 
     def parse_value_at(self, key_path: KeyPath, parse_value: Callable[[A], B], value: A) -> B:
         """Return `parse_value(value)`. If `parse_value` raises ValueError, raise BadTomlFile, which names `key_path` and its line."""

@@ -457,7 +457,7 @@ async def open_host(
     on_record      function that is called with the record of each finished match
     find_progress  function that returns the progress of an event that is played here, for the web pages
 
-    A core in a process of its own (role `core`) may have standbys. It waits until the server's name is free, and holds
+    A core in a process of its own (role `core`) may have standbys. Such a core waits until the server's name is free, and holds
     the name by a short lease, so that a standby can take over quickly.
 
     Raises CannotListen if an address cannot be used, and StoreError if the store is unavailable. In any role other than

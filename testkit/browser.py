@@ -56,7 +56,7 @@ MEASURE_SHIFT_SCRIPT = """(() => {
 })()"""
 """JavaScript that keeps the cumulative layout shift of a page (CLS of Web Vitals) in `window.shifted`.
 
-That is the largest sum of shifts within a window of at most 5 s, without a pause of more than 1 s. The sum does
+This shift is the largest sum of single shifts within a window of at most 5 s, without a pause of more than 1 s. The sum does
 not grow with the duration of a test. The script must run before the page's own scripts.
 """
 SLOW_BOT_PROGRAM = """

@@ -1,6 +1,6 @@
 """The core of an arena: `handle(input, now) -> effects`, and `next_deadline`.
 
-It passes each input to the part that handles it:
+The core passes each input to the part that handles such inputs:
 
     lobby        connected clients and the sessions of bots
     room         one match: its referee, its deadline, its public view

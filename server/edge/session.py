@@ -82,7 +82,7 @@ MESSAGE_BURST_SECONDS = 4
 ADMISSION_TIMEOUT_SECONDS = 60.0
 """Longest time for the core to answer a hello, in seconds, for example while a new core takes over."""
 CONTROL_FRAMES_PER_SECOND = 10.0
-"""Average number of control frames per second that a client may send. They are limited because pings are answered."""
+"""Average number of control frames per second that a client may send. Control frames are limited because the server answers pings."""
 CONTROL_FRAME_BURST = 100
 """Maximum number of control frames that a client may send without a pause."""
 MESSAGE_FRAGMENTS_PER_SECOND = 1000.0

@@ -157,7 +157,7 @@ async def _finish_backup_copy(copy: Engine) -> StoreCounts:
 async def restore(url: str, path: Path) -> StoreCounts:
     """Check a whole backup, and copy it into an empty store, in one transaction. After any error, the store is as before.
 
-    url: database URL of the store; a missing SQLite file is created. It must have no matches and no tokens
+    url: database URL of the store; a missing SQLite file is created. The store must have no matches and no tokens
     path: file of the backup, which is not changed
 
     Return the numbers of matches and tokens in the store afterwards. Raises StoreError if the file is damaged or is not a

@@ -19,7 +19,7 @@ from arena.clock import MONOTONIC_CLOCK, block_thread
 INSTRUCTIONS_PER_DEADLINE_CHECK = 20_000
 """Number of SQLite's virtual-machine instructions between two checks of a query's deadline.
 
-They take less than 1 ms.
+So many instructions take less than 1 ms.
 """
 QUERY_DEADLINE_KEY = "deadline"
 """Key under which the `info` dictionary of a pooled connection holds its `QueryDeadline`."""

@@ -44,7 +44,7 @@ async def answer_calendar_request(engine: Engine, origin: str) -> Response:
 def list_dated_events(states: Iterable[EventState]) -> list[tuple[EventPlan, bool]]:
     """Return the plans of events sorted by start, each with True if the event is cancelled.
 
-    They are the given events, and the next `LISTED_DATES_PER_SERIES` events of each series among them.
+    The returned events are the given ones, and the next `LISTED_DATES_PER_SERIES` events of each series among them.
     """
     events_by_name: dict[str, tuple[EventPlan, bool]] = {}
     latest_by_series: dict[str, EventPlan] = {}
