@@ -40,7 +40,7 @@ ATTEMPT_TIMEOUT_SECONDS = 10.0
 """Time limit for one attempt to send a message, in seconds."""
 MIN_AND_MAX_RETRY_PAUSE_SECONDS = (1.0, 60.0)
 """Shortest and longest pause between two attempts to send a message, in seconds. The pause doubles after each attempt."""
-SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
+WEBHOOK_SECRET_PREFIX = "whsec_"  # noqa: S105  prefix of a secret, not a secret
 VALID_SIGNING_KEY_LENGTHS = range(24, 65)
 """Valid lengths of a signing key, in bytes."""
 MAX_STATUS_LINE_BYTES = 1024
@@ -77,7 +77,7 @@ def parse_signing_key(encoded_secret: str) -> bytes:
     Raises BadWebhookSetting for other texts.
     """
     try:
-        key = base64.b64decode(encoded_secret.removeprefix(SECRET_PREFIX), validate=True)
+        key = base64.b64decode(encoded_secret.removeprefix(WEBHOOK_SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         key = b""
     if len(key) not in VALID_SIGNING_KEY_LENGTHS:

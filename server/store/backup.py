@@ -32,7 +32,7 @@ from arena.server.store.schema import matches, metadata, tokens
 ROWS_COPIED_AT_ONCE = 500
 """Number of rows that are copied at a time, and so held in memory."""
 
-SQLITE_SUFFIXES = ("", "-wal", "-shm")
+SQLITE_FILE_SUFFIXES = ("", "-wal", "-shm")
 """Suffixes of an SQLite store's files: the database, its write-ahead log, and the index of the log.
 
 The log is deleted with its database. SQLite would otherwise apply the log to a new database of the same name.
@@ -192,7 +192,7 @@ async def restore(url: str, path: Path) -> StoreCounts:
     finally:
         await database.close_engine(engine)
         if unfinished_file is not None and not _has_tables(unfinished_file):
-            for suffix in SQLITE_SUFFIXES:
+            for suffix in SQLITE_FILE_SUFFIXES:
                 unfinished_file.with_name(unfinished_file.name + suffix).unlink(missing_ok=True)
 
 

@@ -27,14 +27,14 @@ HOSTED_EVENT_KIND = "event"
 """Value of the column `ladders.kind` for events that a server plays."""
 
 
-class _StoredPlan(Struct):
+class _PlanWithState(Struct):
     """Part of a stored plan that a server needs to resume the event."""
 
     state: EventState
 
 
 _encode = msgspec.json.Encoder(enc_hook=encode_game).encode
-_decode_plan = msgspec.json.Decoder(_StoredPlan, dec_hook=decode_game).decode
+_decode_plan = msgspec.json.Decoder(_PlanWithState, dec_hook=decode_game).decode
 
 
 def make_event_row(state: EventState) -> dict[str, Any]:

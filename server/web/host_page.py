@@ -167,12 +167,12 @@ class HostPage:
     async def _load_state(self) -> HostState:
         listing = await self._page_client.request_current_listing()
         clients = self._page_client.list_admitted_clients()
-        bots = None if listing is None else await self._list_bots(listing.bots, clients)
+        bots = None if listing is None else await self._list_connected_bots(listing.bots, clients)
         spectator_count = sum(client.role == "spectator" for client in clients)
         directives = await load_directives(self._engine)
         return HostState(bots, spectator_count, directives, self._renames.list_renames())
 
-    async def _list_bots(
+    async def _list_connected_bots(
         self, listed_bots: list[ListedBot], local_clients: list[ConnectedClient]
     ) -> list[ConnectedBot]:
         clients_by_name = {client.name: client for client in local_clients if client.role == "bot"}

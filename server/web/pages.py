@@ -387,16 +387,16 @@ class ResponseCache:
         self._bytes = 0
         self._responses: OrderedDict[CacheKey, tuple[float, Response]] = OrderedDict()
 
-    def get(self, key: CacheKey, now: float) -> Response | None:
-        """Return the cached response for `key`; None if there is none, or it has expired at `now` (monotonic seconds)."""
+    def get(self, key: CacheKey, now_seconds: float) -> Response | None:
+        """Return the cached response for `key`; None if there is none, or it has expired at `now_seconds` (monotonic seconds)."""
         entry = self._responses.get(key)
-        return entry[1] if entry is not None and now < entry[0] else None
+        return entry[1] if entry is not None and now_seconds < entry[0] else None
 
-    def put(self, key: CacheKey, response: Response, expiry_time: float) -> None:
-        """Cache a response until `expiry_time` (monotonic seconds), and drop the oldest ones if there are too many."""
+    def put(self, key: CacheKey, response: Response, expiry_time_seconds: float) -> None:
+        """Cache a response until `expiry_time_seconds` (monotonic seconds), and drop the oldest ones if there are too many."""
         replaced_entry = self._responses.pop(key, None)
         self._bytes += len(response.body) - (len(replaced_entry[1].body) if replaced_entry is not None else 0)
-        self._responses[key] = expiry_time, response
+        self._responses[key] = expiry_time_seconds, response
         while len(self._responses) > MAX_CACHED_RESPONSES or self._bytes > MAX_CACHED_BYTES:
             self._bytes -= len(self._responses.popitem(last=False)[1][1].body)
 

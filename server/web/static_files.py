@@ -67,7 +67,7 @@ VIEWS_PLACEHOLDER = b"<!-- further -->"
 """Placeholder in HTML pages for VIEWS_PRELOAD; on the start page, nothing takes its place."""
 INITIAL_PLACEHOLDER = b"<!-- first -->"
 """Placeholder in HTML pages for the elements shown before the scripts are loaded."""
-PAGES = {
+SCRIPT_PATHS_BY_PAGE = {
     "index.html": ("js/main.js", "js/main.bundle.js", "js/views.bundle.js"),
     "embed.html": ("js/embed.js", "js/embed.bundle.js", "js/embed.further.js"),
 }
@@ -127,7 +127,7 @@ class Templates(Struct, frozen=True):
             "ETag": f'"{self.digest}{sha256(html).hexdigest()[:16]}"',
             "Cache-Control": "no-cache",
             # Lets the browser request the modules before the page itself has arrived.
-            "Link": f"</web/{self.digest}/{PAGES[template_name][1]}>; rel=modulepreload",
+            "Link": f"</web/{self.digest}/{SCRIPT_PATHS_BY_PAGE[template_name][1]}>; rel=modulepreload",
         }
         return Response(HTTPStatus.OK, MEDIA_TYPES[".html"], html, headers)
 
@@ -141,7 +141,7 @@ class StaticFiles:
             for path in sorted(PAGE_FOLDER.rglob("*"))
             if path.is_file() and path.suffix in MEDIA_TYPES
         }
-        for paths in PAGES.values():
+        for paths in SCRIPT_PATHS_BY_PAGE.values():
             files |= make_bundles(files, *paths)
         digest = sha256()
         for name, body in files.items():
@@ -152,7 +152,8 @@ class StaticFiles:
         )
         style_hash = base64.b64encode(sha256(style).digest()).decode()
         pages = {
-            page: files.pop(page).replace(STYLES_PLACEHOLDER, b"<style>%b</style>" % style) for page in PAGES
+            page: files.pop(page).replace(STYLES_PLACEHOLDER, b"<style>%b</style>" % style)
+            for page in SCRIPT_PATHS_BY_PAGE
         }
         self.templates = Templates(
             self.digest,

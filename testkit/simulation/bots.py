@@ -213,9 +213,9 @@ class ScriptedBot(SimulatedBot):
                 await wire.over
                 # Messages that the connection still held are lost.
                 self.wire = None
-            await anyio.sleep(self._pause())
+            await anyio.sleep(self._draw_pause_seconds())
 
-    def _pause(self) -> float:
+    def _draw_pause_seconds(self) -> float:
         if self.habit == "leaver" and self.rng.random() < 0.2 and not self.is_leaving:
             return self.rng.uniform(1, MAX_AWAY_NS / 1e9)
         return self.rng.uniform(0.1, 1.5)

@@ -179,7 +179,7 @@ class SimulatedServer:
         await running.drain(self._patience_s)
 
 
-class StallLag(EventLoopLag):
+class SimulatedLoopLag(EventLoopLag):
     """Measurement of the lag of a simulated event loop.
 
     Only a freeze of its process delays the loop. So the process reports each freeze, and no timer is needed.
@@ -241,8 +241,8 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
     async def run_inline(call: Callable[..., Any], *args: Any, **_options: Any) -> Any:
         return call(*args)
 
-    def make_stall_lag(clock: TimeSource, observe: Callable[[float], None]) -> StallLag:
-        stall_lag = StallLag(clock, observe)
+    def make_stall_lag(clock: TimeSource, observe: Callable[[float], None]) -> SimulatedLoopLag:
+        stall_lag = SimulatedLoopLag(clock, observe)
         running_process().stall_observers.append(stall_lag)
         return stall_lag
 

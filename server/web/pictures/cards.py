@@ -19,7 +19,7 @@ from arena.server.web.pictures.positions import Rectangle, draw_position
 from arena.server.web.pictures.text_elements import FONT_NAME, MUTED, render_text
 from arena.server.web.titles import make_map_title
 
-MARGIN = 40
+CARD_MARGIN = 40
 """Distance of texts and boards from the edges of a picture, in pixels. The texts beside the board of a match may come nearer
 to the right edge."""
 MAX_SHOWN_TABLE_ROWS = 8
@@ -51,9 +51,9 @@ def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
     box = Rectangle(520, 40, WIDTH - 560, HEIGHT - 80)
     return _render_svg_document(
         [
-            render_text(MARGIN, 220, 64, "Riskless Arena", 460),
-            render_text(MARGIN, 290, 34, "Bots fight over maps.", 460, MUTED),
-            render_text(MARGIN, 340, 34, "Watch them, or play one.", 460, MUTED),
+            render_text(CARD_MARGIN, 220, 64, "Riskless Arena", 460),
+            render_text(CARD_MARGIN, 290, 34, "Bots fight over maps.", 460, MUTED),
+            render_text(CARD_MARGIN, 340, 34, "Watch them, or play one.", 460, MUTED),
             draw_position(game, position, box, move).full_svg,
         ]
     )
@@ -66,14 +66,14 @@ def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, floa
     rows: name, number as text, and length of a bar (0 to 1) of each row; only the first MAX_SHOWN_TABLE_ROWS rows are shown
     """
     parts = [
-        render_text(MARGIN, 110, 60, title, WIDTH - 2 * MARGIN),
-        render_text(MARGIN, 165, 30, line, WIDTH - 2 * MARGIN, MUTED),
+        render_text(CARD_MARGIN, 110, 60, title, WIDTH - 2 * CARD_MARGIN),
+        render_text(CARD_MARGIN, 165, 30, line, WIDTH - 2 * CARD_MARGIN, MUTED),
     ]
     for number, (name, detail, share) in enumerate(rows[:MAX_SHOWN_TABLE_ROWS]):
         y = 235 + number * 45
         bar_width = max(4.0, 420 * min(1.0, max(0.0, share)))
         parts += [
-            render_text(MARGIN, y, 28, name, 480),
+            render_text(CARD_MARGIN, y, 28, name, 480),
             f'<rect x="540" y="{y - 22}" width="{bar_width:.1f}" height="26" rx="4" fill="{MAXIE}"/>',
             render_text(980, y, 28, detail, 180, MUTED),
         ]
@@ -98,12 +98,12 @@ def render_map_card(file: MapFile) -> str:
     """Return the picture of a map with the initial position as SVG."""
     map = file.map
     game = Riskless(map)
-    box = Rectangle(MARGIN, 130, WIDTH - 2 * MARGIN, 450)
+    box = Rectangle(CARD_MARGIN, 130, WIDTH - 2 * CARD_MARGIN, 450)
     detail = f"{map.size} territories, {map.armies_to_win} armies to win, at most {map.territory_cap} on each"
     return _render_svg_document(
         [
-            render_text(MARGIN, 75, 50, make_map_title(map.name), 600),
-            render_text(MARGIN, 115, 24, file.description or detail, WIDTH - 2 * MARGIN, MUTED),
+            render_text(CARD_MARGIN, 75, 50, make_map_title(map.name), 600),
+            render_text(CARD_MARGIN, 115, 24, file.description or detail, WIDTH - 2 * CARD_MARGIN, MUTED),
             draw_position(game, game.start(), box).full_svg,
             _render_brand(),
         ]
@@ -140,7 +140,7 @@ def render_film_frame(game: AnyGame, position: Any, move: Any, share: float) -> 
 def _render_board_elements(game: AnyGame | None, position: Any, move: Any) -> list[str]:
     if game is None:
         return []
-    box = Rectangle(MARGIN / 2, MARGIN, 720, HEIGHT - 2 * MARGIN)
+    box = Rectangle(CARD_MARGIN / 2, CARD_MARGIN, 720, HEIGHT - 2 * CARD_MARGIN)
     return [
         f'<rect x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="16" fill="#ffffff"/>',
         draw_position(

@@ -376,12 +376,12 @@ def test_the_response_cache_is_limited_in_number_bytes_and_time(monkeypatch: pyt
     monkeypatch.setattr("arena.server.web.pages.MAX_CACHED_BYTES", 100)
     kept = ResponseCache()
     for number in range(5):
-        kept.put((number,), responses.make_text_response("x" * 9), expiry_time=10.0)
+        kept.put((number,), responses.make_text_response("x" * 9), expiry_time_seconds=10.0)
     assert [kept.get((number,), 9.0) is None for number in range(5)] == [True, True, False, False, False]
     assert kept.get((4,), 10.0) is None
-    kept.put((4,), responses.make_text_response("y" * 89), expiry_time=20.0)
+    kept.put((4,), responses.make_text_response("y" * 89), expiry_time_seconds=20.0)
     assert [kept.get((number,), 9.0) is None for number in range(2, 5)] == [True, False, False]
-    kept.put((5,), responses.make_text_response("z" * 200), expiry_time=20.0)
+    kept.put((5,), responses.make_text_response("z" * 200), expiry_time_seconds=20.0)
     assert kept.get((5,), 9.0) is None
 
 
