@@ -118,14 +118,15 @@ def make_search_kernel(kernel: Kernel) -> Any:
 
         `entry_depth` and `value` are the depth and the value of the entry.
 
-        The entry must have the node's depth. The first node of a ProbCut search also uses a deeper entry, if its search
-        ended before the ply limit (the ply at which a match is a draw). A win or loss beyond the ply limit is never
-        used: a deeper entry can pass one on to shallower entries.
+        The entry must have the node's depth. A selective search also uses a deeper entry, if that entry's search ended
+        before the ply limit (the ply at which a match is a draw). A win or loss beyond the ply limit is never used: a
+        deeper entry can pass one on to shallower entries.
         """
         depth = get(mem, node + Frame.DEPTH)
-        is_probcut = get(mem, node - frame_words + Frame.WINDOW) == SearchWindow.PROBCUT
         plies_left = get(shared, Option.PLIES_LEFT)
-        is_deeper_allowed = is_probcut and entry_depth < plies_left - get(mem, node + Frame.DISTANCE)
+        is_deeper_allowed = get(shared, Option.PRUNE_SETTLED) != 0 and entry_depth < plies_left - get(
+            mem, node + Frame.DISTANCE
+        )
         is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN - abs(value) <= plies_left
         return (entry_depth == depth or (is_deeper_allowed and entry_depth > depth)) and is_before_limit
 
