@@ -7,6 +7,7 @@ matches. The file contains no moves, because the server's message `turn` contain
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
@@ -15,7 +16,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from arena.locked_file import open_locked_file
+if sys.platform != "win32":
+    import fcntl
 
 MAX_SESSION_FILE_BYTES = 1 << 20
 """Maximum number of bytes read from a session file. A thousand matches need a tenth of this limit."""
@@ -46,7 +48,7 @@ class SessionFile:
         """
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: int | None = open_locked_file(path)
+        self._file: int | None = _open_locked_file(path)
         """Descriptor of the locked file; None while no match is in play."""
         self._entry = _read_session(self._file)
         if not self._entry.matches:
@@ -77,7 +79,7 @@ class SessionFile:
         data = msgspec.json.encode(session_entry) + b"\n"
         with suppress(OSError):
             if self._file is None:
-                self._file = open_locked_file(self._path)
+                self._file = _open_locked_file(self._path)
             os.lseek(self._file, 0, os.SEEK_SET)
             os.write(self._file, data)
             os.ftruncate(self._file, len(data))
@@ -102,6 +104,28 @@ def make_session_file_name(bot_name: str, url: str) -> str:
     )
     digest = sha256(f"{bot_name}\n{url}".encode()).hexdigest()
     return f"{readable_name}-{digest[:12]}.session"
+
+
+def _open_locked_file(path: Path) -> int:
+    """Open and lock a file, creating it if needed, and return its descriptor. Closing the descriptor ends the lock.
+
+    The process that holds the lock may remove the file. On Windows the file is opened without a lock.
+
+    Raises BlockingIOError if another process uses the file, and another OSError if the file cannot be opened.
+    """
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(file), path.stat()):
+                return file
+        except FileNotFoundError:
+            pass  # an ending process removed the file after it was opened here
+        except OSError:
+            os.close(file)
+            raise
+        os.close(file)
 
 
 def _read_session(file_descriptor: int) -> StoredSession:

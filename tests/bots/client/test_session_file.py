@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import fcntl
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,27 @@ def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:
     third = open_session_file(tmp_path)
     assert third.session_secret == "secret"
     third.close()
+
+
+def test_a_file_removed_while_it_is_locked_is_locked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = open_session_file(tmp_path)
+    first.save("secret", {"a"})
+    removed = only_file(tmp_path)
+    first.close()
+    taken: list[int] = []
+
+    def flock(file: int, how: int, real: Callable[[int, int], None] = fcntl.flock) -> None:
+        if not taken:
+            removed.unlink()
+        taken.append(how)
+        real(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    second = open_session_file(tmp_path)
+    assert (len(taken), second.session_secret) == (2, "")
+    second.close()
 
 
 def test_without_matches_no_file_remains(tmp_path: Path) -> None:
