@@ -245,7 +245,6 @@ DECODED_BY_ONE_THREAD = {
     "server/commands/log.py",  # a command, with one thread
     "server/commands/settings_file.py",  # also on SIGHUP, after the types were decoded at the start
     "protocol/adjudication.py",  # options, when a command starts
-    "protocol/codec.py",  # messages, in the event loop
     "match/terms.py",  # with a decoder created at import
     "games/plain.py",  # under a lock, because the classes of a user's game are loaded later
 }
