@@ -150,7 +150,7 @@ def _replay_moves(record: Record, terms: Terms) -> Replay:
         referee.handle(PlayerReady(player), 0)
     for ply, move in enumerate(record.moves[len(terms.opening) :], len(terms.opening)):
         if referee.is_over:
-            raise BadRecord(f"ply {ply}: the match was over before this ply")
+            raise BadRecord(f"the record has a move at ply {ply}, but the match was over before this ply")
         referee.handle(MoveReceived(referee.mover, ply, move.move, move.thinking), 0)
         if referee.result is not None and referee.result.reason is EndReason.ILLEGAL_MOVE:
             raise BadRecord(referee.result.detail)

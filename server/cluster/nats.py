@@ -92,7 +92,7 @@ def _convert_client_errors() -> Iterator[None]:
     except OSError:
         raise  # ssl.SSLCertVerificationError is a ValueError too
     except (RuntimeError, ValueError) as error:
-        raise ConnectionError(f"the connection was lost ({error})") from error
+        raise ConnectionError(f"the connection to the NATS server was lost ({error})") from error
 
 
 class _NatsConnection:

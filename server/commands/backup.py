@@ -67,7 +67,9 @@ def backup_command(
     Example: arena backup --db postgresql://arena@db/arena arena-2026-11-20.db
     """
     if str(file) == "-":
-        raise UsageError("FILE: name a file, because a backup is a database")
+        raise UsageError(
+            "FILE: a backup is a database, which cannot be written to standard output: name a file"
+        )
     url = db or DEFAULT_DATABASE_URL
     require_existing_sqlite_file(url)
     try:
@@ -147,7 +149,9 @@ def export_command(
                 _write_line(line, stream)
                 count += 1
         if event is not None and owner is None and not count:
-            raise CommandError(f"event {event!r:.80} has no finished matches")
+            raise CommandError(
+                f"event {event!r:.80} does not exist, or has no finished matches: check its name"
+            )
         return count
 
     try:

@@ -60,7 +60,7 @@ def kick(
         if connected is False:
             known_names = await load_known_names(engine)
             if name in known_names:
-                raise CommandError(f"{name} is not connected")
+                raise CommandError(f"{name} is not connected: to keep it away, use `arena ban`")
             raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known_names)}")
         await issue_directive(engine, "name", name, text, KICK_REFUSAL_SECONDS)
         return connected

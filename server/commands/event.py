@@ -196,11 +196,11 @@ def new(
         recurrence=recurrence,
     )
     if recurrence is not None and plan_next_event(plan, now) is None:
-        raise UsageError('--every: --at must give no date; write --at "Fri 20:00" or --at 20:00')
+        raise UsageError('--every: a repeated event has no date: write --at "Fri 20:00" or --at 20:00')
 
     async def announce_event(engine: Engine) -> RequestAnswer | None:
         if (conflict := await find_name_conflict(engine, plan)) is not None:
-            raise CommandError(f"{conflict} exists: choose another name")
+            raise CommandError(f"{conflict} already exists: choose another name")
         return await send_request(engine, server, AnnounceEvent(plan))
 
     _print_request_answer(
@@ -408,7 +408,7 @@ def _parse_event_games(game: str, map: str, tc: str) -> tuple[PoolGame, ...]:
 def _parse_minutes(minutes_text: str) -> int:
     seconds = parse_duration_option(minutes_text)
     if not 60 <= seconds <= 24 * 3600:
-        raise UsageError("--for: must be between 1 minute and 1 day")
+        raise UsageError("--for: an arena event must last between 1 minute and 1 day, such as 90m")
     return round(seconds / 60)
 
 

@@ -278,9 +278,9 @@ def make_tls_context(tls: TlsSettings) -> ssl.SSLContext | None:
     if not tls.cert and not tls.key:
         return None
     if not tls.key:
-        raise BadSetting("tls.cert", "set tls.key too (--tls-key)")
+        raise BadSetting("tls.cert", "a certificate needs its private key: set tls.key too (--tls-key)")
     if not tls.cert:
-        raise BadSetting("tls.key", "set tls.cert too (--tls-cert)")
+        raise BadSetting("tls.key", "a private key needs its certificate: set tls.cert too (--tls-cert)")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     load_tls_certificate(context, tls)
     return context
@@ -333,7 +333,7 @@ def _require_usable_adjudication(settings: ArenaSettings, pool: Pool) -> None:
     for game in pool.games:
         reason = find_unusable_table_reason(adjudication, game.game)
         if reason is not None:
-            raise BadSetting("matches.adjudicate", f"cannot use the rule table: {reason}")
+            raise BadSetting("matches.adjudicate", f"the adjudication rule `table` cannot be used: {reason}")
 
 
 def _require_usable_store_settings(settings: ArenaSettings) -> None:
@@ -354,13 +354,19 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
     if server_settings.role is not ProcessRole.ALL and not settings.bus.url:
         raise BadSetting("server.role", "edges and cores need a NATS server: set bus.url = nats://HOST:4222")
     if server_settings.role is not ProcessRole.ALL and server_settings.processes > 1:
-        raise BadSetting("server.role", "leave it out: with server.processes > 1, each process gets its role")
+        raise BadSetting(
+            "server.role",
+            "cannot be combined with server.processes > 1, which gives each process its role: leave one out",
+        )
     if settings.bus.url and not process_setting:
-        raise BadSetting("bus.url", "leave it out, or set server.role: one process needs no NATS server")
+        raise BadSetting(
+            "bus.url",
+            "a single process needs no NATS server: leave bus.url out, or set server.role or server.processes",
+        )
     if store.archive and not store.keep:
         raise BadSetting(
             "store.archive",
-            "set store.keep too: how long or how many matches stay in the store, for example 90d or 1000000",
+            "has an effect only with store.keep: set the matches to keep, such as 90d or 1000000",
         )
     if not paths.is_folder(Path(store.record).parent):
         raise BadSetting(
@@ -368,7 +374,7 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
         )
     archive = Path(store.archive)
     if store.archive and paths.exists(archive) and not paths.is_folder(archive):
-        raise BadSetting("store.archive", f"{archive} is not a folder")
+        raise BadSetting("store.archive", f"{archive} is not a folder: name a folder for removed matches")
     try:
         _ = store.retention
     except BadRetention as error:

@@ -71,7 +71,7 @@ class ServerProcess:
     async def wait(self) -> int:
         """Wait for the end of the process, and return its exit code."""
         if self.process is None:
-            raise RuntimeError(f"{self.name} was never started")
+            raise RuntimeError(f"the process {self.name} was never started: call start() first")
         return await self.process.wait()
 
     async def close(self) -> None:

@@ -80,7 +80,7 @@ def marks(
 
     rows = run_on_store(db, load_standings_rows)
     if not rows:
-        raise CommandError(f"event {event!r:.80} has no finished matches")
+        raise CommandError(f"event {event!r:.80} does not exist, or has no finished matches: check its name")
     all_marks = make_marks_against_anchor(rows, against)
     if json is not None:
         write_json(all_marks, json)

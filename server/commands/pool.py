@@ -80,7 +80,10 @@ def _parse_each_text(setting_key: str, texts: Sequence[str], parse: Callable[[st
     Raises BadSetting if the list is empty, or if a text is invalid or repeated.
     """
     if not texts or not all(texts) or len(set(texts)) < len(texts):
-        raise BadSetting(setting_key, "give at least one value; none may be empty or occur twice")
+        raise BadSetting(
+            setting_key,
+            "the list is empty, or has an empty or repeated value: give one or more different values",
+        )
     try:
         return [parse(text) for text in texts]
     except (GameError, MapError, BadTimeControl) as error:

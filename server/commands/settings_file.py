@@ -133,7 +133,7 @@ def _read_setting_entries(tables: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                 f"expected a section, as [{section}]" if is_known else _describe_unknown_key(section, ()),
             )
         if section not in sections:
-            raise BadSetting(section, f"unknown section; {suggest_name(section, sections)}")
+            raise BadSetting(section, f"there is no such section; {suggest_name(section, sections)}")
         for name, value in table.items():
             _require_known_key(f"{section}.{name}")
             yield f"{section}.{name}", value
@@ -183,7 +183,7 @@ def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: b
     except msgspec.ValidationError as error:
         raise BadSetting(setting_key, explain_mismatch(error)) from None
     if isinstance(converted, float) and not isfinite(converted):
-        raise BadSetting(setting_key, "expected a finite number")
+        raise BadSetting(setting_key, "expected a finite number, such as 2.5")
     return converted
 
 

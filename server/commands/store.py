@@ -76,7 +76,7 @@ def prune_command(
 def _parse_retention(keep_option: str, archive_folder: Path | None) -> Retention:
     """Return the rule that --keep and --archive set: which matches to keep. Raises UsageError if an option is invalid."""
     if archive_folder is not None and paths.exists(archive_folder) and not paths.is_folder(archive_folder):
-        raise UsageError(f"--archive: {archive_folder} is not a folder")
+        raise UsageError(f"--archive: {archive_folder} is not a folder: name a folder for removed matches")
     try:
         return Retention.parse(keep_option, archive_folder)
     except BadRetention as error:

@@ -196,10 +196,13 @@ class ChallengeHandler:
         why = challenged_bot.preferences.find_decline_reason(game, challenge.time_control)
         if why is not None:
             raise RequestRefused(
-                Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} does not play such matches: {why}"
+                Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} plays no matches with these settings: {why}"
             )
         if challenged_bot.quota == 0:
-            raise RequestRefused(Code.OPPONENT_UNAVAILABLE, f"{challenge.opponent} takes no more matches")
+            raise RequestRefused(
+                Code.OPPONENT_UNAVAILABLE,
+                f"{challenge.opponent} takes no more matches: challenge another bot",
+            )
 
     def _queue_for_house(self, challenge: OpenChallenge, bot: LobbyBot) -> None:
         refused_id = self._house.enqueue_challenge(challenge, bot)

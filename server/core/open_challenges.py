@@ -152,4 +152,6 @@ class OpenChallenges:
 
 
 def _make_unknown_challenge_refusal(id: str) -> RequestRefused:
-    return RequestRefused(Code.NO_SUCH_CHALLENGE, f"{id!r:.40}: {Code.NO_SUCH_CHALLENGE.meaning}")
+    return RequestRefused(
+        Code.NO_SUCH_CHALLENGE, f"challenge {id!r:.40} does not exist, is over, or is not yours"
+    )

@@ -308,7 +308,9 @@ class Authenticator:
         elif hmac.compare_digest(account.token, tokens.hash_token(token)):
             return account.role, False
         self._count_failed_login(request)
-        raise RequestRefused(Code.BAD_TOKEN, f"wrong token for {name!r}")
+        raise RequestRefused(
+            Code.BAD_TOKEN, f"wrong token for {name!r}: check it, or ask the host for a new one"
+        )
 
     def _count_failed_login(self, request: AdmissionRequest) -> None:
         if request.hello.token:

@@ -141,7 +141,7 @@ async def _change_token(
 
 def make_no_bot_error(owner_name: str, name: str) -> TokenError:
     """Return the error for a name that is not a bot of an owner, or that the owner has retired."""
-    return TokenError(f"{owner_name!r:.70} has no bot {name!r:.70}")
+    return TokenError(f"owner {owner_name!r:.70} has no bot called {name!r:.70}")
 
 
 async def find_token(engine: Engine, name: str) -> Token | None:

@@ -195,7 +195,9 @@ class LinkPreviews:
             return await _answer_with_picture(
                 partial(drawing.draw_table, title, *summary_and_rows), is_permanent=False
             )
-        raise NotFound("no picture has this path")
+        raise NotFound(
+            "no picture has this path: use one such as /picture/match/ID.png, /picture/map/NAME.png or /film/ID.gif"
+        )
 
     async def _load_rating_rows(self, name: str) -> tuple[str, list[tuple[str, str, float]]] | None:
         """Return a summary line and the rows of a bot's ratings for `draw_table`; None if the bot has no rating.

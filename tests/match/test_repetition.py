@@ -170,7 +170,10 @@ def test_a_record_that_claims_a_repetition_that_was_not_one_is_refused() -> None
 def test_a_record_that_goes_on_after_a_repetition_is_refused_where_its_terms_have_the_rule() -> None:
     longer = record_of(circling(None))
     verify_record(longer)
-    with pytest.raises(BadRecord, match=f"ply {circling().ply}: the match was over before this ply"):
+    with pytest.raises(
+        BadRecord,
+        match=f"the record has a move at ply {circling().ply}, but the match was over before this ply",
+    ):
         verify_record(replace(longer, adjudication=DEFAULT_ADJUDICATION))
     resigned = record_of(circling())
     resigned = replace(resigned, result=Result("maxie", EndReason.RESIGNATION))

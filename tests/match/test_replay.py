@@ -57,7 +57,12 @@ def test_possible_results_are_accepted(
     [
         ((4, 4), "maxie", EndReason.RESIGNATION, "ply 1: illegal move"),
         ((4, "x"), "maxie", EndReason.RESIGNATION, "ply 1: no move of tictactoe"),
-        ((*MAXIE_WINS, 8), "maxie", EndReason.LINE, "ply 5: the match was over before this ply"),
+        (
+            (*MAXIE_WINS, 8),
+            "maxie",
+            EndReason.LINE,
+            "the record has a move at ply 5, but the match was over before this ply",
+        ),
         (MAXIE_WINS, "minnie", EndReason.LINE, r"its moves say that maxie wins \(line\)"),
         (MAXIE_WINS, None, EndReason.BOARD_FULL, r"its moves say that maxie wins \(line\)"),
         (MAXIE_WINS, "maxie", EndReason.TIMEOUT, r"its moves say that maxie wins \(line\)"),

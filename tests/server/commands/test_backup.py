@@ -100,7 +100,7 @@ def test_importing_a_database_is_refused(filled_store: str, tmp_path: Path) -> N
 
 def test_an_export_of_an_unknown_event_or_owner_is_refused(filled_store: str, tmp_path: Path) -> None:
     words = ("export", str(tmp_path / "none.jsonl"), "--db", filled_store)
-    fails("event 'swerve' has no finished matches", 1, *words, "--event", "swerve")
+    fails("event 'swerve' does not exist, or has no finished matches", 1, *words, "--event", "swerve")
     fails("nothing is stored about 'ana'", 1, *words, "--owner", "ana")
     assert not (tmp_path / "none.jsonl").exists()
     assert arena(*words, "--owner", "anna").code == 0

@@ -39,7 +39,7 @@ from tests.server.played import MAXIE_WINS, NO_SHOW, day, events, insert_event, 
         (("--every", "month"), "--every: must be day or week, not 'month'"),
         (("--zone", "Berlin"), "no time zone is called 'Berlin'"),
         (("--format", "league"), "--format: must be one of"),
-        (("--format", "arena", "--for", "2s"), "--for: must be between 1 minute and 1 day"),
+        (("--format", "arena", "--for", "2s"), "--for: an arena event must last between 1 minute and 1 day"),
         (("--map", "nowhere"), "--map: "),
     ],
 )
@@ -50,7 +50,7 @@ def test_an_invalid_event_is_a_usage_error(words: tuple[str, ...], why: str) -> 
 
 def test_an_event_with_a_full_date_cannot_be_repeated() -> None:
     at = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d} 20:00"
-    fails("--every: --at must give no date", 2, "event", "new", "cup", "--at", at, "--every", "week")
+    fails("--every: a repeated event has no date", 2, "event", "new", "cup", "--at", at, "--every", "week")
 
 
 def test_an_unknown_bot_cannot_be_entered(database: str) -> None:
@@ -87,11 +87,11 @@ def show(
 @pytest.mark.parametrize(
     ("series", "phase", "options", "why"),
     [
-        ("", "open", (), "an event called cup exists: choose another name"),
-        ("", "open", ("--every", "day"), "an event called cup exists: choose another name"),
-        ("", "over", (), "an event called cup exists: choose another name"),
-        ("weekly", "open", ("--every", "week"), "a series called weekly exists: choose another name"),
-        ("weekly", "over", (), "a series called weekly exists: choose another name"),
+        ("", "open", (), "an event called cup already exists: choose another name"),
+        ("", "open", ("--every", "day"), "an event called cup already exists: choose another name"),
+        ("", "over", (), "an event called cup already exists: choose another name"),
+        ("weekly", "open", ("--every", "week"), "a series called weekly already exists: choose another name"),
+        ("weekly", "over", (), "a series called weekly already exists: choose another name"),
     ],
 )
 def test_the_name_of_another_event_or_series_is_refused(

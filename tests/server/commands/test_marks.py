@@ -40,7 +40,7 @@ def test_marks_are_ranks_points_and_elo_against_the_anchor(filled_store: str) ->
     assert arena("store", "prune", "--keep", "1", "--db", filled_store).code == 0
     assert arena(*words, "--json", "-") == before, "pruning does not change marks"
     fails("'eve' has played no match of the event", 1, *words[:4], "eve", *words[5:])
-    fails("event 'tea' has no finished matches", 1, "marks", "--event", "tea", *words[3:])
+    fails("event 'tea' does not exist, or has no finished matches", 1, "marks", "--event", "tea", *words[3:])
 
 
 def row_of(names: str, results: Sequence[tuple[str, str, Seat | None]]) -> list[StandingsRow]:

@@ -160,7 +160,7 @@ async def test_an_owner_enters_and_withdraws_bots(host: Host) -> None:
     why = "'lion' was withdrawn from cup: only the host or the bot's owner can enter it again"
     assert refused == Error(Code.NO_SUCH_EVENT, why), "a bot that connects again stays withdrawn"
     for path, why in (
-        ("enter?event=cup&name=wolf", "'ada' has no bot 'wolf'"),
+        ("enter?event=cup&name=wolf", "owner 'ada' has no bot called 'wolf'"),
         ("enter?event=tea&name=tiger", "no event 'tea' is open or in progress"),
         ("enter?event=cup&name=bear", "cup is open only to invited bots, and 'bear' is not invited"),
         ("withdraw?event=cup&name=lion", "'lion' cannot leave cup: it has not entered, or the event is over"),
@@ -267,7 +267,7 @@ async def test_an_owner_cannot_change_the_tokens_of_another_owner(host: Host) ->
     for name in ("wolf", "tower", "nobody"):
         for word in ("rotate", "revoke"):
             status, text = await post(host, f"token/{word}?name={name}", basic("tiger", secret))
-            assert (status, text) == (409, f"'ada' has no bot '{name}'")
+            assert (status, text) == (409, f"owner 'ada' has no bot called '{name}'")
     status, text = await post(host, "token/create?name=bear", basic("tiger", secret))
     assert (status, text) == (409, "this invitation is no longer open: ask the host for a new one")
     [bot] = (await owners.load_owner(host.engine, "ada")).bots
