@@ -108,7 +108,7 @@ class TomlFile:
         except msgspec.ValidationError as error:
             key_path = str(error).partition(" - at ")[2]
             keys = [name or int(index) for name, index in re.findall(r"\.([^.[`]+)|\[(\d+)\]", key_path)]
-            raise self.make_error_at(keys, explain_mismatch(error)) from None
+            raise self.make_error_at(keys, describe_violated_requirement(error)) from None
         except OverflowError:
             # msgspec 0.19 passes on this error for a whole number of 310 digits where a number belongs
             raise BadTomlFile(f"{self.path}: a whole number is too large; write at most 18 digits") from None
@@ -163,7 +163,7 @@ def escape_unprintable(message: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in message)
 
 
-def explain_mismatch(error: msgspec.ValidationError) -> str:
+def describe_violated_requirement(error: msgspec.ValidationError) -> str:
     """Return the requirement that a value violates, in words of TOML, such as `expected a whole number >= 1`.
 
     The alternative `null` is left out, because TOML has no null: a key is left out instead.

@@ -78,7 +78,7 @@ def _print_failure(results: SimulationResult, arguments: argparse.Namespace) -> 
         f"  python -m benchmarks.simulation --seed {results.plan.seed} --hours {arguments.hours!r} --bots {arguments.bots}"
         f" --only '{numbers}'{fault}"
     )
-    for line in results.story:
+    for line in results.event_log:
         print(f"  at {line}")
     print(f"  at {results.seconds:.3f} s: {results.failure}", flush=True)
 

@@ -141,7 +141,7 @@ class ScriptedMatch:
         try:
             self.position = self.game.play(self.position, self.game.move_from_data(move))
         except (IllegalMove, BadData) as error:
-            raise ProtocolFault(f"ply {len(self.moves)}: {error}") from None
+            raise ProtocolFault(f"the move at ply {len(self.moves)} is invalid: {error}") from None
         self.moves.append(move)
 
     def replay_moves(self, moves: Sequence[Data]) -> None:

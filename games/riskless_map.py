@@ -159,7 +159,7 @@ class RisklessMap:
         for player, sign in (("maxie", 1), ("minnie", -1)):
             army_sum = sum(n for n in (sign * armies for armies in self.start) if n > 0)
             if army_sum == 0:
-                raise BadMap("start", f"{player} needs at least one territory")
+                raise BadMap("start", f"{player} needs at least one territory with armies")
             if army_sum >= self.armies_to_win:
                 raise BadMap(
                     "start",

@@ -14,18 +14,18 @@ class BotPool(Protocol):
     (`ladder.external_bots.ExternalBots`).
     """
 
-    def reserve(self, bot: str) -> str | None:
+    def reserve_connection(self, bot: str) -> str | None:
         """Reserve a free connection of the bot, and return the connection's name, such as `greedy#2`; None if none is free."""
 
-    def release(self, connection: str) -> None:
-        """Release a reserved connection without a match. `connection` is the name that `reserve` returned."""
+    def release_connection(self, connection: str) -> None:
+        """Release a reserved connection without a match. `connection` is the name that `reserve_connection` returned."""
 
     def finish_match(
         self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
         """Release the bot's connection after a match.
 
-        connection    name that `reserve` returned
+        connection    name that `reserve_connection` returned
         made_move     True if the bot made a move, False if it made none when it had to, None if it never had to
         give_up_verb  `resigned` or `crashed` if the bot ended the match in this way; otherwise empty
         """
@@ -39,5 +39,5 @@ class BotPool(Protocol):
     async def wait_for_change(self) -> None:
         """Wait until a bot becomes free, connects, returns, or is lost."""
 
-    def raise_refusal(self) -> None:
+    def raise_if_refused(self) -> None:
         """Raise BotRefused if a bot cannot be started, which ends the event."""

@@ -40,7 +40,7 @@ class BotProcesses:
         self._playing_connections: set[str] = set()
         self._changed = anyio.Event()
 
-    def reserve(self, bot: str) -> str | None:
+    def reserve_connection(self, bot: str) -> str | None:
         for process in self._processes[bot]:
             if process.state is BotState.UP and process.name not in self._playing_connections:
                 self._playing_connections.add(process.name)
@@ -48,7 +48,7 @@ class BotProcesses:
                 return process.name
         return None
 
-    def release(self, connection: str) -> None:
+    def release_connection(self, connection: str) -> None:
         self._playing_connections.discard(connection)
 
     def finish_match(
@@ -84,7 +84,7 @@ class BotProcesses:
         self._changed.set()
         self._changed = anyio.Event()
 
-    def raise_refusal(self) -> None:
+    def raise_if_refused(self) -> None:
         for bot, processes in self._processes.items():
             for process in processes:
                 if process.refusal is not None:
@@ -96,10 +96,10 @@ class BotProcesses:
         Raises BotRefused if a bot cannot be started.
         """
         with anyio.move_on_after(self._restart_policy.settle_seconds):
-            self.raise_refusal()
+            self.raise_if_refused()
             while any(process.state is BotState.STARTING for process in self._list_all_processes()):
                 await self._changed.wait()
-                self.raise_refusal()
+                self.raise_if_refused()
 
     def _list_all_processes(self) -> Iterator[BotProcess]:
         return (process for processes in self._processes.values() for process in processes)

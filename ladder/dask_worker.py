@@ -122,7 +122,7 @@ async def _play_match(terms: Terms, host: MatchHost, pool: BotPool) -> Record:
     Raises BotRefused if a bot cannot be started.
     """
     while True:
-        pool.raise_refusal()
+        pool.raise_if_refused()
         bots = [bot for bot in (terms.players.maxie, terms.players.minnie) if not pool.is_lost(bot)]
         names = reserve_connections(pool, bots)
         if names is not None:
@@ -133,6 +133,6 @@ async def _play_match(terms: Terms, host: MatchHost, pool: BotPool) -> Record:
         finish_match(record, pool, terms.players)
     else:
         for name in names:
-            pool.release(name)
+            pool.release_connection(name)
         record = make_forfeit_record(terms, pool)
     return record

@@ -96,14 +96,14 @@ class ExternalBots:
         """Return the names of the bots in alphabetical order, since their order of arrival has no meaning."""
         return sorted(self._bots)
 
-    def reserve(self, bot: str) -> str | None:
+    def reserve_connection(self, bot: str) -> str | None:
         external_bot = self._bots[bot]
         if not external_bot.is_free:
             return None
         external_bot.is_playing = True
         return bot
 
-    def release(self, connection: str) -> None:
+    def release_connection(self, connection: str) -> None:
         self._bots[connection].is_playing = False
 
     def finish_match(
@@ -114,7 +114,7 @@ class ExternalBots:
         made_move: bool | None,
         give_up_verb: str = "",  # noqa: ARG002  the bot's output is on its owner's machine
     ) -> None:
-        self.release(connection)
+        self.release_connection(connection)
         if made_move is not None:
             self._bots[bot].record_match(made_move=made_move)
         self._notify_changed()
@@ -128,7 +128,7 @@ class ExternalBots:
     async def wait_for_change(self) -> None:
         await self._changed.wait()
 
-    def raise_refusal(self) -> None:
+    def raise_if_refused(self) -> None:
         """Do nothing: a start cannot fail, because this process starts no bots."""
 
     def _notify_changed(self) -> None:
@@ -228,7 +228,7 @@ def _describe_missing_bots(
     return f"{len(connected)} of {settings.min_bots} bots connected within {waited_seconds:g} s: {connected_text}"
 
 
-async def wait_without_playing(host: Host, game: str, settings: ExternalBotSettings) -> None:
+async def wait_to_announce_end(host: Host, game: str, settings: ExternalBotSettings) -> None:
     """Wait for the bots of an event that has no match left, so that they learn that the event is over.
 
     The server tells the connected bots when it closes. Without a server, they would keep trying to connect.

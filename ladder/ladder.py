@@ -67,7 +67,7 @@ class Ladder:
     """Finished matches that count, in the order in which they finished."""
     resumed_count: int = 0
     """Number of matches in `played` that an earlier run of the ladder played."""
-    other_line_count: int = 0
+    other_events_line_count: int = 0
     """Number of lines in the record file that belong to other events."""
     is_stopped: bool = False
     """True if the ladder was stopped before its end."""
@@ -94,8 +94,8 @@ class Ladder:
             self.record_file = folder / f"{self.kind}-{start_time:%Y%m%d-%H%M%S}.jsonl"
         return self.record_file
 
-    def set_other_line_count(self, count: int) -> None:
-        self.other_line_count = count
+    def set_other_events_line_count(self, count: int) -> None:
+        self.other_events_line_count = count
 
     def set_external_bots(self, bot_names: Sequence[str]) -> None:
         """Set the bots of a ladder whose plan names none. Must be called before the first match."""
@@ -151,7 +151,7 @@ class Ladder:
         """Return the numbers of pairs in which the first of two bots scored 0, ½, 1, 1½ and 2 points."""
         return count_pair_scores(compute_pair_scores(self.bots[0], self.played))
 
-    def is_decided(self) -> bool:
+    def is_sprt_decided(self) -> bool:
         """Return True if the sequential test has ended, so that no further match is needed."""
         return self.test is not None and self.test.decide(self.count_pair_scores()) is not Verdict.OPEN
 
@@ -175,7 +175,7 @@ class Ladder:
         """Total number of matches; 0 before `begin_event`, None for an event without a fixed number of rounds."""
         return self.schedule.total_matches if self.schedule is not None else 0
 
-    def make_identity(self, *, with_files: bool = True) -> dict[str, Any]:
+    def make_event_identity(self, *, with_files: bool = True) -> dict[str, Any]:
         """Return, as plain data, the settings of the event. A stored event is resumed only if its settings are equal.
 
         with_files  True to include a digest of each bot's file
@@ -205,7 +205,7 @@ class Ladder:
         }
 
     def _make_openings_identity(self) -> int | str:
-        """Return the openings for `make_identity`: a number of random plies, or a digest of the openings' files."""
+        """Return the openings for `make_event_identity`: a number of random plies, or a digest of the openings' files."""
         plan = self.plan
         if isinstance(plan.openings, int):
             return plan.openings

@@ -23,7 +23,7 @@ from arena.ladder.bot_pool import BotPool
 from arena.ladder.bot_processes import RECONNECT_GRACE_MS, open_bot_processes
 from arena.ladder.dask_runner import ClusterRunner, open_cluster
 from arena.ladder.event_terms import EventTerms
-from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_without_playing
+from arena.ladder.external_bots import ExternalBotSettings, TooFewBots, gather_bots, wait_to_announce_end
 from arena.ladder.ladder import Ladder
 from arena.ladder.pinning import CorePinning
 from arena.ladder.plan import list_own_time_controls
@@ -109,7 +109,7 @@ async def run_ladder(
                     observer.show_notice(
                         f"the event cannot be resumed: waiting at {host.url} to tell {external.min_bots} bots so"
                     )
-                    await wait_without_playing(host, ladder.plan.game, external)
+                    await wait_to_announce_end(host, ladder.plan.game, external)
                 raise
 
 
@@ -150,7 +150,7 @@ async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> Store
         ladder.kind,
         name,
         default_name,
-        ladder.make_identity(with_files=can_resume),
+        ladder.make_event_identity(with_files=can_resume),
     )
     ladder.set_event_name(stored_ladder.event)
     return stored_ladder
@@ -218,7 +218,9 @@ class _LadderRun:
         ) as processes:
             await processes.wait_until_connected()
             self._observer.show_address(self._ladder, self._host.url)
-            pinning = CorePinning(ladder.cores, ladder.thread_allocation.max_load, processes.find_process_id)
+            pinning = CorePinning(
+                ladder.cores, ladder.thread_allocation.max_running_threads, processes.find_process_id
+            )
             await self._play_schedule(
                 schedule, processes, ladder.thread_allocation, pinning if ladder.plan.pin else None
             )
@@ -280,9 +282,9 @@ class _LadderRun:
         ladder, stored_ladder = self._ladder, self._stored_ladder
         voids = ladder.begin_event(stored_ladder.uid, stored_ladder.records)
         if ladder.schedule is None:
-            raise ValueError("the ladder has begun, but has no schedule")
+            raise ValueError(f"event {stored_ladder.event!r} has no schedule: begin_event() must make one")
         # The process may have been killed between writing the store and the file.
-        ladder.set_other_line_count(self._file.append_missing_records([*voids, *ladder.records]))
+        ladder.set_other_events_line_count(self._file.append_missing_records([*voids, *ladder.records]))
         if ladder.resumed_count:
             total_text = f" of {ladder.total_matches}" if ladder.total_matches is not None else ""
             self._observer.show_notice(
@@ -294,7 +296,9 @@ class _LadderRun:
         """Return True if no match or no time is left, or if the ladder's test is decided."""
         ladder = self._ladder
         return (
-            not schedule or ladder.is_decided() or self._stored_ladder.played_seconds >= ladder.plan.seconds
+            not schedule
+            or ladder.is_sprt_decided()
+            or self._stored_ladder.played_seconds >= ladder.plan.seconds
         )
 
     async def _play_schedule(
@@ -316,7 +320,7 @@ class _LadderRun:
         """Return True if the ladder's sequential test is decided. Raises OSError if a record could not be written."""
         if self._write_error is not None:
             raise self._write_error
-        return self._ladder.is_decided()
+        return self._ladder.is_sprt_decided()
 
     def _make_seconds_left(self) -> Callable[[], float]:
         end_time = MONOTONIC_CLOCK.now() + self._ladder.plan.seconds - self._stored_ladder.played_seconds
@@ -336,18 +340,18 @@ class _LadderRun:
         )
 
     def _record_match(self, pairing: Pairing, record: Record) -> None:
-        if self._write(record):
+        if self._append_to_record_file(record):
             self._ladder.add_match(pairing, record)
             self._observer.show_match(self._ladder, record)
 
     def _record_void(self, pairing: Pairing, void: Record) -> None:
-        if self._write(void):
+        if self._append_to_record_file(void):
             reason = void.result.detail
             self._observer.show_notice(
                 f"{pairing.maxie} against {pairing.minnie} is void, and played again: {reason}"
             )
 
-    def _write(self, record: Record) -> bool:
+    def _append_to_record_file(self, record: Record) -> bool:
         """Append a record to the file. Return False if that fails.
 
         The run then ends and drops the matches in play. `_should_stop` raises the error: if the task of a match raised it, it

@@ -113,7 +113,7 @@ class MatchRunner:
                 seconds = self._seconds_left()
                 if not self._running_match_count and (seconds <= 0 or not schedule):
                     break
-                self._bots.raise_refusal()
+                self._bots.raise_if_refused()
                 if seconds > 0 and await self._start_matches(schedule, tasks):
                     await checkpoint()
                 else:
@@ -152,7 +152,7 @@ class MatchRunner:
                 tasks.start_soon(self._play_match, schedule, pairing, terms, match_load)
             else:
                 for name in names:
-                    self._bots.release(name)
+                    self._bots.release_connection(name)
                 terms = self._terms.make_match_terms(match, pairing, self._make_thread_limits(pairing))
                 record = make_forfeit_record(terms, self._bots)
                 await self._host.store_record(terms, record)
@@ -200,10 +200,10 @@ def reserve_connections(pool: BotPool, bots: Sequence[str]) -> list[str] | None:
     """
     connection_names: list[str] = []
     for bot in bots:
-        name = pool.reserve(bot)
+        name = pool.reserve_connection(bot)
         if name is None:
             for connection_name in connection_names:
-                pool.release(connection_name)
+                pool.release_connection(connection_name)
             return None
         connection_names.append(name)
     return connection_names

@@ -56,7 +56,7 @@ class ThreadAllocation:
         )
 
     @property
-    def max_load(self) -> int:
+    def max_running_threads(self) -> int:
         """Maximum number of threads of all running matches together."""
         if self.total_matches is None:
             return max(self.capacity, self._max_threads)

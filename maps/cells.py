@@ -20,7 +20,7 @@ Ring = list[tuple[float, float]]
 """Corners of an area, in the units of the places of the map. The last corner is joined to the first."""
 
 
-class Land(Struct, frozen=True):
+class LandGeometry(Struct, frozen=True):
     """Land of a map: the areas of its territories, the centres of their marks, and the roads across the sea."""
 
     cells: list[list[Ring]]
@@ -31,11 +31,11 @@ class Land(Struct, frozen=True):
     """Centre of each territory's mark: its place, or a point nearby that is better centred in its largest area."""
 
 
-_DECODER = msgspec.json.Decoder(Land)
+_DECODER = msgspec.json.Decoder(LandGeometry)
 
 
 @cache
-def load_shipped_land(map_name: str) -> Land:
+def load_built_in_land(map_name: str) -> LandGeometry:
     """Return the land of the built-in map called `map_name`. Raises MapError if no built-in map has this name."""
     if map_name not in list_map_names():
         raise MapError(

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from arena.games.riskless_map import RisklessMap, list_roads
-from arena.maps.cells import Land, Ring, load_shipped_land
+from arena.maps.cells import LandGeometry, Ring, load_built_in_land
 from arena.maps.layout import Line, Point, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from arena.maps.map_file import MapFile
@@ -57,7 +57,7 @@ PICTURE_STYLE = f"""<style>
 
 @lru_cache(maxsize=8)
 def _load_shipped_picture(map_name: str) -> MapPicture:
-    return MapPicture(load_map_file(map_name), load_shipped_land(map_name))
+    return MapPicture(load_map_file(map_name), load_built_in_land(map_name))
 
 
 def make_map_picture(file: MapFile) -> MapPicture:
@@ -99,7 +99,7 @@ class MapPicture:
     """Picture of a map, with the layout of `layOut` in `page/js/boards/geometry.js`."""
 
     file: MapFile
-    land: Land | None
+    land: LandGeometry | None
     """Land of a built-in map; None for other maps, which are drawn as points and roads."""
 
     @cached_property

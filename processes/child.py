@@ -119,7 +119,9 @@ class ChildProcess:
         """Read the output until the pipe is closed, and keep only its last lines."""
         output = self._process.stdout
         if output is None:
-            raise ValueError("the process was started without a pipe for its output")
+            raise ValueError(
+                "the process was started without a pipe for its output: start it with stdout=PIPE"
+            )
         line = b""
         with suppress(anyio.ClosedResourceError):  # it was stopped
             async for chunk in output:

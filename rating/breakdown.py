@@ -147,7 +147,7 @@ class DrawCounts(Struct, frozen=True):
         return self.drawn / self.matches if self.matches else 0.0
 
     @property
-    def are_too_many(self) -> bool:
+    def has_too_many_draws(self) -> bool:
         """Return True if the share of draws is above MAX_DRAWN_SHARE."""
         return self.drawn_share > MAX_DRAWN_SHARE
 

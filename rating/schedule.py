@@ -113,7 +113,7 @@ class Schedule:
             attempts = self._attempts.get(pairing, 0) + 1
             if attempts < MAX_ATTEMPTS_PER_MATCH:
                 self._attempts[pairing] = attempts
-                self._find_queue(pairing).appendleft(pairing)
+                self._get_queue_of_bots(pairing).appendleft(pairing)
                 self._queued_count += 1
                 return False
         self._attempts.pop(pairing, None)
@@ -140,10 +140,10 @@ class Schedule:
     def _add_pair(self, pair: Pair) -> None:
         self._scheduled_bot_pairs.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
-            self._find_queue(pairing).append(pairing)
+            self._get_queue_of_bots(pairing).append(pairing)
             self._queued_count += 1
 
-    def _find_queue(self, pairing: Pairing) -> deque[Pairing]:
+    def _get_queue_of_bots(self, pairing: Pairing) -> deque[Pairing]:
         return self._queues.setdefault(frozenset((pairing.maxie, pairing.minnie)), deque())
 
     def _remove_pairing(self, pairing: Pairing) -> None:

@@ -79,11 +79,12 @@ class Boards:
         """
         digits = [n + self.cap for n in board]
         return min(
-            sum(digit * power for digit, power in zip(digits, images, strict=True)) for images in self._images
+            sum(digit * power for digit, power in zip(digits, images, strict=True))
+            for images in self._symmetric_place_values
         )
 
     @cached_property
-    def _images(self) -> tuple[tuple[int, ...], ...]:
+    def _symmetric_place_values(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each symmetry, the place value of each territory's digit in the number of the symmetric board."""
         return tuple(
             tuple(self.territory_powers[place] for place in symmetry) for symmetry in self.symmetries

@@ -52,7 +52,7 @@ class BadTable(ValueError):
     """Raised if a file is not a complete solved table; the message is one line with the file and the reason."""
 
 
-class Totals(Struct, frozen=True):
+class BoardTotals(Struct, frozen=True):
     """Number of unfinished boards (`open`), and how many of them are won, lost and drawn for the player to move.
 
     All boards count, including unreachable ones and symmetric images.
@@ -83,7 +83,7 @@ class Header(Struct, frozen=True, kw_only=True):
     boards_in_block: Annotated[int, Meta(ge=1, le=1 << 20)] = BOARDS_IN_BLOCK
     width: Annotated[int, Meta(ge=1, le=2)]
     """Size of the code (encoded value) of each board, in bytes."""
-    totals: Totals
+    totals: BoardTotals
     longest: Count
     """Number of plies that the longest win takes; 0 if no unfinished board is won."""
     longest_board: Count

@@ -67,7 +67,7 @@ def classify_moves(record: Record) -> list[tuple[Player, MoveQuality, SolvedValu
     except (BadTable, GameError):
         return None
     return [
-        (position.player, _compare_values(before, reached.move_value), reached)
+        (position.player, _compare_values(before, reached.value_before_move), reached)
         for position, before, reached in zip(positions, values, values[1:], strict=False)
     ]
 

@@ -44,7 +44,8 @@ class Solution:
         """
         game = self.game
         return [
-            (move, self.get_value(game.successor(position, move)).move_value) for move in game.moves(position)
+            (move, self.get_value(game.successor(position, move)).value_before_move)
+            for move in game.moves(position)
         ]
 
     def find_best_moves(self, position: Armies) -> tuple[SolvedValue, list[Move]]:

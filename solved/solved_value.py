@@ -52,7 +52,7 @@ class SolvedValue(NamedTuple):
         return self if self.plies is None or self.plies <= plies_left else DRAW
 
     @property
-    def move_value(self) -> SolvedValue:
+    def value_before_move(self) -> SolvedValue:
         """Return the value of a move that leads to a position with this value, for the player who makes the move."""
         return SolvedValue(self.result.opposite, None if self.plies is None else self.plies + 1)
 

@@ -78,7 +78,7 @@ class Dawdler(Bot):
 """
 PATIENCE_SECONDS = 150
 """Seconds for which a test waits for a browser or a server. Only a hang takes longer."""
-STANDSTILL_SECONDS = 50.0
+STALLED_BOT_SLEEP_SECONDS = 50.0
 """Seconds for which a bot sleeps before each move, so that its match stands still. The time limit of a move is 60 s."""
 MAX_REPORTED_LOG_LINES = 15
 """Number of lines from the end of each log that the report of a failed test shows."""
@@ -87,10 +87,10 @@ MAX_REPORTED_LOG_LINES = 15
 def write_slow_bot(file: Path, seconds: float) -> None:
     """Write the Python file of a bot that sleeps for `seconds` before each random move."""
     file.write_text(SLOW_BOT_PROGRAM)
-    set_sleep(file, seconds)
+    set_bot_sleep(file, seconds)
 
 
-def set_sleep(file: Path, seconds: float) -> None:
+def set_bot_sleep(file: Path, seconds: float) -> None:
     """Set the time for which the bot in this file sleeps before each move. A bot that is sleeping now obeys the new time too."""
     new_file = file.with_suffix(".new")
     new_file.write_text(str(seconds))
@@ -186,17 +186,17 @@ class BrowserArena:
         self._slow_bot_files.append(file)
         self.connect_bot(str(file), name, max_matches)
 
-    def slow_down_bots(self, seconds: float = STANDSTILL_SECONDS) -> None:
+    def slow_down_bots(self, seconds: float = STALLED_BOT_SLEEP_SECONDS) -> None:
         """Let all slow bots sleep for `seconds` before each move from now on.
 
         With the default, the bots' matches leave the cores to the browser, and do not end while a test looks at them.
         """
         for file in self._slow_bot_files:
-            set_sleep(file, seconds)
+            set_bot_sleep(file, seconds)
 
     @contextmanager
     def speed_up_bots(self, seconds: float) -> Iterator[None]:
-        """Let all slow bots sleep for `seconds` before each move within the block. After it they sleep STANDSTILL_SECONDS, and so hardly move."""
+        """Let all slow bots sleep for `seconds` before each move within the block. After it they sleep STALLED_BOT_SLEEP_SECONDS, and so hardly move."""
         self.slow_down_bots(seconds)
         try:
             yield
@@ -215,7 +215,7 @@ class BrowserArena:
         self._server.terminate()
         self._server.wait()
 
-    def upgrade_page(self) -> None:
+    def upgrade_page_files(self) -> None:
         """Let the server serve a changed version of the web pages from its next start on, as after an upgrade."""
         newer_folder = self._folder / "newer"
         newer_folder.mkdir()
@@ -253,7 +253,7 @@ class BrowserArena:
             for process in processes
             if process.poll() is not None
         ]
-        logs = [f"{log.name}:\n{read_end(log)}" for log in self._logs]
+        logs = [f"{log.name}:\n{read_log_end(log)}" for log in self._logs]
         return "\n".join([f"arena at {self.url}, {len(processes)} processes", *ended, *logs])
 
     def _create_log(self, name: str) -> Path:
@@ -319,7 +319,7 @@ def new_context(
     return context
 
 
-def evaluate_large(page: Page, function: str, argument: Any = None) -> Any:
+def evaluate_with_json(page: Page, function: str, argument: Any = None) -> Any:
     """Return the result of a JavaScript function, for results or arguments with many numbers.
 
     Results and arguments are passed as JSON text: Playwright takes longer to pass each number by itself than most
@@ -421,6 +421,6 @@ def fetch_json(url: str) -> Any:
         time.sleep(0.2)
 
 
-def read_end(log: Path) -> str:
+def read_log_end(log: Path) -> str:
     """Return the last MAX_REPORTED_LOG_LINES lines of a log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-MAX_REPORTED_LOG_LINES:])

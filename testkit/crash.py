@@ -92,7 +92,7 @@ async def kill_repeatedly(
             for number in range(kill_count + 1):
                 server.start()
                 await server.wait_ready()
-                await _wait_until_back(players, number + 1)
+                await _wait_until_bots_are_back(players, number + 1)
                 await asyncio.sleep(random.uniform(0.0, max_uptime_seconds))
                 if number < kill_count:
                     await server.stop(signal.SIGKILL)
@@ -110,7 +110,7 @@ async def kill_repeatedly(
     return result
 
 
-async def _wait_until_back(players: list[RandomPlayer], connection_count: int) -> None:
+async def _wait_until_bots_are_back(players: list[RandomPlayer], connection_count: int) -> None:
     """Wait until 90 % of the bots have connected `connection_count` times and one of them plays.
 
     Wait for START_TIMEOUT_SECONDS at most. The other bots may still be connecting, so that a kill also hits such bots.
@@ -118,12 +118,12 @@ async def _wait_until_back(players: list[RandomPlayer], connection_count: int) -
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     needed = max(2, len(players) * 9 // 10)
 
-    def are_back() -> bool:
+    def are_bots_back() -> bool:
         return sum(player.connections >= connection_count for player in players) >= needed and any(
             player.last_message_times for player in players
         )
 
-    while not are_back() and time.monotonic() < end_time:  # noqa: ASYNC110  the players are not told that they are waited for
+    while not are_bots_back() and time.monotonic() < end_time:  # noqa: ASYNC110  the players are not told that they are waited for
         await asyncio.sleep(0.01)
 
 
@@ -163,7 +163,7 @@ async def compare_with_store(
     result.interrupted = len(interrupted & set(records))
     for record in records.values():
         result.reasons[record.result.reason.value] += 1
-        check_end(record, report_fault)
+        check_match_end(record, report_fault)
     for player in players:
         for match in player.started - set(records):
             report_fault(f"{player.name} began {match}, which is lost")
@@ -190,7 +190,7 @@ async def compare_with_store(
                 report_fault(f"{player.name} was told of another end of {match} than its record")
 
 
-def check_end(record: Record, report_fault: Callable[[str], None]) -> None:
+def check_match_end(record: Record, report_fault: Callable[[str], None]) -> None:
     """Check that a match between well-behaved bots ended by the rules of its game or by adjudication.
 
     report_fault: function that is called with a line of text for a forfeit, a server fault or an invalid record

@@ -151,14 +151,14 @@ async def run_forwarder(target: str) -> None:
         tasks.add(asyncio.create_task(forwarder.forward_connection(reader, client)))
 
     async with await asyncio.start_server(accept, LOOPBACK, 0, backlog=1024) as server:
-        print_line(server.sockets[0].getsockname()[1])
+        print_number(server.sockets[0].getsockname()[1])
         while order := (await orders.readline()).decode().strip():
             affected_count = len(forwarder.clients)
             forwarder.execute_order(order)
-            print_line(affected_count)
+            print_number(affected_count)
 
 
-def print_line(number: int) -> None:
+def print_number(number: int) -> None:
     """Print a number on a line of its own, and flush it at once."""
     print(number, flush=True)  # noqa: T201
 

@@ -23,7 +23,7 @@ async def load_records(engine: AsyncEngine, event_name: str) -> list[Record]:
     return [from_line(unpack_record(packed)) for packed in (await database.fetch(engine, query)).scalars()]
 
 
-async def import_lines(
+async def import_record_lines(
     engine: AsyncEngine, lines: Iterable[bytes], *, counts_rated_matches: bool = False
 ) -> ImportResult:
     """Import the matches in `lines`, match records in JSON, into a store, as `arena import` does.

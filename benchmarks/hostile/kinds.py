@@ -63,7 +63,9 @@ class RequestKind:
         return not self.request
 
 
-def message_kind(message_type: str, *answer_types: str, role: str = "bot", **content: object) -> RequestKind:
+def make_message_kind(
+    message_type: str, *answer_types: str, role: str = "bot", **content: object
+) -> RequestKind:
     """Return the kind of request in which strangers send a message of this type, with this content, again and again.
 
     answer_types: types of messages that count as answers
@@ -84,7 +86,7 @@ MakeTarget = Callable[[RequestSubjects, int], str]
 """Function that returns the URL path of request number n, which asks for one of the given matches, bots or files."""
 
 
-def http_request_kind(
+def make_http_request_kind(
     route: str,
     target: str | MakeTarget,
     make_authorization: Callable[[RequestSubjects, int], str] | None = None,
@@ -113,7 +115,7 @@ def http_request_kind(
     return RequestKind(f"{method} {route}", send_requests, role="")
 
 
-def hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> RequestKind:
+def make_hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> RequestKind:
     """Return the kind of request in which strangers connect, send a hello and disconnect, again and again.
 
     make_hello: function that returns the fields of the next hello
@@ -133,7 +135,7 @@ def hello_kind(make_hello: Callable[[Stranger], dict[str, object]]) -> RequestKi
     return RequestKind("hello", send_requests, role="")
 
 
-def withdrawn_challenge_kind(**content: object) -> RequestKind:
+def make_withdrawn_challenge_kind(**content: object) -> RequestKind:
     """Return the kind of request in which strangers open challenges to any bot, and withdraw each at once.
 
     content: game or map of the challenges
@@ -164,7 +166,7 @@ MatchStep = Callable[[Stranger, ServerMessage], Awaitable[None]]
 """Function that acts for a stranger on a `start` or `turn` message, which is its second argument."""
 
 
-def mutual_match_kind(
+def make_mutual_match_kind(
     request: str, start: MatchStep, turn: MatchStep | None = None, *answers: str, **content: object
 ) -> RequestKind:
     """Return the kind of request in which pairs of strangers play match after match, by challenges.
@@ -300,7 +302,7 @@ HELLO_LIMIT_SECONDS = 2.0
 ALL_ATTACKS = "attack: all at once"
 
 
-def attack_kind(*attack_names: str) -> RequestKind:
+def make_attack_kind(*attack_names: str) -> RequestKind:
     """Return the kind that runs these attacks of `testkit.horde` at the same time, each from an address of its own."""
 
     async def run_attacks(stranger: Stranger) -> None:
@@ -378,54 +380,56 @@ async def stay_silent(stranger: Stranger) -> None:
 
 KINDS: dict[str, RequestKind] = {
     CONTROL_KIND: RequestKind(CONTROL_KIND, stay_silent),
-    "hello": hello_kind(lambda _: {"name": "visitor", "role": "spectator"}),
-    "names": replace(hello_kind(lambda _: {"name": uuid.uuid4().hex, "pool": False}), options=("--anyone",)),
-    "names of guests": hello_kind(lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}),
-    "names whose token was revoked": hello_kind(
+    "hello": make_hello_kind(lambda _: {"name": "visitor", "role": "spectator"}),
+    "names": replace(
+        make_hello_kind(lambda _: {"name": uuid.uuid4().hex, "pool": False}), options=("--anyone",)
+    ),
+    "names of guests": make_hello_kind(lambda _: {"name": f"guest-{random.randrange(10**6)}", "pool": False}),
+    "names whose token was revoked": make_hello_kind(
         lambda stranger: {"name": REVOKED_NAMES[stranger.number % len(REVOKED_NAMES)], "token": "x" * 32}
     ),
-    "ready": mutual_match_kind("ready", send_ready_repeatedly, game="tictactoe"),
-    "move": mutual_match_kind("move", send_ready, play_move, "accepted", map="m2"),
-    "move, thinking at its bound": mutual_match_kind(
+    "ready": make_mutual_match_kind("ready", send_ready_repeatedly, game="tictactoe"),
+    "move": make_mutual_match_kind("move", send_ready, play_move, "accepted", map="m2"),
+    "move, thinking at its bound": make_mutual_match_kind(
         "move", send_ready, play_move_with_analysis, "accepted", map="m2"
     ),
-    "resign": mutual_match_kind("resign", send_resignation, None, "end", game="tictactoe"),
-    "ready, of a match that is over": message_kind("ready", match="none"),
-    "move, of a match that is over": message_kind("move", match="none", ply=0, move=0),
-    "resign, of a match that is over": message_kind("resign", match="none"),
-    "hello, again": message_kind("hello", name="somebody"),
-    "status": message_kind("status", "standing"),
-    "challenge": withdrawn_challenge_kind(game="tictactoe"),
-    "challenge, the largest map": withdrawn_challenge_kind(map="grid:10x20"),
-    "accept, the largest map": mutual_match_kind(
+    "resign": make_mutual_match_kind("resign", send_resignation, None, "end", game="tictactoe"),
+    "ready, of a match that is over": make_message_kind("ready", match="none"),
+    "move, of a match that is over": make_message_kind("move", match="none", ply=0, move=0),
+    "resign, of a match that is over": make_message_kind("resign", match="none"),
+    "hello, again": make_message_kind("hello", name="somebody"),
+    "status": make_message_kind("status", "standing"),
+    "challenge": make_withdrawn_challenge_kind(game="tictactoe"),
+    "challenge, the largest map": make_withdrawn_challenge_kind(map="grid:10x20"),
+    "accept, the largest map": make_mutual_match_kind(
         "accept", send_resignation, None, "challenge_over", map="ring:200"
     ),
-    "decline": message_kind("decline", challenge="c0"),
-    "withdraw": message_kind("withdraw", challenge="c0"),
+    "decline": make_message_kind("decline", challenge="c0"),
+    "withdraw": make_message_kind("withdraw", challenge="c0"),
     "watch": RequestKind("watch", watch_live_matches_repeatedly, frozenset({"view"}), "spectator"),
-    "unwatch": message_kind("unwatch", match="none", role="spectator"),
-    "browse": message_kind("browse", "listing", role="spectator"),
-    "enter": message_kind("enter", event="none"),
-    "leave": message_kind("leave", event="none"),
-    "ping": message_kind("ping", "pong", role="spectator"),
-    **{f"GET {route}": http_request_kind(route, target) for route, target in GET_PATHS.items()},
-    "GET /api/records, thinking at its bound": http_request_kind(
+    "unwatch": make_message_kind("unwatch", match="none", role="spectator"),
+    "browse": make_message_kind("browse", "listing", role="spectator"),
+    "enter": make_message_kind("enter", event="none"),
+    "leave": make_message_kind("leave", event="none"),
+    "ping": make_message_kind("ping", "pong", role="spectator"),
+    **{f"GET {route}": make_http_request_kind(route, target) for route, target in GET_PATHS.items()},
+    "GET /api/records, thinking at its bound": make_http_request_kind(
         "/api/records", lambda _, number: f"/api/records?limit={1 + number % 50}&bot={THINKING_BOT_NAMES[0]}"
     ),
-    "GET /api/record/, thinking at its bound": http_request_kind(
+    "GET /api/record/, thinking at its bound": make_http_request_kind(
         "/api/record/", lambda subjects, number: f"/api/record/{_pick_by_number(subjects.long, number)}"
     ),
-    "GET /api/log/": http_request_kind(
+    "GET /api/log/": make_http_request_kind(
         "/api/log/",
         lambda subjects, number: f"/api/log/{subjects.own_matches[number % len(subjects.own_matches)][0]}",
         _make_authorization,
     ),
     **{
-        f"POST {route}": http_request_kind(route, target, _make_authorization, "POST")
+        f"POST {route}": make_http_request_kind(route, target, _make_authorization, "POST")
         for route, target in POST_PATHS.items()
     },
-    "POST /api/join": http_request_kind("/api/join", "/api/join?name=one", method="POST"),
+    "POST /api/join": make_http_request_kind("/api/join", "/api/join?name=one", method="POST"),
     "guests": RequestKind("challenge", play_house_engines, frozenset({"challenged"}), "guest"),
-    **{f"attack: {name}": attack_kind(name) for name in horde.ATTACK_BY_KIND},
-    ALL_ATTACKS: attack_kind(*horde.ATTACK_BY_KIND),
+    **{f"attack: {name}": make_attack_kind(name) for name in horde.ATTACK_BY_KIND},
+    ALL_ATTACKS: make_attack_kind(*horde.ATTACK_BY_KIND),
 }

@@ -45,7 +45,7 @@ from testkit import horde
 
 PERIOD_SECONDS = 2.5
 """Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
-NEIGHBOUR_COUNT = 8
+NEIGHBOUR_ROUND_COUNT = 8
 """Number of rounds on each side of a round whose quiet periods, with its own, are the baseline of its ratios.
 
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
@@ -119,19 +119,19 @@ class KindRounds:
         )
 
     @property
-    def quiet_p99(self) -> float:
+    def median_quiet_p99_ms(self) -> float:
         """Median, over all rounds, of the quiet p99 with which each hostile p99 is compared, in ms."""
         return statistics.median(
             compute_median_of_neighbours(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
         )
 
     @property
-    def repeated_ratio(self) -> float:
+    def second_highest_p99_ratio(self) -> float:
         """Second highest of the rounds' ratios of hostile to quiet p99. A single pause of the machine can decide only the highest."""
         return sorted(self.compute_ratio().values)[-2:][0]
 
     @property
-    def recurring_ratio(self) -> float:
+    def lowest_overall_p99_ratio(self) -> float:
         """Lowest of the rounds' ratios of hostile to quiet p99 of all moves; high only if every hostile period has pauses."""
         return min(self.compute_ratio("overall_p99").values)
 
@@ -161,13 +161,13 @@ class KindRounds:
         faults = []
         if ratio.median >= MAX_MEDIAN_P99_RATIO:
             faults.append(f"p99 is {ratio} times the quiet one")
-        if self.repeated_ratio >= MAX_P99_RATIO:
+        if self.second_highest_p99_ratio >= MAX_P99_RATIO:
             faults.append(
-                f"p99 is {format_short(self.repeated_ratio)} times the quiet one or more in two rounds"
+                f"p99 is {format_short(self.second_highest_p99_ratio)} times the quiet one or more in two rounds"
             )
-        if self.recurring_ratio >= MAX_P99_RATIO:
+        if self.lowest_overall_p99_ratio >= MAX_P99_RATIO:
             faults.append(
-                f"p99 of all moves is {format_short(self.recurring_ratio)} times the quiet one or more"
+                f"p99 of all moves is {format_short(self.lowest_overall_p99_ratio)} times the quiet one or more"
             )
         if not is_control and not self.sum_counts("sent"):
             faults.append("nothing was sent")
@@ -188,8 +188,10 @@ class KindRounds:
 def compute_median_of_neighbours(
     quiet_periods: Sequence[PeriodFigures], quiet_index: int, figure: Figure = "p99"
 ) -> float:
-    """Return the median of `figure` over the quiet period at `quiet_index`, NEIGHBOUR_COUNT before it, and as many after it."""
-    neighbours = quiet_periods[max(0, quiet_index - NEIGHBOUR_COUNT) : quiet_index + NEIGHBOUR_COUNT + 1]
+    """Return the median of `figure` over the quiet period at `quiet_index`, NEIGHBOUR_ROUND_COUNT before it, and as many after it."""
+    neighbours = quiet_periods[
+        max(0, quiet_index - NEIGHBOUR_ROUND_COUNT) : quiet_index + NEIGHBOUR_ROUND_COUNT + 1
+    ]
     values: list[float] = [getattr(one_round, figure) for one_round in neighbours]
     return statistics.median(values)
 
@@ -388,9 +390,12 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
     for placeholder, kinds in (("hostile.ratio requests", requests), ("hostile.ratio attacks", attacks)):
         if not kinds:
             continue
-        repeated_kind = max(kinds, key=lambda name: kinds[name].repeated_ratio)
+        repeated_kind = max(kinds, key=lambda name: kinds[name].second_highest_p99_ratio)
         median_kind = max(kinds, key=lambda name: kinds[name].compute_ratio().median)
-        repeated, median = kinds[repeated_kind].repeated_ratio, kinds[median_kind].compute_ratio().median
+        repeated, median = (
+            kinds[repeated_kind].second_highest_p99_ratio,
+            kinds[median_kind].compute_ratio().median,
+        )
         highest = max(max(rounds.compute_ratio().values) for rounds in kinds.values())
         verdicts[placeholder] = format_verdict(
             f"at worst a median of {format_short(median)} (`{median_kind}`), a second highest ratio of "
@@ -403,10 +408,10 @@ def _make_verdicts(results: RoundResults) -> dict[str, str]:
 def _make_table_row(kind: str, rounds: KindRounds) -> list[str]:
     return [
         f"`{kind}`" if ", " not in kind else "`{}`, {}".format(*kind.split(", ", 1)),
-        f"{rounds.quiet_p99:.1f}",
+        f"{rounds.median_quiet_p99_ms:.1f}",
         f"{statistics.median(one_round.p99 for one_round in rounds.hostile):.1f}",
         str(rounds.compute_ratio()),
-        format_short(rounds.recurring_ratio),
+        format_short(rounds.lowest_overall_p99_ratio),
         " → ".join(f"{share:.0%}" for share in rounds.median_cpu_shares),
         *(f"{rounds.sum_counts(name):,}" for name in ("sent", "answered", "refused", "lost")),
         " → ".join(f"{size / 2**20:.0f}" for size in rounds.memory[-1]),

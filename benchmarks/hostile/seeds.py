@@ -18,7 +18,7 @@ from arena.server.store import tokens
 from arena.server.store.database import close_engine, make_engine, prepare_store
 from benchmarks.hostile.kinds import REVOKED_NAMES, THINKING_BOT_NAMES
 from benchmarks.kit.script import make_moves_of_longest_match
-from testkit.stored import import_lines
+from testkit.stored import import_record_lines
 
 LONG_MATCH_COUNT = 40
 """Number of finished matches with analysis of maximum size."""
@@ -57,7 +57,7 @@ async def fill_store(database_url: str, bot_names: Sequence[str]) -> dict[str, s
     engine = make_engine(database_url)
     try:
         await prepare_store(engine)
-        counts = await import_lines(engine, make_long_records(LONG_MATCH_COUNT))
+        counts = await import_record_lines(engine, make_long_records(LONG_MATCH_COUNT))
         if counts.rejected:
             raise RuntimeError(f"the store rejected records of the benchmark: {counts.rejected}")
         for name in REVOKED_NAMES:

@@ -124,7 +124,7 @@ class Stranger:
     @property
     def _connection(self) -> Client:
         if self.client is None:
-            raise EOFError("the server refused this client's connection")
+            raise EOFError(f"client {self.number} is not connected: the server refused its connection")
         return self.client
 
 

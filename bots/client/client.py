@@ -52,8 +52,8 @@ from arena.bots.client.worker import (
     BotFailed,
     BotPrepared,
     MoveChosen,
-    Report,
     Worker,
+    WorkerReport,
     schedule_hang_check,
 )
 from arena.clock import MONOTONIC_CLOCK, TimeSource
@@ -140,7 +140,7 @@ class Client:
             () if self._session_file is None else self._session_file.match_ids,
             settings.event,
         )
-        self._reports: asyncio.Queue[Report] = asyncio.Queue()
+        self._reports: asyncio.Queue[WorkerReport] = asyncio.Queue()
         self._workers: dict[str, Worker] = {}
         self._ending_workers: dict[str, Worker] = {}
         self._outbox: MemoryObjectSendStream[ClientMessage] | None = None
@@ -197,7 +197,7 @@ class Client:
 
             async def handle_reports() -> None:
                 while True:
-                    self._handle_report(await self._reports.get())
+                    self._handle_worker_report(await self._reports.get())
 
             tasks.start_soon(handle_reports)
             tasks.start_soon(self._poll_status)
@@ -372,7 +372,9 @@ class Client:
                 case SendMessage(message):
                     self._send_message(message)
                 case PrepareBot(match):
-                    self._workers[match.id] = Worker(self._make_bot, match, self._forward_report, self._clock)
+                    self._workers[match.id] = Worker(
+                        self._make_bot, match, self._forward_worker_report, self._clock
+                    )
                 case ChooseMove():
                     self._workers[action.match].request_move(action)
                 case CancelMove(match_id):
@@ -439,14 +441,14 @@ class Client:
             # The server has not read for a long time. If it is alive, it will ask again for the dropped message.
             self._on_problem("the server does not read the messages of this client")
 
-    def _forward_report(self, report: Report) -> None:
+    def _forward_worker_report(self, report: WorkerReport) -> None:
         """Pass a report, such as a chosen move, from the bot's thread to the event loop. Called in the bot's thread."""
         try:
             self._loop.call_soon_threadsafe(self._reports.put_nowait, report)
         except RuntimeError:
             log.debug("a report arrived after the end of the match: %s", report)
 
-    def _handle_report(self, report: Report) -> None:
+    def _handle_worker_report(self, report: WorkerReport) -> None:
         match report:
             case BotPrepared(match):
                 self._perform_actions(self._machine.handle_prepared(match))

@@ -68,7 +68,7 @@ class BotEnded:
     match: str
 
 
-Report = BotPrepared | MoveChosen | BotFailed | BotEnded
+WorkerReport = BotPrepared | MoveChosen | BotFailed | BotEnded
 
 
 class _BotInterrupted(BaseException):
@@ -85,7 +85,7 @@ class Worker:
         self,
         make_bot: BotFactory,
         match: Match,
-        report: Callable[[Report], None],
+        report: Callable[[WorkerReport], None],
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
         self._make_bot = make_bot
@@ -115,7 +115,7 @@ class Worker:
         self.cancel_move()
         self._requests.put(ending)
 
-    def interrupt(self) -> None:
+    def interrupt_hung_bot(self) -> None:
         """Raise an exception in the bot's thread, which does not stop. It takes effect when the thread next runs Python code."""
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
@@ -189,7 +189,7 @@ def _interrupt_hung_bot(
             f"match {match_id}: {worker.current_method} has not returned {MAX_SECONDS_AFTER_MATCH_END:g} s after the end of the match,"
             " and is interrupted: check self.stopped during long searches"
         )
-        worker.interrupt()
+        worker.interrupt_hung_bot()
         clock.call_later(MAX_SECONDS_AFTER_MATCH_END, _report_hung_bot, match_id, worker, on_problem)
 
 

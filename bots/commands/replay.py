@@ -132,7 +132,7 @@ def replay(
     elif not match and len(records) > 1:
         _print_record_list(records)
     else:
-        _print_plies_or_ply(_replay_selected_match(record, records, match), ply)
+        _show_replay(_replay_selected_match(record, records, match), ply)
 
 
 def _replay_selected_match(
@@ -162,7 +162,7 @@ def _replay_selected_match(
         ) from None
 
 
-def _print_plies_or_ply(replay: Replay, ply: int | None) -> None:
+def _show_replay(replay: Replay, ply: int | None) -> None:
     if ply is not None:
         if not 0 <= ply <= replay.ply_count:
             raise UsageError(f"--ply must be from 0 to {replay.ply_count}, the end of this match, not {ply}")

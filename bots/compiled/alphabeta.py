@@ -35,7 +35,7 @@ from arena.bots.compiled.memory_layout import (
     SplitPointRole,
 )
 from arena.bots.compiled.ordering import MoveOrdering
-from arena.bots.compiled.selective import UNSETTLED, SelectivePruning
+from arena.bots.compiled.selective import NOT_PRUNED, SelectivePruning
 from arena.bots.compiled.table import (
     EXACT,
     LOWER,
@@ -113,7 +113,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         return ENTER
 
     @inlined
-    def may_use_entry(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
+    def may_use_table_entry(mem: Any, shared: Any, node: Any, entry_depth: Any, value: Any) -> Any:
         """Return True if the search may use a transposition table entry for a node.
 
         `entry_depth` and `value` are the depth and the value of the entry.
@@ -158,7 +158,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
             value = find_settled_bound(mem, shared, rules, frame)
             return (
                 search_last_ply(mem, shared, rules, frame)
-                if value == UNSETTLED
+                if value == NOT_PRUNED
                 else return_value_to_parent(mem, frame, value)
             )
         depth = get(mem, node + Frame.DEPTH)
@@ -170,7 +170,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, node + Frame.KEY, key)
         prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
         value = find_settled_bound(mem, shared, rules, frame)
-        if value != UNSETTLED:
+        if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
         hint = -1
         if get(shared, Option.HINTS) != 0:
@@ -180,7 +180,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
                 value = unpack_value(packed_entry, distance)
                 if (
                     distance > 0
-                    and may_use_entry(mem, shared, node, unpack_depth(packed_entry), value)
+                    and may_use_table_entry(mem, shared, node, unpack_depth(packed_entry), value)
                     and get(shared, Option.TABLE) != 0
                     and decides_window(
                         packed_entry, value, get(mem, node + Frame.ALPHA), get(mem, node + Frame.BETA)
@@ -341,7 +341,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         frame = get(mem, Register.AT)
         node = frame + words
         value = find_probcut_bound(mem, shared, frame)
-        if value != UNSETTLED:
+        if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
         if get(shared, Option.HINTS) != 0 and get(mem, node + Frame.HINT) < 0:
             packed_entry = probe_bucket(table, get(shared, Option.TABLE_MASK), get(mem, node + Frame.KEY))

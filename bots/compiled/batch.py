@@ -23,7 +23,7 @@ from arena.bots.compiled.kernel import LOST, PLAYING, WON, Kernel
 from arena.games.core import Game
 
 MEMORY_PADDING_WORDS = 8
-"""Number of padding words at the end of the memory, because `bit_column` reads whole vectors of four words."""
+"""Number of padding words at the end of the memory, because `gather_bit_column` reads whole vectors of four words."""
 
 
 class Batch:

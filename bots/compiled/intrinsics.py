@@ -108,7 +108,7 @@ def quotient(_typing: Any, dividend: Any, divisor: Any) -> Codegen:
 
 
 @_make_intrinsic_with_constants
-def bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
+def gather_bit_column(_typing: Any, array: Any, index: Any, bit: Any, count: Any) -> Codegen | None:
     """Return a number whose bit i is bit `bit` of array[index + i], for i from 0 to `count` - 1.
 
     `count` is a constant. The words are shifted as one vector until the bit is their sign, and one instruction

@@ -194,7 +194,7 @@ class SplitPoints:
             return is_alone
 
         @inlined
-        def claim_second_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
+        def claim_full_window_search(mem: Any, shared: Any, split: Any, node: Any) -> Any:
             """Take the first unfinished move of a split point, for a second search with the whole window.
 
             Return False, and take nothing, if this move needs no second search, or if another second search is running.
@@ -237,7 +237,7 @@ class SplitPoints:
             has_move = False
             lock_split(shared, split)
             if get(shared, split + Split.CUT) == 0:
-                has_move = claim_second_search(mem, shared, split, node)
+                has_move = claim_full_window_search(mem, shared, split, node)
                 i = get(shared, split + Split.NEXT)
                 if not has_move and i < get(shared, split + Split.COUNT):
                     has_move = True

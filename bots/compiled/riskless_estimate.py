@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, quotient
+from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, quotient
 from arena.bots.evaluators.riskless import FEATURE_NAMES
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
@@ -87,13 +87,13 @@ def make_estimate_kernel(layout: Any) -> Any:
         while their_border != 0:
             v = lowest_bit(their_border)
             their_border &= their_border - 1
-            armies = bit_column(mem, pos, v, planes)
+            armies = gather_bit_column(mem, pos, v, planes)
             near = own & get(rules, neighbours_at + v)
             is_attacked = 0
             while near != 0:
                 u = lowest_bit(near)
                 near &= near - 1
-                lead = bit_column(mem, pos, u, planes) - armies
+                lead = gather_bit_column(mem, pos, u, planes) - armies
                 is_attacked |= lead >= 0
                 exposed |= (lead <= 0) << u
             attacked_count += is_attacked

@@ -21,7 +21,7 @@ import numpy as np
 
 from arena.bots.compiled.availability import MAX_TERRITORIES, has_compiled_search
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
+from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import DRAW, LOST, PLAYING, WON, CompiledGame, Kernel, Weights, Words
 from arena.bots.compiled.riskless_estimate import make_estimate_kernel
 from arena.bots.compiled.riskless_leaves import LEAF_ONLY_FEATURES, make_leaf_functions
@@ -271,8 +271,8 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
     @inlined
     def get_outcome_table_index(mem: Any, pos: Any, source: Any, target: Any) -> Any:
         foe = (get(mem, pos + foe_at) >> target) & 1
-        target_index = bit_column(mem, pos, target, planes) | (foe << planes)
-        return (bit_column(mem, pos, source, planes) << source_shift) + target_index
+        target_index = gather_bit_column(mem, pos, target, planes) | (foe << planes)
+        return (gather_bit_column(mem, pos, source, planes) << source_shift) + target_index
 
     @inlined
     def play(rules: Any, mem: Any, pos: Any, out: Any, move: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, lowest_bit, popcount, put
+from arena.bots.compiled.intrinsics import gather_bit_column, get, lowest_bit, popcount, put
 from arena.bots.compiled.kernel import UNSEEN
 from arena.bots.compiled.riskless_estimate import TerritorySets
 from arena.bots.evaluators.riskless import FEATURE_NAMES
@@ -153,8 +153,8 @@ def make_leaf_functions(layout: Any) -> tuple[Any, Any]:
         target = get(rules, target_at + move)
         own = get(mem, pos + own_at)
         foe = get(mem, pos + foe_at)
-        source_armies = bit_column(mem, pos, source, planes)
-        target_armies = bit_column(mem, pos, target, planes)
+        source_armies = gather_bit_column(mem, pos, source, planes)
+        target_armies = gather_bit_column(mem, pos, target, planes)
         table_index = (source_armies << source_shift) + (target_armies | (((foe >> target) & 1) << planes))
         totals = get(mem, pos + trained_totals_at) + get(rules, change_at + table_index)
         own_total = totals >> 32

@@ -13,7 +13,7 @@ import numpy as np
 
 from arena.bots.compiled.availability import MAX_TERRITORIES
 from arena.bots.compiled.cache import inlined
-from arena.bots.compiled.intrinsics import bit_column, get, put
+from arena.bots.compiled.intrinsics import gather_bit_column, get, put
 from arena.bots.compiled.kernel import Words
 from arena.bots.evaluators.network import (
     HIDDEN_UNIT_COUNT,
@@ -99,7 +99,7 @@ def make_network_estimate(layout: Any) -> Any:
         c = ZERO_UNITS_WORD + get(rules, own_row + 2) + get(rules, other_row + 2)
         d = ZERO_UNITS_WORD + get(rules, own_row + 3) + get(rules, other_row + 3)
         for territory in range(get(rules, network + SIZE)):
-            cell_index = bit_column(mem, pos, territory, planes) | (((foe >> territory) & 1) << planes)
+            cell_index = gather_bit_column(mem, pos, territory, planes) | (((foe >> territory) & 1) << planes)
             row = network + TERRITORY_ROWS_START + cell_words * cell_index
             put(mem, pos + kinds_at + territory, get(rules, row))
             a += get(rules, row + 1)

@@ -25,7 +25,7 @@ from arena.bots.compiled.kernel import Kernel
 from arena.bots.compiled.memory_layout import Frame, Option, Register, SearchWindow, Sizes
 from arena.bots.search.search_values import ESTIMATE_LIMIT
 
-UNSETTLED = -3_000_000
+NOT_PRUNED = -3_000_000
 """Result of a pruning test if the node must be searched; lower than every value."""
 MAX_SHALLOW_DEPTH = 3
 """Maximum depth of a node that may be pruned by its estimate alone, or whose late moves may be skipped."""
@@ -87,7 +87,7 @@ class SelectivePruning:
         def find_settled_bound(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
             """Return a bound on the value of the node in `frame`, if its estimate is far enough outside the window.
 
-            Otherwise return UNSETTLED: the node must be searched.
+            Otherwise return NOT_PRUNED: the node must be searched.
             """
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
@@ -96,14 +96,14 @@ class SelectivePruning:
                 or depth > MAX_SHALLOW_DEPTH
                 or not is_prunable(mem, shared, node)
             ):
-                return UNSETTLED
+                return NOT_PRUNED
             value = estimate(rules, mem, frame) + get(shared, Option.TEMPO)
             margin = get(shared, Option.SPREAD) * depth * PRUNING_MARGIN_PERCENT // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin
             if value + margin <= get(mem, node + Frame.ALPHA):
                 return value + margin
-            return UNSETTLED
+            return NOT_PRUNED
 
         @inlined
         def may_skip_late_moves(mem: Any, shared: Any, node: Any, i: Any) -> Any:
@@ -154,7 +154,7 @@ class SelectivePruning:
         def find_probcut_bound(mem: Any, shared: Any, frame: Any) -> Any:
             """Return a bound on the value of the node in `frame`, if its finished ProbCut search gives one.
 
-            Otherwise return UNSETTLED: the node must be searched. The bound is weaker than the value of the ProbCut search by
+            Otherwise return NOT_PRUNED: the node must be searched. The bound is weaker than the value of the ProbCut search by
             the margin, unless that value is a win or a loss.
             """
             node = frame + words
@@ -166,7 +166,7 @@ class SelectivePruning:
                 return value if value > ESTIMATE_LIMIT else value - margin
             if value < shallow_beta <= beta:
                 return value if value < -ESTIMATE_LIMIT else value + margin
-            return UNSETTLED
+            return NOT_PRUNED
 
         @inlined
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:

@@ -145,7 +145,7 @@ class ProgramBot(Bot):
         try:
             line = tuple(self.game.move_from_data(move) for move in answer.get("line") or ())
             if not all(field is None or type(field) in (int, float) for field in analysis_fields.values()):
-                raise ValueError("its depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
+                raise ValueError("depth, value and nodes must be numbers")  # noqa: TRY301 - the handler reports it like any other fault
         except (TypeError, ValueError) as error:
             self._print_stderr_line(f"the analysis in the program's answer is ignored: {error}")
             return

@@ -22,7 +22,7 @@ Searches create few cycles in that time.
 """
 
 
-class GarbageCollector:
+class PausableGarbageCollector:
     """Garbage collector of this process, paused while any bot thinks. All bots share one instance."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,7 +37,7 @@ class GarbageCollector:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Disable garbage collection during the block. Only the next `collect` examines objects created in the block."""
+        """Disable garbage collection during the block. Only the next `collect_if_due` examines objects created in the block."""
         with self._lock:
             self._active_count += 1
             gc.disable()
@@ -51,8 +51,8 @@ class GarbageCollector:
                     self._has_frozen = True
                     gc.enable()
 
-    def collect(self) -> None:
-        """Run a full collection, which includes the objects created while collection was paused. For use between matches.
+    def collect_if_due(self) -> None:
+        """Run a full collection if one is due, which includes the objects created while collection was paused. For use between matches.
 
         Does nothing while a bot thinks, within `COLLECTION_INTERVAL_SECONDS` of the last full collection, or if collection
         has not been paused since then.
@@ -70,5 +70,5 @@ class GarbageCollector:
                 self._collected_at = now
 
 
-GARBAGE_COLLECTOR = GarbageCollector()
+GARBAGE_COLLECTOR = PausableGarbageCollector()
 """Control of the garbage collector that all engines of this process share."""

@@ -226,4 +226,4 @@ class SearchingBot(Bot):
 
     def ended(self, ending: Ending) -> None:  # noqa: ARG002 - the result does not matter
         self._searcher.close()
-        GARBAGE_COLLECTOR.collect()
+        GARBAGE_COLLECTOR.collect_if_due()

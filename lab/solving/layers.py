@@ -33,7 +33,7 @@ class WinTooLong(ValueError):
 
 
 @dataclass(frozen=True)
-class GameSpace:
+class SolverGame:
     """Game in the form that the solver reads: positions are numbers, and two functions are compiled into the solver's step.
 
     name                                             name of the game in the names of compiled functions
@@ -50,7 +50,7 @@ class GameSpace:
 
 
 @cache
-def compile_decide_step(space: GameSpace) -> Any:
+def compile_decide_step(space: SolverGame) -> Any:
     """Return the compiled function `decide_positions` of a game, which finds the positions won or lost in exactly `plies` plies."""
     write_successors, write_code = space.write_successors, space.write_code
 
@@ -87,7 +87,7 @@ def compile_decide_step(space: GameSpace) -> Any:
 
 
 @dataclass
-class Layers:
+class RetrogradeAnalysis:
     """State of the retrograde analysis of a game: the values known so far, and the positions that are still undecided.
 
     space     the game
@@ -98,7 +98,7 @@ class Layers:
     scratch   size of each thread's scratch array, in words
     """
 
-    space: GameSpace
+    space: SolverGame
     rules: npt.NDArray[np.int64]
     codes: npt.NDArray[np.uint16]
     live: npt.NDArray[Any]
@@ -124,7 +124,9 @@ class Layers:
         """
         plies = self.plies + 1
         if 2 * plies + 3 > MAX_CODE:
-            raise WinTooLong(f"a win takes more than {plies - 1:,} plies, the most that a table can store")
+            raise WinTooLong(
+                f"a win on this map takes more than {plies - 1:,} plies, the most that a solved table can store; lower the map's cap or goal"
+            )
         run = compile_decide_step(self.space)
 
         def decide_part(part: tuple[int, int]) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import compile_solver_kernel
-from arena.lab.solving.layers import GameSpace
+from arena.lab.solving.layers import SolverGame
 from arena.lab.solving.rules_array import (
     CAP,
     GOAL,
@@ -78,7 +78,7 @@ def write_code(rules: Any, scratch: Any, number: Any, codes: Any, code: Any) -> 
         codes[image_number] = code
 
 
-RISKLESS_SPACE = GameSpace("riskless", write_successors, write_code)
+RISKLESS_SOLVER_GAME = SolverGame("riskless", write_successors, write_code)
 
 
 @cache
@@ -153,7 +153,7 @@ def make_survey_kernel() -> Any:
 
 
 @cache
-def make_gather_kernel() -> Any:
+def make_marked_boards_kernel() -> Any:
     """Return the compiled function `list_marked_boards`, which lists the numbers of the boards that `survey_boards` marked."""
 
     def list_marked_boards(marks: Any, live: Any, first: Any, last: Any, live_index: Any) -> Any:

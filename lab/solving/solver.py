@@ -18,16 +18,16 @@ import numpy.typing as npt
 
 from arena.lab.solving.checkpoint import load_checkpoint, save_checkpoint
 from arena.lab.solving.cost import count_bytes_per_number
-from arena.lab.solving.layers import Layers
+from arena.lab.solving.layers import RetrogradeAnalysis
 from arena.lab.solving.riskless_space import (
-    RISKLESS_SPACE,
-    make_gather_kernel,
+    RISKLESS_SOLVER_GAME,
+    make_marked_boards_kernel,
     make_restore_kernel,
     make_survey_kernel,
 )
 from arena.lab.solving.rules_array import count_scratch_words, make_rules_array
 from arena.solved.board_numbers import Boards
-from arena.solved.header import BOARDS_IN_BLOCK, Header, Totals, compute_boards_digest
+from arena.solved.header import BOARDS_IN_BLOCK, BoardTotals, Header, compute_boards_digest
 from arena.solved.solved_table import write_table
 from arena.solved.zstandard import zstd
 
@@ -114,12 +114,14 @@ class Solver:
         live = np.zeros(
             int(self._ends[-1]), np.uint32 if count_bytes_per_number(self.boards.count) == 4 else np.int64
         )
-        self._layers = Layers(RISKLESS_SPACE, self._rules, self._codes, live, [], self._words)
+        self._layers = RetrogradeAnalysis(
+            RISKLESS_SOLVER_GAME, self._rules, self._codes, live, [], self._words
+        )
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
         """Write the numbers of all unfinished representative boards to `live` of the layers, in ascending order."""
-        gather = make_gather_kernel()
+        gather = make_marked_boards_kernel()
         live_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), live_start in zip(self._ranges, live_starts, strict=True):
             gather(self._marks, self._layers.live, first, last, live_start)
@@ -166,7 +168,7 @@ class Solver:
         """Return the numbers of the unfinished representative boards in part `index` of all boards."""
         live_start = int(self._ends[index - 1]) if index else 0
         numbers = np.zeros(int(self._ends[index]) - live_start, np.int64)
-        make_gather_kernel()(self._marks, numbers, *self._ranges[index], 0)
+        make_marked_boards_kernel()(self._marks, numbers, *self._ranges[index], 0)
         return numbers
 
     def _load_checkpoint(self, workers: Executor) -> bool:
@@ -206,7 +208,7 @@ class Solver:
             territory_cap=self.boards.cap,
             armies_to_win=self.boards.goal,
             width=1 if max_code < 256 else 2,
-            totals=Totals(self._open, won, lost, self._open - won - lost),
+            totals=BoardTotals(self._open, won, lost, self._open - won - lost),
             longest=longest,
             longest_board=self._find_first_board(2 * longest + 3) if longest else 0,
         )

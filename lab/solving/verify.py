@@ -22,7 +22,7 @@ import numpy.typing as npt
 from arena.bots.compiled.cache import inlined
 from arena.lab.solving.kernels import compile_solver_kernel
 from arena.solved.board_numbers import Boards, Permutation
-from arena.solved.header import Totals
+from arena.solved.header import BoardTotals
 from arena.solved.solved_table import SolvedTable
 
 BOARDS_PER_VERIFIED_PART = 1 << 20
@@ -48,7 +48,7 @@ class CodeMismatch:
 class Verification:
     """Result of verifying a table: the true numbers of boards by value, the longest win, and the errors of the table."""
 
-    totals: Totals
+    totals: BoardTotals
     longest_win_plies: int
     fault: CodeMismatch | None
     """First board with a wrong value; None if all values are correct."""
@@ -99,16 +99,16 @@ def verify_table(table: SolvedTable, threads: int, on_progress: Callable[[int, i
             if mismatch >= 0 and fault is None:
                 number, correct_code = divmod(int(mismatch), 1 << 16)
                 fault = CodeMismatch(boards.decode(number), int(codes[number]), correct_code)
-    totals = Totals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
+    totals = BoardTotals(*(int(n) for n in counts[[OPEN, WON, LOST, DRAWN]]))
     return Verification(
         totals,
         int(counts[LONGEST_WIN]),
         fault,
-        _find_false_statements(table, totals, int(counts[LONGEST_WIN])),
+        _find_wrong_header_fields(table, totals, int(counts[LONGEST_WIN])),
     )
 
 
-def _find_false_statements(table: SolvedTable, totals: Totals, longest_win_plies: int) -> list[str]:
+def _find_wrong_header_fields(table: SolvedTable, totals: BoardTotals, longest_win_plies: int) -> list[str]:
     header, boards = table.header, table.boards
     statements = []
     if header.totals != totals:

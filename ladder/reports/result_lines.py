@@ -50,13 +50,15 @@ def describe_draws(draws: DrawCounts) -> str:
 def make_draws_warning(ladder: Ladder) -> str | None:
     """Return a one-line warning if over half of the matches were drawn; None otherwise, or if the event was stopped."""
     draws = count_draws(ladder.records)
-    if ladder.is_stopped or not draws.are_too_many:
+    if ladder.is_stopped or not draws.has_too_many_draws:
         return None
     share = f"{draws.drawn} of {draws.matches} matches were drawn"
     conclusion = "so the table says little about strength"
     if not has_maps(ladder.plan.game):
         return f"{share}, {conclusion}; with `--openings N`, matches begin after N random plies"
-    maps = [name for name, map_draws in count_draws_by_map(ladder.records).items() if map_draws.are_too_many]
+    maps = [
+        name for name, map_draws in count_draws_by_map(ladder.records).items() if map_draws.has_too_many_draws
+    ]
     map_options = [f"`--map {name}`" for name in DECISIVE_MAPS if name not in maps]
     advice = (
         f"most matches are decided with {' or '.join(map_options[:2])}"

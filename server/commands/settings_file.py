@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from arena.games.name_hints import find_most_similar, suggest_name
 from arena.server.settings import RELOADABLE_SETTING_KEYS, SETTING_TYPES, ArenaSettings
-from arena.toml_file import BadTomlFile, TomlFile, explain_mismatch
+from arena.toml_file import BadTomlFile, TomlFile, describe_violated_requirement
 
 EXAMPLE_FILE_HEADER = """\
 # Settings of `arena serve arena.toml`: all keys, with their defaults. A file needs only the keys that differ.
@@ -181,7 +181,7 @@ def _convert_setting_value(setting_key: str, value: Any, type: Any, *, strict: b
     try:
         converted = msgspec.convert(value, type, strict=strict)
     except msgspec.ValidationError as error:
-        raise BadSetting(setting_key, explain_mismatch(error)) from None
+        raise BadSetting(setting_key, describe_violated_requirement(error)) from None
     if isinstance(converted, float) and not isfinite(converted):
         raise BadSetting(setting_key, "expected a finite number, such as 2.5")
     return converted

@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from arena import maps
-from arena.maps.cells import load_shipped_land
+from arena.maps.cells import load_built_in_land
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.loader import list_map_names, load_map_file
 from arena.server.edge import responses
@@ -155,7 +155,7 @@ def answer_map_request(name: str) -> Response:
     The setup of a match lacks some of these data, such as the shapes of the territories.
     """
     require_built_in_map(name)
-    file, land = load_map_file(name), load_shipped_land(name)
+    file, land = load_map_file(name), load_built_in_land(name)
     map_data = {
         "map": name,
         "description": file.description,

@@ -17,7 +17,7 @@ from testkit.simulation.bus import SimulatedExchange
 from testkit.simulation.faults import SimulatedFault, draw_faults, inject_fault
 from testkit.simulation.invariants import InvariantMonitor, WatchedCore
 from testkit.simulation.network import SimulatedNetwork
-from testkit.simulation.servers import SimulatedServer, make_settings, replace_machine
+from testkit.simulation.servers import SimulatedServer, make_settings, patch_servers_environment
 from testkit.simulation.store import SimulatedStore
 from testkit.simulation.world import SECOND, InvariantViolated, SimulatedProcess, World
 
@@ -61,7 +61,7 @@ class SimulationPlan:
 class SimulationResult:
     """Results of one simulation run.
 
-    story: lines of text about its main events, each with its virtual time
+    event_log: lines of text about its main events, each with its virtual time
     fault_counts: number of injected faults by kind
     matches, moves: number of finished matches, and of acknowledged moves
     reasons: number of finished matches by end reason
@@ -75,7 +75,7 @@ class SimulationResult:
     """Description of the violated invariant; empty if none was violated."""
     faults: list[SimulatedFault] = field(default_factory=list)
     """Faults that were injected before the run failed or ended."""
-    story: list[str] = field(default_factory=list)
+    event_log: list[str] = field(default_factory=list)
     fault_counts: Counter[str] = field(default_factory=Counter)
     matches: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
@@ -138,7 +138,7 @@ class SimulatedArena:
         """Return a random thinking time of an honest bot for one move, in seconds."""
         return rng.uniform(0.005, MAX_THINKING_SHARE * self.move_seconds)
 
-    def find_habit(self, name: str) -> str:
+    def get_habit_from_name(self, name: str) -> str:
         """Return the habit of a bot: the word for its way of behaving, which is its name without the trailing `-NUMBER`."""
         return name.rpartition("-")[0]
 
@@ -179,7 +179,7 @@ class SimulatedArena:
         for fault in faults:
             world.call_at(fault.at, lambda fault=fault: inject_fault(self, fault))  # type: ignore[misc]
         self._run_until(round(seconds * SECOND))
-        world.add_story_line("no more matches are wanted")
+        world.add_log_line("no more matches are wanted")
         for bot in self.bots:
             bot.leave()
         self._run_until(world.now + MAX_LEAVING_NS, stop_when_empty=True)
@@ -231,7 +231,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
         gc.freeze()  # no collection during a run examines the objects from before the first run
     gc.disable()
     try:
-        with replace_machine(arena):
+        with patch_servers_environment(arena):
             try:
                 arena.run(plan.seconds, faults)
             except InvariantViolated as failed:
@@ -240,7 +240,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
                 arena.close()
     finally:
         result.faults = [fault for fault in faults if fault.at <= arena.world.now]
-        result.story, result.fault_counts = arena.world.story, arena.fault_counts
+        result.event_log, result.fault_counts = arena.world.event_log, arena.fault_counts
         result.matches, result.reasons = len(arena.monitor.finished), arena.monitor.reasons
         result.moves, result.seconds = arena.monitor.acknowledged, arena.world.seconds
         result.digest, result.steps = arena.world.digest, arena.world.steps

@@ -115,7 +115,7 @@ class SimulatedWorker:
         self.is_alive = False
         self._loop.call_soon(self._report, BotEnded(self._match.id))
 
-    def interrupt(self) -> None:
+    def interrupt_hung_bot(self) -> None:
         """Do nothing: a simulated bot never hangs."""
 
 
@@ -172,7 +172,7 @@ class ClientBot(SimulatedBot):
         try:
             await self.client.run()
         except ClientError as error:
-            self.arena.monitor.raise_failure(f"{self.name} was refused: {error}")
+            self.arena.monitor.raise_failure(f"the server refused {self.name}: {error}")
         self.has_left = True
 
     def _handle_client_line(self, line: str) -> None:
@@ -448,7 +448,7 @@ class ScriptedConnection(asyncio.Protocol):
                     message = decode_server_message(bytes(event.data))
                 except DecodeError as error:
                     self._bot.arena.monitor.raise_failure(
-                        f"{self._bot.name} was sent what is no message: {error}"
+                        f"the server sent {self._bot.name} an invalid message: {error}"
                     )
                     continue
                 self._bot.handle_message(message)

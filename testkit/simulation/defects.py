@@ -136,7 +136,7 @@ def pair_suspended_bots() -> AbstractContextManager[Any]:
     return patch(BotSuspensions, "find_suspension_end_ns", lambda _suspensions, _name: 0)
 
 
-def keep_topics() -> AbstractContextManager[Any]:
+def keep_unfollowed_topics() -> AbstractContextManager[Any]:
     """Defect: an edge (process that holds the connections) never forgets a topic, such as a match, that no spectator follows any more."""
     return patch(Edge, "forget_topic_without_followers", lambda _edge, _topic: None)
 
@@ -162,10 +162,10 @@ def release_before_commit() -> AbstractContextManager[Any]:
         with suppress(Exception):
             await commit(journal, effects)
 
-    async def release_first(journal: Journal, effects: Any) -> None:
+    async def release_effects_first(journal: Journal, effects: Any) -> None:
         tasks.append(asyncio.get_running_loop().create_task(commit_later(journal, list(effects))))
 
-    return patch(Journal, "commit", release_first)
+    return patch(Journal, "commit", release_effects_first)
 
 
 def admit_without_owner() -> AbstractContextManager[Any]:
@@ -191,7 +191,7 @@ DEFECTS = {
     "rated-twice": count_ratings_twice,
     "suspended-paired": pair_suspended_bots,
     "owner-unknown": admit_without_owner,
-    "topic-kept": keep_topics,
+    "topic-kept": keep_unfollowed_topics,
     "quota-not-counted": ignore_quotas,
     "standstill-charged": charge_stalls_to_players,
     "told-before-kept": release_before_commit,

@@ -67,12 +67,12 @@ def inject_fault(arena: SimulatedArena, fault: SimulatedFault) -> None:
     repair: Callable[[], None] | None = None
     if target == "server":
         server = _choose_server(arena, fault)
-        arena.world.add_story_line(
+        arena.world.add_log_line(
             f"{server.process.name}: {kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]"
         )
         repair = _fail_server(arena, server, kind, fault.duration_ns)
     else:
-        arena.world.add_story_line(f"{fault.kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]")
+        arena.world.add_log_line(f"{fault.kind} for {fault.duration_ns / SECOND:.3f} s [{fault.number}]")
         if target == "store":
             repair = _fail_store(arena, kind, fault.duration_ns)
         elif target == "bus":

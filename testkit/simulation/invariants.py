@@ -40,7 +40,7 @@ from arena.server.store.journal.changes import JournalChanges
 from arena.server.store.lease import Lease
 from arena.server.store.packing import unpack_record
 from testkit.simulation.bots import HONEST_HABITS
-from testkit.simulation.models import PairingModel, SuspensionModel, TableModel
+from testkit.simulation.models import PairingModel, RatingTableModel, SuspensionModel
 from testkit.simulation.world import MS, SECOND, InvariantViolated, OrderedSet, SimulatedProcess
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ EXPECTED_ERROR_CODES = frozenset(
 
 
 @dataclass
-class MatchAccount:
+class RecordedMatch:
     """Facts about one match that the monitor has recorded. `opened` and `closed` are virtual times in ns."""
 
     terms: Terms
@@ -91,8 +91,8 @@ class InvariantMonitor:
 
     def __init__(self, arena: SimulatedArena) -> None:
         self.arena = arena
-        self.matches: dict[str, MatchAccount] = {}
-        self.finished: list[MatchAccount] = []
+        self.matches: dict[str, RecordedMatch] = {}
+        self.finished: list[RecordedMatch] = []
         """Finished matches, in the order of their commits."""
         self.reasons: Counter[str] = Counter()
         self.counted: dict[str, set[str]] = {}
@@ -122,7 +122,7 @@ class InvariantMonitor:
         run); all times are in ns.
         """
         self._resigned: set[tuple[str, str]] = set()
-        self._tables = TableModel(self, arena.store.raw)
+        self._tables = RatingTableModel(self, arena.store.raw)
 
     def raise_failure(self, reason: str) -> None:
         """End the run: record `reason` as its failure, unless a failure is already recorded, and raise InvariantViolated."""
@@ -142,7 +142,9 @@ class InvariantMonitor:
         self._check_fencing_token(process, lease.number - self.arena.journals[process].lease.number)
         for row in changes.opened_matches:
             if row["match"] not in self.matches:
-                self.matches[row["match"]] = MatchAccount(terms_from_json(row["terms"]), self.arena.world.now)
+                self.matches[row["match"]] = RecordedMatch(
+                    terms_from_json(row["terms"]), self.arena.world.now
+                )
         for match, seq, text in changes.events:
             self._check_append(match, seq, text)
         for row in changes.closed_matches:
@@ -192,7 +194,7 @@ class InvariantMonitor:
             elif isinstance(event, DeadlinePassed):
                 match.stall_ns = event.stalled_ns
 
-    def _check_move(self, name: str, match: MatchAccount, event: MoveReceived) -> None:
+    def _check_move(self, name: str, match: RecordedMatch, event: MoveReceived) -> None:
         if event.ply == len(match.moves) and event.move in range(9):
             position = match.terms.game.start()
             for ply in range(event.ply):
@@ -220,7 +222,7 @@ class InvariantMonitor:
         )
         self._check_end(match, record)
 
-    def _check_end(self, match: MatchAccount, record: Record) -> None:
+    def _check_end(self, match: RecordedMatch, record: Record) -> None:
         """Check that the end reason of a match fits its final position and the habits of its bots."""
         game, reason = match.terms.game, record.result.reason
         position = game.start()
@@ -247,7 +249,7 @@ class InvariantMonitor:
             reason in FORFEIT_REASONS, f"{label} is not over by the rules, but ended {reason_text}"
         )
         for bot in losers:
-            habit = self.arena.find_habit(bot)
+            habit = self.arena.get_habit_from_name(bot)
             self.require_true(
                 reason in FORFEIT_REASONS_BY_HABIT.get(habit, ()), f"{label} was lost by {bot} {reason_text}"
             )
@@ -361,7 +363,8 @@ class InvariantMonitor:
             case End():
                 self._check_received_end(name, message)
             case Error() if (
-                self.arena.find_habit(name) in HONEST_HABITS and message.code not in EXPECTED_ERROR_CODES
+                self.arena.get_habit_from_name(name) in HONEST_HABITS
+                and message.code not in EXPECTED_ERROR_CODES
             ):
                 self.raise_failure(f"{name} got the unexpected error {message.code.value}: {message.detail}")
 
@@ -541,7 +544,7 @@ class WatchedEdge(Edge):
         *arguments: Any,
         **keywords: Any,
     ) -> None:
-        super().__init__(number, CoreTap(monitor, process, core, self), *arguments, **keywords)
+        super().__init__(number, MonitoredCorePort(monitor, process, core, self), *arguments, **keywords)
         self.connections = OrderedSet()  # type: ignore[assignment]
         self.clock_ran_ns: dict[tuple[int, str], int] = {}
         """Time for which the clock of a turn had run when the core sent the turn, in ns, by (client id, match)."""
@@ -554,7 +557,7 @@ class WatchedEdge(Edge):
         super().deliver(messages)
 
 
-class CoreTap:
+class MonitoredCorePort:
     """Stand-in for the core of a `WatchedEdge`, which shows the messages to the monitor before it passes them on."""
 
     def __init__(

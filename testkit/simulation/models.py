@@ -103,7 +103,7 @@ class PairingModel:
 
 
 @dataclass
-class TableRow:
+class RatingTableRow:
     """Row of a bot in a rating table.
 
     `mu`, `phi` and `sigma` are rating, rating deviation and volatility on the internal scale of Glicko-2. `last` is the
@@ -117,13 +117,13 @@ class TableRow:
     last: datetime | None = None
 
 
-class TableModel:
+class RatingTableModel:
     """Rating tables, computed from the records of the counted matches as docs/ratings.md specifies."""
 
     def __init__(self, monitor: InvariantMonitor, connection: sqlite3.Connection) -> None:
         self._monitor = monitor
         self._connection = connection
-        self._rows: dict[str, TableRow] = {}
+        self._rows: dict[str, RatingTableRow] = {}
         self._record_keys: set[tuple[object, ...]] = set()
         self._counted = 0
         self._arrival = 0
@@ -198,7 +198,7 @@ class TableModel:
         if key in self._record_keys:
             return  # a match that repeats another counts for nobody
         self._record_keys.add(key)
-        rows = [self._rows.setdefault(name, TableRow()) for name in players]
+        rows = [self._rows.setdefault(name, RatingTableRow()) for name in players]
         days = [max(0.0, (end_time - (row.last or end_time)).total_seconds() / 86_400) for row in rows]
         earlier_ratings = [
             (row.mu, compute_deviation_after(row, idle_days))
@@ -219,12 +219,12 @@ class TableModel:
             rate_match(row, idle_days, score, *opponent_rating)
 
 
-def compute_deviation_after(row: TableRow, days: float) -> float:
+def compute_deviation_after(row: RatingTableRow, days: float) -> float:
     """Return the rating deviation of a bot after `days` without a match, on Glicko-2's scale and at most PHI_OF_NEW_BOT."""
     return min(sqrt(row.phi**2 + days * row.sigma**2), PHI_OF_NEW_BOT)
 
 
-def rate_match(row: TableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
+def rate_match(row: RatingTableRow, days: float, score: float, mu_j: float, phi_j: float) -> None:
     """Rate one match in place by the steps of Glickman's paper on Glicko-2, with bisection for the volatility.
 
     row: row of the rated bot

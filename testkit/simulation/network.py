@@ -225,7 +225,7 @@ class ConnectionEnd(asyncio.Transport):
             self._is_closing = True
             self._outgoing.clear()
             self._reset_peer()
-            self._lose(None)
+            self._handle_loss(None)
 
     def pause_reading(self) -> None:
         self._is_paused = True
@@ -256,15 +256,15 @@ class ConnectionEnd(asyncio.Transport):
             else:
                 self._piece, self._piece_at = data, self._world.now
                 piece = data
-                self.peer.process.schedule(lambda: self.peer.receive(piece), self._next_arrival())
+                self.peer.process.schedule(lambda: self.peer.receive(piece), self._compute_arrival_ns())
         if self._is_ending and not self._outgoing:
             if not self._has_sent_eof:
                 self._has_sent_eof = True
-                self.peer.process.schedule(self.peer.receive_eof, self._next_arrival())
+                self.peer.process.schedule(self.peer.receive_eof, self._compute_arrival_ns())
             if self._is_closing:
-                self._lose(None)
+                self._handle_loss(None)
 
-    def _next_arrival(self) -> int:
+    def _compute_arrival_ns(self) -> int:
         """Return the virtual time at which data sent now arrives, in ns: always after the data sent before."""
         delay_ns = self._rng.randrange(MS) if self._rng.random() > 0.01 else self._rng.randrange(200 * MS)
         arrival = max(self._world.now + self._latency_ns + delay_ns, self.held_until, self._last_arrival + 1)
@@ -284,7 +284,7 @@ class ConnectionEnd(asyncio.Transport):
     def receive(self, data: bytearray) -> None:
         """Receive data from the peer. If this end is closed, drop the data and reset the peer's end."""
         if self._is_lost or self._is_closing:
-            self.peer._record_read(len(data))
+            self.peer._record_bytes_read(len(data))
             self._reset_peer()
             return
         self._unread += data
@@ -316,20 +316,20 @@ class ConnectionEnd(asyncio.Transport):
             piece = bytes(self._unread[: len(buffer)])  # type: ignore[arg-type]
             del self._unread[: len(piece)]
             buffer[: len(piece)] = piece  # type: ignore[index]
-            self._record_piece(piece)
+            self._add_piece_to_digest(piece)
             self.protocol.buffer_updated(len(piece))
         else:
             piece = bytes(self._unread)
             self._unread.clear()
-            self._record_piece(piece)
+            self._add_piece_to_digest(piece)
             self.protocol.data_received(piece)
-        self.peer._record_read(len(piece))
+        self.peer._record_bytes_read(len(piece))
 
-    def _record_piece(self, piece: bytes) -> None:
+    def _add_piece_to_digest(self, piece: bytes) -> None:
         if not piece.startswith(b"GET "):  # the headers of a request name the version of Python
             self._world.add_to_digest(b"%d %d " % (self.number, self.peer.bytes) + piece)
 
-    def _record_read(self, count: int) -> None:
+    def _record_bytes_read(self, count: int) -> None:
         """Record that the peer has read `count` bytes, which makes room in the window."""
         self._under_way -= count
         if (self._outgoing or self._is_writing_paused) and not self._is_lost:
@@ -366,7 +366,8 @@ class ConnectionEnd(asyncio.Transport):
     def _reset_peer(self) -> None:
         peer = self.peer
         peer.process.schedule(
-            lambda: peer.lose(ConnectionResetError(104, "Connection reset by peer")), self._next_arrival()
+            lambda: peer.lose(ConnectionResetError(104, "Connection reset by peer")),
+            self._compute_arrival_ns(),
         )
 
     def lose(self, error: Exception | None) -> None:
@@ -375,9 +376,9 @@ class ConnectionEnd(asyncio.Transport):
             self._reset_early = error
             return
         self._is_closing = True
-        self._lose(error)
+        self._handle_loss(error)
 
-    def _lose(self, error: Exception | None) -> None:
+    def _handle_loss(self, error: Exception | None) -> None:
         if self._is_lost:
             return
         self._is_lost = True

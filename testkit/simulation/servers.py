@@ -200,7 +200,7 @@ class SimulatedLoopLag(EventLoopLag):
         self._measure_lag()
 
 
-class NoPages:
+class PageProcessStub:
     """Replacement for the web pages, which a real server generates in another process. It answers no request."""
 
     def __init__(self, *_given: object, **_named: object) -> None:
@@ -217,11 +217,11 @@ class NoPages:
 
 
 @contextmanager
-def replace_machine(arena: SimulatedArena) -> Iterator[None]:
+def patch_servers_environment(arena: SimulatedArena) -> Iterator[None]:
     """Within the block, replace clocks, random bytes, threads, database and bus of the servers by simulated ones."""
     world, store = arena.world, arena.store
 
-    def running_process() -> SimulatedProcess:
+    def get_running_process() -> SimulatedProcess:
         process = world.process
         assert process is not None, "no process runs"
         return process
@@ -232,7 +232,7 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
     @asynccontextmanager
     async def open_simulated_journal(*args: Any, **kwargs: Any) -> AsyncIterator[Journal]:
         async with open_journal(*args, **kwargs) as journal:
-            arena.journals[running_process()] = journal
+            arena.journals[get_running_process()] = journal
             yield journal
 
     async def close_engine(_engine: object) -> None:
@@ -241,26 +241,26 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
     async def run_inline(call: Callable[..., Any], *args: Any, **_options: Any) -> Any:
         return call(*args)
 
-    def make_stall_lag(clock: TimeSource, observe: Callable[[float], None]) -> SimulatedLoopLag:
+    def make_simulated_loop_lag(clock: TimeSource, observe: Callable[[float], None]) -> SimulatedLoopLag:
         stall_lag = SimulatedLoopLag(clock, observe)
-        running_process().stall_observers.append(stall_lag)
+        get_running_process().stall_observers.append(stall_lag)
         return stall_lag
 
     bytes_rng = world.random_generator("bytes")
 
     def make_edge(*args: Any, **kwargs: Any) -> WatchedEdge:
-        return WatchedEdge(arena.monitor, running_process(), *args, **kwargs)
+        return WatchedEdge(arena.monitor, get_running_process(), *args, **kwargs)
 
     def make_core(*args: Any) -> WatchedCore:
-        return WatchedCore(arena.monitor, running_process(), *args)
+        return WatchedCore(arena.monitor, get_running_process(), *args)
 
     def decode_and_record(frame: bytes) -> Any:
         message = decode_server_message(frame)
-        arena.monitor.check_received(running_process().name, message)
+        arena.monitor.check_received(get_running_process().name, message)
         return message
 
     def encode_and_record(message: Any) -> bytes:
-        arena.monitor.record_sent(running_process().name, message)
+        arena.monitor.record_sent(get_running_process().name, message)
         return encode(message)
 
     replacements: list[tuple[Any, str, Any]] = [
@@ -270,17 +270,17 @@ def replace_machine(arena: SimulatedArena) -> Iterator[None]:
         (roles, "close_engine", close_engine),
         (host, "open_journal", open_simulated_journal),
         (host, "Edge", make_edge),
-        (host, "EventLoopLag", make_stall_lag),
-        (host, "Pages", NoPages),
+        (host, "EventLoopLag", make_simulated_loop_lag),
+        (host, "Pages", PageProcessStub),
         (host, "time", SimpleNamespace(time_ns=lambda: EPOCH_NS + world.now)),
-        (roles, "_open_bus", lambda _settings: arena.exchange.open_bus(running_process())),
+        (roles, "_open_bus", lambda _settings: arena.exchange.open_bus(get_running_process())),
         (shell_module, "Core", make_core),
         (pings, "getrandbits", bytes_rng.getrandbits),
         (sqlite_writer, "WriterThread", store.make_writer_thread),
         (database, "make_blocking_engine", store.make_writing_engine),
         (database, "format_current_time", store.format_wall_time),
         (lease, "has_ended", lambda _process: False),
-        (lease, "identify_this_process", lambda: Identity(running_process().name, 1, "", "")),
+        (lease, "identify_this_process", lambda: Identity(get_running_process().name, 1, "", "")),
         (secrets, "token_bytes", lambda count=32: bytes_rng.randbytes(count)),
         (secrets, "token_urlsafe", lambda count=32: bytes_rng.randbytes(count).hex()),
         (secrets, "randbelow", bytes_rng.randrange),

@@ -48,7 +48,7 @@ class InvariantViolated(Exception):
 class World:
     """Simulation: its virtual time, its processes, its random generators, and the log of the run.
 
-    story: lines of the log
+    event_log: lines of the log
     steps: number of calls that processes have executed
     """
 
@@ -62,7 +62,7 @@ class World:
         self.dead: list[tuple[SimulatedProcess, set[asyncio.Task[Any]]]] = []
         """Dead processes, kept because the garbage collection of their tasks would resume coroutines."""
         self.loop = SimulatedLoop(self)
-        self.story: list[str] = []
+        self.event_log: list[str] = []
         self.steps = 0
         self.failure = ""
         """Description of the first failure of the run; empty if there was none."""
@@ -86,9 +86,9 @@ class World:
         self._digest.update(b"%d:%d:" % (self.now, len(data)))
         self._digest.update(data)
 
-    def add_story_line(self, line: str) -> None:
-        """Add a line to `story`, the log of the run, with the current virtual time, and to its digest."""
-        self.story.append(f"{self.seconds:.3f} s: {line}")
+    def add_log_line(self, line: str) -> None:
+        """Add a line to `event_log`, the log of the run, with the current virtual time, and to its digest."""
+        self.event_log.append(f"{self.seconds:.3f} s: {line}")
         self.add_to_digest(line)
 
     @property
@@ -187,7 +187,7 @@ class SimulatedProcess:
         now = self.world.now
         return now + now * self.clock_drift_ppm // 1_000_000 + self._offset
 
-    def world_time(self, local_ns: int) -> int:
+    def to_world_ns(self, local_ns: int) -> int:
         """Return the virtual time, in ns, at which the process's own clock shows `local_ns`."""
         local = local_ns - self._offset
         return (
@@ -390,7 +390,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     ) -> Any:
         timer, process = ProcessTimer(when, callback, args, context), self._world.process
         if process is not None and when < FOREVER_S:
-            self._world.call_at(process.world_time(round(when * 1e9)) + 1, timer, process)
+            self._world.call_at(process.to_world_ns(round(when * 1e9)) + 1, timer, process)
         return timer
 
     def create_task(self, coro: Any, **kwargs: Any) -> asyncio.Task[Any]:

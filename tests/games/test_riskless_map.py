@@ -76,8 +76,8 @@ BROKEN: list[tuple[str, Any, str]] = [
     ("start", [["maxie", 2], None, None, ["mini", 3]], "must be maxie or minnie, not 'mini'"),
     ("start", [["maxie", 2], None, None, ["minnie", 0]], "at least 1 army, not 0"),
     ("start", [["maxie", 2], None, None, ["minnie", 6]], "d has 6 armies, more than the cap of 5"),
-    ("start", [["maxie", 2], None, None, None], "minnie needs at least one territory"),
-    ("start", [None, None, None, ["minnie", 3]], "maxie needs at least one territory"),
+    ("start", [["maxie", 2], None, None, None], "minnie needs at least one territory with armies"),
+    ("start", [None, None, None, ["minnie", 3]], "maxie needs at least one territory with armies"),
     (
         "start",
         [["maxie", 5], ["maxie", 5], ["maxie", 2], ["minnie", 1]],

@@ -25,12 +25,12 @@ async def test_bots_are_taken_once_and_given_back(host: Host) -> None:
         host, [bot("a"), bot("b")], folder=ROOT, restart_policy=QUICK, on_notice=pytest.fail
     ) as fleet:
         await fleet.wait_until_connected()
-        assert fleet.reserve("a") == "a"
-        assert fleet.reserve("a") is None
-        assert fleet.reserve("b") == "b"
+        assert fleet.reserve_connection("a") == "a"
+        assert fleet.reserve_connection("a") is None
+        assert fleet.reserve_connection("b") == "b"
         fleet.finish_match("a", "a", made_move=True)
-        fleet.release("b")
-        assert (fleet.reserve("a"), fleet.reserve("b")) == ("a", "b")
+        fleet.release_connection("b")
+        assert (fleet.reserve_connection("a"), fleet.reserve_connection("b")) == ("a", "b")
 
 
 @pytest.mark.parametrize("mode", ["play", "stay", "never"])
@@ -119,11 +119,11 @@ async def test_a_bot_that_stays_silent_is_killed_and_started_again(host: Host) -
         host, [bot("a")], folder=ROOT, restart_policy=QUICK, on_notice=lines.append
     ) as fleet:
         await fleet.wait_until_connected()
-        assert fleet.reserve("a") == "a"
+        assert fleet.reserve_connection("a") == "a"
         fleet.finish_match("a", "a", made_move=False)
-        assert fleet.reserve("a") is None  # not before it is back
+        assert fleet.reserve_connection("a") is None  # not before it is back
         with anyio.fail_after(500):
-            while fleet.reserve("a") is None:
+            while fleet.reserve_connection("a") is None:
                 await fleet.wait_for_change()
     [notice] = lines
     assert notice.startswith("bot a hung: it did not answer in 1 matches in a row; it is started again")
@@ -136,9 +136,9 @@ async def test_an_answer_resets_the_count_of_silent_matches(host: Host) -> None:
     ) as fleet:
         await fleet.wait_until_connected()
         for answered in (False, None, True, False):
-            assert fleet.reserve("a") == "a"
+            assert fleet.reserve_connection("a") == "a"
             fleet.finish_match("a", "a", made_move=answered)
-        assert fleet.reserve("a") == "a"
+        assert fleet.reserve_connection("a") == "a"
 
 
 def test_an_engines_command_hides_its_token_and_the_folders_files() -> None:

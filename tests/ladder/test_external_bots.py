@@ -17,7 +17,7 @@ from arena.ladder.external_bots import (
     ExternalBotSettings,
     TooFewBots,
     gather_bots,
-    wait_without_playing,
+    wait_to_announce_end,
 )
 from arena.ladder.runner import MatchRunner
 from arena.ladder.threads import ThreadAllocation
@@ -149,7 +149,7 @@ async def test_a_bot_says_how_many_threads_it_searches_with(host: Host) -> None:
 @pytest.mark.parametrize(("bots", "seconds"), [(1, 5), (2, 60)])
 @virtual
 async def test_the_wait_for_bots_ends_soon_or_without_an_error(bots: int, seconds: float) -> None:
-    waiting = wait_without_playing(FakeHost("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
+    waiting = wait_to_announce_end(FakeHost("a"), "tictactoe", terms(bots))  # type: ignore[arg-type]
     assert await elapsed(waiting) == pytest.approx(seconds)
 
 
@@ -183,7 +183,7 @@ async def test_in_a_resumed_event_returned_bots_play_and_the_others_are_away() -
     bots = await gathered(host, terms(3), ["a", "b", "c"])
     assert bots.names == ["a", "b", "c"]
     assert bots.missing_bots_text == "these bots of the event did not connect within 60 s: c"
-    assert [bots.reserve(name) for name in bots.names] == ["a", "b", None]
+    assert [bots.reserve_connection(name) for name in bots.names] == ["a", "b", None]
     async with bots.track_connections():
         assert await elapsed(changed_until_lost(bots, "c")) == pytest.approx(30, abs=1.1)
 
@@ -199,26 +199,26 @@ async def test_bots_of_the_event_that_stay_away_are_named_with_the_way_on() -> N
 async def test_a_bot_plays_one_match_at_a_time(host: Host) -> None:
     async with here(host, "a", "b"):
         bots = await gather_bots(host, "tictactoe", terms(2))
-        assert bots.reserve("a") == "a"
-        assert bots.reserve("a") is None
-        assert bots.reserve("b") == "b"
-        bots.release("a")
-        assert bots.reserve("a") == "a"
+        assert bots.reserve_connection("a") == "a"
+        assert bots.reserve_connection("a") is None
+        assert bots.reserve_connection("b") == "b"
+        bots.release_connection("a")
+        assert bots.reserve_connection("a") == "a"
         bots.finish_match("a", "a", made_move=True)
-        assert bots.reserve("a") == "a"
+        assert bots.reserve_connection("a") == "a"
 
 
 async def test_a_bot_without_moves_is_lost_but_not_one_that_moves_in_between(host: Host) -> None:
     async with here(host, "a", "b"):
         bots = await gather_bots(host, "tictactoe", terms(2))
         for answered in (False, True, False, None):
-            assert bots.reserve("a") == "a"
+            assert bots.reserve_connection("a") == "a"
             bots.finish_match("a", "a", made_move=answered)
             assert not bots.is_lost("a")
-        bots.reserve("a")
+        bots.reserve_connection("a")
         bots.finish_match("a", "a", made_move=False)
         assert bots.is_lost("a")
-        assert bots.reserve("a") is None
+        assert bots.reserve_connection("a") is None
 
 
 @virtual
@@ -229,7 +229,7 @@ async def test_a_bot_that_stays_away_is_lost_and_the_others_are_not() -> None:
         await CLOCK.sleep(1)
         host.disconnect("b")
         assert 30 < await elapsed(changed_until_lost(bots, "b")) < 32
-        assert bots.reserve("b") is None
+        assert bots.reserve_connection("b") is None
         assert not bots.is_lost("a")
 
 
@@ -242,12 +242,12 @@ async def test_a_bot_that_reconnects_in_time_continues() -> None:
             await CLOCK.sleep(1)
             host.disconnect("b")
             await CLOCK.sleep(1)
-            assert bots.reserve("b") is None
+            assert bots.reserve_connection("b") is None
             await CLOCK.sleep(28)
             host.connect("b")
             await CLOCK.sleep(0.1)
-            assert bots.reserve("b") == "b"
-            bots.release("b")
+            assert bots.reserve_connection("b") == "b"
+            bots.release_connection("b")
 
 
 async def test_a_bot_that_takes_no_more_matches_forfeits_the_rest(

@@ -88,7 +88,7 @@ class ShortLadder(Ladder):
 
     enough = 0
 
-    def is_decided(self) -> bool:
+    def is_sprt_decided(self) -> bool:
         return len(self.played) >= self.enough
 
 

@@ -54,20 +54,20 @@ class FakeBotPool:
     taken: set[str] = field(default_factory=set)
     freed: anyio.Event = field(default_factory=anyio.Event)
 
-    def reserve(self, bot: str) -> str | None:
+    def reserve_connection(self, bot: str) -> str | None:
         names = [bot, *(f"{bot}#{number}" for number in range(2, self.counts[bot] + 1))]
         free = next((name for name in names if name not in self.taken), None)
         if free is not None:
             self.taken.add(free)
         return free
 
-    def release(self, connection: str) -> None:
+    def release_connection(self, connection: str) -> None:
         self.taken.discard(connection)
 
     def finish_match(
         self, bot: str, connection: str, *, made_move: bool | None, give_up_verb: str = ""
     ) -> None:
-        self.release(connection)
+        self.release_connection(connection)
         self.freed.set()
         self.freed = anyio.Event()
 
@@ -80,7 +80,7 @@ class FakeBotPool:
     async def wait_for_change(self) -> None:
         await self.freed.wait()
 
-    def raise_refusal(self) -> None:
+    def raise_if_refused(self) -> None:
         """Do nothing, because nothing is started."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.maps.cells import CELLS_FOLDER, load_shipped_land
+from arena.maps.cells import CELLS_FOLDER, load_built_in_land
 from arena.maps.loader import list_map_names, load_map
 from arena.maps.map_file import MapError
 
@@ -15,7 +15,7 @@ def test_every_shipped_map_has_its_file() -> None:
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_every_territory_has_an_area(name: str) -> None:
-    cells = load_shipped_land(name).cells
+    cells = load_built_in_land(name).cells
     assert len(cells) == load_map(name).size
     for rings in cells:
         assert rings
@@ -27,4 +27,4 @@ def test_every_territory_has_an_area(name: str) -> None:
 @pytest.mark.parametrize("name", ["ring:12", "grid:3x3", "my/m2.toml", "../cells/m2", "nowhere"])
 def test_a_map_that_is_not_built_in_has_no_land(name: str) -> None:
     with pytest.raises(MapError, match="no built-in map is called"):
-        load_shipped_land(name)
+        load_built_in_land(name)

@@ -11,7 +11,7 @@ import pytest
 from shapely import LineString, MultiPolygon, Point, Polygon, box, unary_union
 
 from arena.games.riskless_map import list_roads
-from arena.maps.cells import Ring, load_shipped_land
+from arena.maps.cells import Ring, load_built_in_land
 from arena.maps.layout import compute_road_lines, find_smallest_distance
 from arena.maps.loader import list_map_names, load_map_file
 from tests.maps.coasts import GRAIN, SHORES, ferries_of, join_detached, lands_of, make_cells, marks_of
@@ -61,7 +61,7 @@ def test_each_point_of_land_belongs_to_the_nearest_place_on_the_same_land(name: 
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_a_territory_is_one_piece_apart_from_its_islands(name: str) -> None:
-    file, cells = load_map_file(name), load_shipped_land(name).cells
+    file, cells = load_map_file(name), load_built_in_land(name).cells
     unit = find_smallest_distance(file.map)
     for v, rings in enumerate(cells):
         areas = [Polygon(ring) for ring in rings]
@@ -110,13 +110,13 @@ def test_a_road_over_the_sea_is_a_ferry(name: str) -> None:
             for line in compute_road_lines(file, v, w)
         )
         if crossing:
-            assert (v, w) in load_shipped_land(name).ferries
+            assert (v, w) in load_built_in_land(name).ferries
 
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
     """If this fails after a change of a map's places or continents, run `make cells`."""
-    shipped, made = load_shipped_land(name).cells, made_cells(name)
+    shipped, made = load_built_in_land(name).cells, made_cells(name)
     assert len(shipped) == len(made)
     for old, new in zip(shipped, made, strict=True):
         there, here = (unary_union([Polygon(ring) for ring in rings]) for rings in (old, new))
@@ -126,13 +126,13 @@ def test_the_cells_that_ship_are_those_of_the_map(name: str) -> None:
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_ferries_that_ship_are_those_of_the_cells_that_ship(name: str) -> None:
-    land = load_shipped_land(name)
+    land = load_built_in_land(name)
     assert land.ferries == ferries_of(load_map_file(name), land.cells)
 
 
 @pytest.mark.parametrize("name", list_map_names())
 def test_the_marks_that_ship_are_centred_in_the_cells_that_ship(name: str) -> None:
-    file, land = load_map_file(name), load_shipped_land(name)
+    file, land = load_map_file(name), load_built_in_land(name)
     unit = find_smallest_distance(file.map)
     for mark, made, rings in zip(land.marks, marks_of(file, land.cells), land.cells, strict=True):
         assert dist(mark, made) < 0.05 * unit

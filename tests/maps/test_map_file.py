@@ -216,8 +216,8 @@ BROKEN = [
         '["maxie", 11]',
         ":11: territory.start: West Island has 11 armies, more than the cap of 10",
     ),
-    ('start = ["maxie", 2]\n', "", ": start: maxie needs at least one territory"),
-    ('start = ["minnie", 3]\n', "", ": start: minnie needs at least one territory"),
+    ('start = ["maxie", 2]\n', "", ": start: maxie needs at least one territory with armies"),
+    ('start = ["minnie", 3]\n', "", ": start: minnie needs at least one territory with armies"),
     (
         '"Strait"\nplace',
         '"St > rait"\nplace',

@@ -34,7 +34,7 @@ def test_draws_are_counted(ends: list[str]) -> None:
     matches = len(ends) - ends.count("void")
     drawn = ends.count("drawn") + ends.count("repeated")
     assert counts == DrawCounts(matches, drawn, ends.count("repeated"))
-    assert counts.are_too_many == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
+    assert counts.has_too_many_draws == (matches > 0 and Fraction(drawn, matches) > Fraction(1, 2))
 
 
 def test_draws_are_counted_for_each_map() -> None:

@@ -34,7 +34,7 @@ from arena.server.store.invitations import create_invitations, find_invited_owne
 from testkit.simulation import invariants
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import SERVER_URL, ClientBot
-from testkit.simulation.servers import SHARD_NAME, replace_machine
+from testkit.simulation.servers import SHARD_NAME, patch_servers_environment
 from testkit.simulation.world import EPOCH_NS, SECOND, SimulatedProcess
 from tests.bots.command_line import arena
 from tests.server.databases import one_at_a_time
@@ -338,7 +338,7 @@ def play_week(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Week:
     monkeypatch.setitem(invariants.FORFEIT_REASONS_BY_HABIT, "quitter", frozenset({EndReason.NO_SHOW}))
     monkeypatch.setattr(sys, "unraisablehook", lambda _given: None)  # killed processes leave unfinished tasks
     arena = Semester()
-    with replace_machine(arena):
+    with patch_servers_environment(arena):
         try:
             closed = play_semester(arena)
             check_matches(arena)

@@ -33,7 +33,9 @@ def make_minimax(game: Riskless) -> Callable[[Armies], SolvedValue]:
             return SolvedValue(
                 SolvedResult.WIN if outcome.winner is position.player else SolvedResult.LOSS, 0
             )
-        moves = (find_value(game.successor(position, move)).move_value for move in game.moves(position))
+        moves = (
+            find_value(game.successor(position, move)).value_before_move for move in game.moves(position)
+        )
         return max(moves, key=lambda each: each.sort_key)
 
     return find_value

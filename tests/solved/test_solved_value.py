@@ -25,9 +25,9 @@ def test_a_ply_limit_turns_longer_wins_into_draws(truth: SolvedValue, left: int)
 
 
 def test_the_value_of_a_move_is_for_the_other_player_and_has_one_ply_more() -> None:
-    assert SolvedValue(SolvedResult.LOSS, 4).move_value == SolvedValue(SolvedResult.WIN, 5)
-    assert SolvedValue(SolvedResult.WIN, 4).move_value == SolvedValue(SolvedResult.LOSS, 5)
-    assert DRAW.move_value == DRAW
+    assert SolvedValue(SolvedResult.LOSS, 4).value_before_move == SolvedValue(SolvedResult.WIN, 5)
+    assert SolvedValue(SolvedResult.WIN, 4).value_before_move == SolvedValue(SolvedResult.LOSS, 5)
+    assert DRAW.value_before_move == DRAW
 
 
 def test_quick_wins_sort_highest_and_quick_losses_lowest() -> None:

@@ -11,13 +11,13 @@ from testkit.simulation.arena import SimulatedArena, SimulationPlan, simulate
 from testkit.simulation.defects import DEFECTS, plant_defect
 from testkit.simulation.models import MAX_UNPAIRED_NS, PairingModel
 from testkit.simulation.network import PUBLIC_PORT, SimulatedNetwork
-from testkit.simulation.servers import replace_machine
+from testkit.simulation.servers import patch_servers_environment
 from testkit.simulation.world import SECOND, SimulatedProcess, World
 
 
 def test_whatever_the_simulation_replaces_is_there() -> None:
     arena = SimulatedArena(SimulationPlan(1, 0, bots=0))
-    with replace_machine(arena):
+    with patch_servers_environment(arena):
         pass
     arena.world.close()
     arena.store.close()

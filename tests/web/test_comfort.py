@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, evaluate_large
+from testkit.browser import BrowserArena, evaluate_with_json
 from tests.web.screenshots import made_up
 from tests.web.test_replay import open_record
 
@@ -114,7 +114,7 @@ def test_a_grey_picture_tells_whose_a_territory_is(
     expect(page.locator(".told")).to_contain_text("Move 4,")
     expect(page.locator(".area-of[data-owner=minnie], .cell[data-owner=minnie]").first).to_be_visible()
     expect(page.locator(".march > *")).to_have_count(0)
-    territories = evaluate_large(page, GREYS)
+    territories = evaluate_with_json(page, GREYS)
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
         with Image.open(io.BytesIO(page.screenshot())) as picture:

@@ -17,7 +17,7 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.record import to_line
 from testkit.browser import (
     MEASURE_SHIFT_SCRIPT,
-    STANDSTILL_SECONDS,
+    STALLED_BOT_SLEEP_SECONDS,
     BrowserArena,
     box_of,
     find_cut_texts,
@@ -232,7 +232,7 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     with run_arena(folder, "--map", "italy", "--tc", "60/move") as running:
         running.run_command("import", str(file))
         for name in ("ann", "bob"):
-            running.connect_slow_bot(name, STANDSTILL_SECONDS, 2)
+            running.connect_slow_bot(name, STALLED_BOT_SLEEP_SECONDS, 2)
         yield running
 
 

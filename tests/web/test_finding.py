@@ -16,7 +16,7 @@ from testkit.browser import (
     BrowserArena,
     fetch_json,
     new_context,
-    read_end,
+    read_log_end,
     run_arena,
     wait_until,
     write_slow_bot,
@@ -50,7 +50,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         wait_until(lambda: len(rows(f"{told[2]}api/table?event=cup")) == 2, 3 * PATIENCE_SECONDS)
         yield told[1]
     except BaseException as error:
-        error.add_note(read_end(log))
+        error.add_note(read_log_end(log))
         raise
     finally:
         process.terminate()

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, box_of, evaluate_large, middle_of, new_context, wait_until
+from testkit.browser import BrowserArena, box_of, evaluate_with_json, middle_of, new_context, wait_until
 from tests.web.conftest import stop_clock
 from tests.web.screenshots import made_up
 
@@ -465,7 +465,7 @@ def test_a_map_without_land_is_given_what_is_nearest_to_each_place(
 ) -> None:
     """Points all over the picture lie on the land of the place that is nearest to them, if that is near, and nowhere else."""
     page.goto(f"{empty.url}file")
-    found = evaluate_large(page, LAND, make_game_on_map("riskless", name).setup())
+    found = evaluate_with_json(page, LAND, make_game_on_map("riskless", name).setup())
     at, land = found["at"], [shapely.Polygon(corners) for corners in found["land"]]
     radius = 0.72 * statistics.median_high(dist(at[v], at[w]) for v, w in found["roads"])
     assert all(

@@ -39,7 +39,7 @@ class Challenger:
         self._unanswered_count = max(0, self._unanswered_count - 1)
         self._open_ids.add(challenged.challenge)
 
-    def record_refusal(self) -> bool:
+    def handle_refusal(self) -> bool:
         """Handle a refusal by the server. Return True if it may be the answer to a challenge that this client sent."""
         was_sent = self._unanswered_count > 0
         self._unanswered_count = max(0, self._unanswered_count - 1)

@@ -451,7 +451,7 @@ class Machine:
             # An older server does not know the message `status`, and never confirms a quota.
             self._is_quota_confirmed = True
             return []
-        if error.code in CHALLENGE_CODES and error.match is None and self._challenger.record_refusal():
+        if error.code in CHALLENGE_CODES and error.match is None and self._challenger.handle_refusal():
             if error.code is not Code.BAD_CHALLENGE:
                 return [ScheduleChallenge(f"the challenge is refused: {error.detail}")]
             if not self._matches:

@@ -19,7 +19,7 @@ from arena.bots.client.settings import ClientSettings
 from arena.protocol.codes import EndReason
 from testkit.simulation.arena import SimulatedArena, SimulationPlan
 from testkit.simulation.bots import SERVER_URL, ClientBot
-from testkit.simulation.servers import replace_machine
+from testkit.simulation.servers import patch_servers_environment
 from testkit.simulation.world import SECOND, SimulatedProcess
 
 SECONDS = round(3600 * float(os.environ.get("ARENA_DEPLOY_HOURS", "0.125")))
@@ -88,7 +88,7 @@ def deployed(folder: Path, seconds: int, *, remembers: bool) -> SimulatedArena:
             at = round((number + 0.4 + 0.3 * place) * seconds / DEPLOYS * SECOND)
             arena.world.call_at(at, lambda bot=bot, number=number: bot.deploy(number))  # type: ignore[misc]
     arena.bots = list(bots)
-    with replace_machine(arena):
+    with patch_servers_environment(arena):
         try:
             arena.run(seconds, [])
         finally:

@@ -7,7 +7,7 @@ import pytest
 
 from arena.bots.api.bot import Bot, Clock, Ending, Match, Resign, Thinking
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, MoveChosen, Report, Worker
+from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, MoveChosen, Worker, WorkerReport
 from arena.games.core import Player
 from arena.games.tictactoe import TicTacToe
 
@@ -20,10 +20,10 @@ def order(ply: int = 0) -> ChooseMove:
     return ChooseMove("m", ply, position, Clock(1.0), None)
 
 
-class ReportQueue(SimpleQueue[Report]):
+class ReportQueue(SimpleQueue[WorkerReport]):
     """Queue of the reports of a worker, in order."""
 
-    def next(self) -> Report:
+    def next(self) -> WorkerReport:
         return self.get(timeout=500)
 
 
@@ -188,5 +188,5 @@ def test_a_bot_that_never_returns_is_interrupted() -> None:
     worker.end_match(ENDING)
     assert worker.is_alive
     assert worker.current_method == "choose"
-    worker.interrupt()
+    worker.interrupt_hung_bot()
     assert reports.next() == BotEnded("m")  # and no report of the exception that it raised

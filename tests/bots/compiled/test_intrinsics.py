@@ -13,8 +13,8 @@ from arena.bots.compiled.intrinsics import (
     atomic_load,
     atomic_store,
     atomic_swap,
-    bit_column,
     fetch_add,
+    gather_bit_column,
     get,
     hash_pair,
     lowest_bit,
@@ -36,8 +36,8 @@ def make_calls() -> Any:
         put(out, 0, popcount(left))
         put(out, 1, lowest_bit(left) if left != 0 else -1)
         put(out, 2, hash_pair(left, get(words, 1)))
-        put(out, 3, bit_column(words, 0, bit, 4))
-        put(out, 6, bit_column(words, 0, bit, 3))
+        put(out, 3, gather_bit_column(words, 0, bit, 4))
+        put(out, 6, gather_bit_column(words, 0, bit, 3))
         put(out, 4, atomic_swap(words, 2, left))
         put(out, 5, fetch_add(words, 3, left))
         atomic_store(words, 1, atomic_load(words, 0))

@@ -4,7 +4,7 @@ import sys
 from contextlib import suppress
 from threading import Barrier, Thread
 
-from arena.bots.engines.garbage_collector import COLLECTION_INTERVAL_SECONDS, GarbageCollector
+from arena.bots.engines.garbage_collector import COLLECTION_INTERVAL_SECONDS, PausableGarbageCollector
 
 
 class ManualClock:
@@ -18,7 +18,7 @@ class ManualClock:
 
 
 def test_collection_is_disabled_until_the_last_bot_has_moved() -> None:
-    collector = GarbageCollector()
+    collector = PausableGarbageCollector()
     inside, done = Barrier(2), Barrier(2)
 
     def think() -> None:
@@ -44,28 +44,28 @@ def test_collections_in_a_separate_process() -> None:
 
 
 def frozen_objects_stay_frozen_until_the_next_collection() -> None:
-    collector = GarbageCollector()
+    collector = PausableGarbageCollector()
     with collector.pause():
         objects = [[number] for number in range(1000)]
     assert gc.get_freeze_count() >= len(objects)
-    collector.collect()
+    collector.collect_if_due()
     assert gc.get_freeze_count() == 0
 
 
 def test_without_frozen_objects_there_is_no_collection() -> None:
     gc.freeze()
-    GarbageCollector().collect()
+    PausableGarbageCollector().collect_if_due()
     assert gc.get_freeze_count() > 0
 
 
 def quick_matches_share_one_collection() -> None:
     clock = ManualClock()
-    collector = GarbageCollector(clock)
+    collector = PausableGarbageCollector(clock)
 
     def collects() -> bool:
         with collector.pause():
             pass
-        collector.collect()
+        collector.collect_if_due()
         return gc.get_freeze_count() == 0
 
     assert collects()
@@ -76,15 +76,15 @@ def quick_matches_share_one_collection() -> None:
 
 
 def test_there_is_no_collection_while_a_bot_thinks() -> None:
-    collector = GarbageCollector()
+    collector = PausableGarbageCollector()
     with collector.pause():
         pass
     with collector.pause():
-        collector.collect()
+        collector.collect_if_due()
         assert gc.get_freeze_count() > 0
 
 
 def test_collection_is_enabled_again_after_an_error() -> None:
-    with suppress(ZeroDivisionError), GarbageCollector().pause():
+    with suppress(ZeroDivisionError), PausableGarbageCollector().pause():
         _ = 1 // 0
     assert gc.isenabled()

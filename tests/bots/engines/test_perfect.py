@@ -48,7 +48,7 @@ def test_it_wins_in_the_fewest_plies_and_loses_in_the_most() -> None:
     known, bot = solution(), make_perfect()
     for position in random_positions(300):
         truth = known.get_value(position)
-        after = known.get_value(PATH.successor(position, bot.choose(position, CLOCK))).move_value
+        after = known.get_value(PATH.successor(position, bot.choose(position, CLOCK))).value_before_move
         assert after == truth
         assert bot.thinking is not None
         assert bot.thinking.depth == truth.plies

@@ -9,7 +9,7 @@ import pytest
 
 from arena.bots.api.bot import Clock, Crash, Ending, Resign, request_move
 from arena.bots.client.state.actions import ChooseMove
-from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, Report, Worker
+from arena.bots.client.worker import BotEnded, BotFailed, BotPrepared, Worker, WorkerReport
 from arena.bots.engines.from_program import ProgramBot
 from arena.bots.engines.program import Program, ProgramFault
 from tests.bots.engines.programs import LONG, MATCH, choose, program, seat_program
@@ -91,7 +91,7 @@ def test_an_extra_line_is_a_fault() -> None:
 def test_a_program_that_hangs_is_reported_and_killed(capsys: pytest.CaptureFixture[str]) -> None:
     """The program neither reads its input nor exits when the input ends."""
     hang = [sys.executable, "-c", "print('{\"ready\": true}', flush=True)\nwhile True: pass"]
-    reports: SimpleQueue[Report] = SimpleQueue()
+    reports: SimpleQueue[WorkerReport] = SimpleQueue()
     worker = Worker(lambda: ProgramBot(hang, None), MATCH, reports.put)
     assert reports.get(timeout=LONG) == BotPrepared("match-1")
     worker.request_move(ChooseMove("match-1", 0, MATCH.game.start(), Clock(1.0), None))

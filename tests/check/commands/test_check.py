@@ -20,7 +20,7 @@ GENEROUS = ("--margin", "60000", "--patience", "60")
 def test_a_fault_is_reported_with_its_frames() -> None:
     result = arena("check", "--command", FAULTY + "moves.illegal", "--only", "tictactoe as maxie", *GENEROUS)
     assert result.code == 1
-    assert "| tictactoe as maxie | failed  | ply 2: illegal move b2" in result.stdout
+    assert "| tictactoe as maxie | failed  | the move at ply 2 is invalid: illegal move b2" in result.stdout
     assert '  > {"type":"move","match":' in result.stdout
     assert result.stderr.endswith("arena: 1 of 2 checks failed: tictactoe as maxie\n")
 

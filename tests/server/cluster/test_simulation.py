@@ -31,7 +31,7 @@ def test_without_failures_no_honest_bot_loses_a_connection_or_forfeits() -> None
 
 
 def require_invariants(outcome: SimulationResult) -> None:
-    assert outcome.failure == "", "\n".join(outcome.story)
+    assert outcome.failure == "", "\n".join(outcome.event_log)
     assert outcome.fault_counts.total() > 2
     assert outcome.matches > 5
 
@@ -52,7 +52,7 @@ def test_a_planted_defect_is_found_and_reduced_to_the_necessary_faults() -> None
 @pytest.mark.slow
 def test_a_freeze_of_the_server_voids_matches() -> None:
     outcome = simulate(SimulationPlan(20, 60, fault_numbers=(6,)))
-    assert outcome.failure == "", "\n".join(outcome.story)
+    assert outcome.failure == "", "\n".join(outcome.event_log)
     assert outcome.fault_counts == {"server freeze": 1}
     assert outcome.reasons[EndReason.SERVER_FAULT] == 3
 

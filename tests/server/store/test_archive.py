@@ -23,7 +23,7 @@ from arena.server.store.aggregates.ratings import load_rating_rows
 from arena.server.store.aggregates.recompute import recompute_ratings
 from arena.server.store.archive import ArchivedMatch, ImportResult, export_archive_lines, parse_archive_line
 from arena.server.store.database import open_store
-from testkit.stored import import_lines, load_records
+from testkit.stored import import_record_lines, load_records
 from tests.server.matches import record
 from tests.server.played import FAILS, MAXIE_WINS, MINNIE_WINS, NO_SHOW, RESIGNS, day, events, store_match
 
@@ -51,7 +51,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
         records = await fill_store(engine)
         lines = await export_all(engine)
         assert [from_line(each) for each in lines] == records
-        assert await import_lines(other, lines, counts_rated_matches=True) == ImportResult(added=4)
+        assert await import_record_lines(other, lines, counts_rated_matches=True) == ImportResult(added=4)
         assert await export_all(other) == lines
         assert await load_records(other, "other") == records[:1]
         for each in (engine, other):
@@ -78,10 +78,10 @@ async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engi
         for number in range(61)
     ]
     lines = [msgspec.json.encode(ArchivedMatch(**asdict(each), rated=True)) for each in forged]
-    assert (await import_lines(engine, lines)).added == 61
+    assert (await import_record_lines(engine, lines)).added == 61
     assert await count_new_matches(engine) == 0
     assert await load_rating_rows(engine) == []
-    assert (await import_lines(engine, lines, counts_rated_matches=True)).unchanged == 61
+    assert (await import_record_lines(engine, lines, counts_rated_matches=True)).unchanged == 61
     assert await count_new_matches(engine) == 0
 
 
@@ -92,9 +92,9 @@ async def test_importing_twice_changes_nothing(engine: AsyncEngine) -> None:
         b"\n",
         encode_line(record("a" * 32)),
     ]
-    assert await import_lines(engine, lines) == ImportResult(added=2, unchanged=1)
+    assert await import_record_lines(engine, lines) == ImportResult(added=2, unchanged=1)
     before = await export_all(engine)
-    assert await import_lines(engine, lines) == ImportResult(added=0, unchanged=3)
+    assert await import_record_lines(engine, lines) == ImportResult(added=0, unchanged=3)
     assert await export_all(engine) == before
 
 
@@ -102,18 +102,18 @@ async def test_lines_of_several_transactions_are_all_imported(engine: AsyncEngin
     lines = [
         encode_line(record(f"{number:032}")) for number in range(2 * archive.MATCHES_PER_TRANSACTION + 5)
     ]
-    counts = await import_lines(engine, [*lines, lines[0]])
+    counts = await import_record_lines(engine, [*lines, lines[0]])
     assert (counts.added, counts.unchanged, counts.rejected) == (len(lines), 1, {})
 
 
 async def test_bad_lines_are_reported_and_the_others_imported(engine: AsyncEngine) -> None:
-    await import_lines(engine, [encode_line(record("known"))])
+    await import_record_lines(engine, [encode_line(record("known"))])
     running = await store_match(engine, day(1), events((4,)), match="running")
     async with engine.begin() as connection:
         change = sa.update(schema.matches).where(schema.matches.c.match == "running")
         await connection.execute(change.values(finished=None, arrival=None))
         await connection.execute(sa.delete(schema.records).where(schema.records.c.number > 1))
-    counts = await import_lines(
+    counts = await import_record_lines(
         engine,
         [
             b"{}",

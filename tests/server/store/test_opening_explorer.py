@@ -14,7 +14,7 @@ from arena.protocol.record import Record, Result, to_line
 from arena.server.store.archive import ImportResult
 from arena.server.store.database import Engine
 from arena.server.store.opening_explorer import MAX_CONTINUATIONS, Continuation, find_continuations
-from testkit.stored import import_lines
+from testkit.stored import import_record_lines
 from tests.match.recorded import random_record
 
 SETUP: dict[str, Any] = make_game_on_map("riskless", "path4").setup()
@@ -43,7 +43,9 @@ def make_random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]
 
 async def import_matches(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
     lines = [to_line(record).encode() for record, _ in found]
-    assert await import_lines(engine, lines, counts_rated_matches=True) == ImportResult(added=len(lines))
+    assert await import_record_lines(engine, lines, counts_rated_matches=True) == ImportResult(
+        added=len(lines)
+    )
 
 
 def count_continuations(found: list[tuple[Record, list[Any]]], position: Armies) -> set[Continuation]:

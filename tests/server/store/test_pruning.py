@@ -23,7 +23,7 @@ from arena.server.store.ladders import claim_ladder, finish_ladder
 from arena.server.store.match_search import SearchFilter, search_matches
 from arena.server.store.pruning import ArchiveFailed, BadRetention, Retention, prune_matches, remove_old_data
 from arena.server.store.queries import load_event_table, load_rating_tables
-from testkit.stored import import_lines
+from testkit.stored import import_record_lines
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, NOBODY_WINS, day, events, store_match
 
 KINDS = (MAXIE_WINS, MINNIE_WINS, NOBODY_WINS)
@@ -130,7 +130,7 @@ async def test_an_interrupted_prune_loses_nothing(
     texts = [gzip.decompress(file.read_bytes()) for file in sorted(tmp_path.glob("*.gz"))]
     lines = [line for text in texts for line in text.splitlines()]
     async with open_store(other_database) as other:
-        assert (await import_lines(other, lines, counts_rated_matches=True)).added == len(matches)
+        assert (await import_record_lines(other, lines, counts_rated_matches=True)).added == len(matches)
         await count_new_matches(other)
         assert await load_rating_rows(other) == await load_rating_rows(engine) != []
         shown = await search_matches(other, SearchFilter(), 500)

@@ -22,7 +22,7 @@ from arena.server.store.aggregates.event_tables import (
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.ladders import claim_ladder
 from arena.server.store.queries import load_event_table
-from testkit.stored import import_lines
+from testkit.stored import import_record_lines
 from tests.properties import seeds
 from tests.server.core.test_event import begin_event
 from tests.server.matches import record
@@ -82,7 +82,7 @@ async def test_the_table_of_an_event_with_a_plan_has_all_its_bots(engine: AsyncE
         "seed": 1,
     }
     await claim_ladder(engine, "elsewhere", "ladder", "test", "auto", plan)
-    assert (await import_lines(engine, lines)).added == len(lines)
+    assert (await import_record_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
     found = await load_event_table(engine, "test")
     assert found is not None
@@ -109,7 +109,7 @@ async def test_the_table_has_the_ranks_and_points_that_the_event_tells_its_bots(
         )
         lines.append(encode_line(replace(kept, event="cup")))
         event.record_result(kept.match, kept.result)
-    assert (await import_lines(engine, lines)).added == len(lines)
+    assert (await import_record_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
     if format == "round-robin":  # its table must be made without the results of single matches
         monkeypatch.delattr(queries, "read_finished_matches_of_event")
@@ -128,7 +128,7 @@ async def test_a_large_table_has_only_the_bots_with_the_most_matches(engine: Asy
         for name in names
         for n in range(1 + (name in names[:9]))
     ]
-    assert (await import_lines(engine, lines)).added == len(lines)
+    assert (await import_record_lines(engine, lines)).added == len(lines)
     await count_new_matches(engine)
     found = await load_event_scores(engine, "test", all_bots=False)
     assert found is not None

@@ -10,7 +10,7 @@ import pytest
 
 from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.riskless import Riskless
-from arena.maps.cells import load_shipped_land
+from arena.maps.cells import load_built_in_land
 from arena.maps.loader import load_map_file
 from arena.maps.map_file import MapFile
 from arena.maps.picture import make_map_picture
@@ -47,7 +47,7 @@ def test_every_army_is_in_the_foreground_with_its_number(name: str) -> None:
 
 def test_only_an_unchanged_built_in_map_has_its_land() -> None:
     file = load_map_file("italy")
-    assert make_map_picture(MapFile(file.map)).land == load_shipped_land("italy")
+    assert make_map_picture(MapFile(file.map)).land == load_built_in_land("italy")
     before = replace(file.map, armies_to_win=file.map.armies_to_win + 1)
     assert make_map_picture(MapFile(before)).file == file, "other rules do not change the picture"
     places = tuple((x, y + 1) for x, y in file.map.places)
