@@ -266,12 +266,11 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
         wait_until(lambda box=arrow: sum(box_of(box)[side] for side in ("width", "height")) > 40)
         buttons = [page.get_by_role("button", name=f"Next {each}") for each in ("mistake", "move")]
         for tab, visible in (("Moves", "move"), ("Mistakes", "mistake")):  # one pair of arrows at a time
-            high = box_of(page.locator(".board"))["height"]
             page.get_by_role("tab", name=tab).click()
             expect(buttons[0]).to_be_visible(visible=visible == "mistake")
             expect(buttons[1]).to_be_visible(visible=visible == "move")
             expect(page.locator(".plot svg")).to_be_visible(visible=visible == "move" or width > height)
-            assert box_of(page.locator(".board"))["height"] == high
+            expect(page.locator(".moves [aria-current=step]")).to_be_visible(visible=visible == "move")
         assert not find_cut_texts(page.get_by_role("tablist"))
     page.set_viewport_size({"width": 360, "height": 640})
     expect(page.locator(".review")).to_be_in_viewport(ratio=1)

@@ -323,9 +323,10 @@ export class Viewer {
       tabs.choose(isTab ? MISTAKES_TAB : MOVES_TAB);
     }
     set(this.study, { hidden: this.own || (isTab && !tabs.isChosen(MISTAKES_TAB)) });
-    set(this.element, { "data-tab": isTab && (tabs.isChosen(MISTAKES_TAB) ? "mistakes" : "other") });
-    if (study === (this.element.dataset.study ?? null)) return;
-    set(this.element, { "data-study": study });
+    const tab = !isTab ? null : tabs.isChosen(MISTAKES_TAB) ? "mistakes" : "other";
+    const { dataset } = this.element;
+    if (study === (dataset.study ?? null) && tab === (dataset.tab ?? null)) return;
+    set(this.element, { "data-study": study, "data-tab": tab });
     this.column.scrollTop = 0; // what it says is above the button that asks for it
     this.refit();
   }
