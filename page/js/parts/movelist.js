@@ -57,7 +57,7 @@ export class MoveList {
     const { game, positions } = this.match;
     const told = game.told?.(positions[n], move);
     const fight = told && (told.what === "won" || told.what === "lost")
-      ? h("span", { class: "battle" }, `${told.came} vs ${told.stood} `, h("span", { class: "ending" }, told.what)) : null;
+      ? h("span", { class: "battle" }, `${told.came} vs ${told.stood} `, h("span", { class: "ending", "data-what": told.what }, told.what)) : null;
     const said = game.text(move);
     const text = h("span", { class: "text" }, parted(said));
     const time = ms === undefined ? "" : spent(ms);
