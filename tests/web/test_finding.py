@@ -14,6 +14,7 @@ from arena.maps.loader import list_map_names
 from testkit.browser import (
     PATIENCE_SECONDS,
     BrowserArena,
+    box_of,
     fetch_json,
     new_context,
     read_log_end,
@@ -145,6 +146,13 @@ def test_matches_are_found_by_what_is_remembered_of_them(played: BrowserArena, p
     expect(page.get_by_text(re.compile(r"^\d+ match"))).to_be_visible()
     expect(page.locator(".card .small-board").first).to_be_visible()
     expect(page.locator(".final-score").first).to_have_text(re.compile(r"^\d+ : \d+$"))
+    row = page.locator(".rows .card", has=page.locator(".final-score > span")).first
+    page.set_viewport_size({"width": 390, "height": 780})
+    for name, armies in zip(
+        row.locator(".side-name").all(), row.locator(".final-score > :not(.versus)").all(), strict=True
+    ):
+        assert box_of(name)["y"] == box_of(armies)["y"], "each player has a line"
+        assert box_of(name)["x"] < box_of(armies)["x"]
     page.get_by_role("combobox", name="Map").select_option("usa")
     page.get_by_role("button", name="Search").click()
     expect(page.get_by_text("No matches found.")).to_be_visible()
