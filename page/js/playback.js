@@ -7,10 +7,10 @@ import { preferences } from "./preferences.js";
 export const BEAT_MS = 600; // from one ply to the next, including the animation
 export const SPEEDS = [0.5, 1, 2, 4, 8];
 const MAX_PLIES_AT_PACE = 4; // plies behind a live match up to which the pace stays the same
-const MIN_PLIES_AT_FASTEST = 20; // plies behind from which on it is the fastest
+const PLIES_PER_HURRY = 8; // plies behind beyond these for which it is faster by the pace
 const FIRST_PLIES_BEHIND = 10; // plies behind a live match of fast bots where a spectator begins
 const MAX_PLIES_BEHIND = 40; // plies behind a live match from which on some are left out
-const MAX_HURRY = 3; // times the pace
+const FAST_MS = 200; // from one ply to the next: bots that play faster are faster than one can see
 const PLIES_IN_PIECE = 8; // plies that are shown in one piece after others were left out,
 const MAX_PLIES_BEHIND_IN_PIECE = 60; // up to so many plies behind
 
@@ -99,8 +99,7 @@ export class Playback {
   // Return the ms from one ply to the next.
   get beat() {
     const late = this.catchesUp ? Math.max(0, this.behind - MAX_PLIES_AT_PACE) : 0;
-    const hurry = 1 + ((MAX_HURRY - 1) * Math.min(late, MIN_PLIES_AT_FASTEST - MAX_PLIES_AT_PACE)) / (MIN_PLIES_AT_FASTEST - MAX_PLIES_AT_PACE);
-    return BEAT_MS / this.speed / (preferences().pace || 1) / hurry;
+    return BEAT_MS / this.speed / (preferences().pace || 1) / (1 + late / PLIES_PER_HURRY);
   }
 
   // Return the next ply to be shown; far behind a live match it is one before the next turning point, or one near the newest.
@@ -193,5 +192,5 @@ export class Playback {
 function entry({ moves }) {
   const times = moves.map(({ ms }) => ms ?? 0);
   const mean = times.reduce((sum, ms) => sum + ms, 0) / (times.length || 1);
-  return mean < BEAT_MS / MAX_HURRY ? Math.max(0, moves.length - FIRST_PLIES_BEHIND) : moves.length;
+  return mean < FAST_MS ? Math.max(0, moves.length - FIRST_PLIES_BEHIND) : moves.length;
 }

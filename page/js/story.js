@@ -1,6 +1,7 @@
 // The events of a match, each in a sentence: large battles, continents that are won and lost, who becomes the favourite.
 
 import { estimateAt, percentages } from "./chances.js";
+import { moveIn } from "./games/riskless.js";
 import { SEATS, other, outcome, plural } from "./text.js";
 
 const KEY_MOMENTS = 5;
@@ -177,7 +178,7 @@ export function describeMove({ game, moves, players, positions }, ply, reader = 
     won: `${came} against ${stood}: taken${came > stood ? ` with ${came - stood} left` : ", attackers win ties"}`,
     lost: `${came} against ${stood}: held with ${stood - came} left`,
     joined: `${came} join ${stood}`,
-    took: `${came} march in`,
+    took: moveIn(came),
   };
   return `${head}, ${how[what]}`;
 }

@@ -279,7 +279,7 @@ def test_a_board_far_behind_its_match_is_faster_and_leaves_moves_out(timed: Page
     timed.clock.run_for(100)
     before = timed.evaluate(SHOWN)
     timed.clock.run_for(BEAT_MS)
-    assert timed.evaluate(SHOWN) == before + 3
+    assert timed.evaluate(SHOWN) == before + 4
     timed.evaluate("play(100)")
     timed.clock.run_for(BEAT_MS)
     assert timed.evaluate("viewer.playback.behind") <= MAX_PLIES_BEHIND

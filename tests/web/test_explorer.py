@@ -111,7 +111,7 @@ def test_a_battle_is_foretold_with_the_replies_that_threaten(
     preview = page.locator(".preview > span")
     expect(preview).to_have_count(0)
     outcome = page.locator(".map .outcomes text")
-    expect(outcome).to_have_text("win, 2 left")
+    expect(outcome).to_have_text("2 left")
     page.locator("[data-target]").hover()
     expect(preview).to_have_text(["→ Egypt, 5 vs 3: win, 2 left", "Gaul (10) can take it back"])
     expect(page.locator(".told")).to_be_hidden()

@@ -6,6 +6,7 @@ const MAX_WIDTH = 1500;
 const MIN_WIDTH = 300;
 const MARGIN = 40;
 const SHORE_MARGIN = 16; // margin around drawn land
+const ALONG_STEP = 8; // size of the boxes along a line
 const NEIGHBOURHOOD_SHARE = 0.72; // in the usual length of a road: what is so near to two places that are joined as in a grid meets at its corners
 
 // Return the picture's size, the position of each territory, its neighbourhood, the room for words, and the straight lines of its roads.
@@ -98,6 +99,7 @@ export function placeBadge(v, [width, height], radii, taken, names, foreign, lay
 }
 
 export const box = (x, y, w, h) => ({ x1: x - w / 2, x2: x + w / 2, y1: y - h / 2, y2: y + h / 2 });
+export const middle = ({ x1, x2, y1, y2 }) => [(x1 + x2) / 2, (y1 + y2) / 2];
 export const overlap = (a, b) => a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
 
 // Return the share of `b` that lies below `a`, which overlaps it.
@@ -115,6 +117,12 @@ export function touches([[x1, y1], [x2, y2]], { x1: left, x2: right, y1: top, y2
     [low, high] = [Math.max(low, first), Math.min(high, last)];
   }
   return low <= high;
+}
+
+// Return small boxes along a line.
+export function along(/** @type {number[][]} */ [a, b]) {
+  const count = Math.ceil(Math.hypot(b[0] - a[0], b[1] - a[1]) / ALONG_STEP);
+  return Array.from({ length: count + 1 }, (_, n) => box(a[0] + ((b[0] - a[0]) * n) / count, a[1] + ((b[1] - a[1]) * n) / count, ALONG_STEP, ALONG_STEP));
 }
 
 // A straight arrow from a to b that begins and ends outside the marks; its points as an SVG path. `head`: how large its tip is.

@@ -3,15 +3,15 @@
 
 import { isStill } from "../preferences.js";
 import { h, say, set, svg } from "../dom.js";
-import { winWords } from "../games/riskless.js";
+import { threatWords, winWords } from "../games/riskless.js";
 import { keyed } from "../parts/keyed.js";
 import { SIDES } from "../text.js";
 import { MoveAnimation, travelTime } from "./moveanimation.js";
-import { MIN_DISTANCE, RADIUS, arrow, box, inReadingOrder, layOut, overlap, placeBadge, roomFor } from "./geometry.js";
+import { MIN_DISTANCE, RADIUS, along, arrow, box, inReadingOrder, layOut, middle, overlap, placeBadge, roomFor } from "./geometry.js";
 import { Hatch } from "./hatch.js";
 import { Land } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
-import { LINE_HEIGHT, NAME_GAP, placeName, spellings } from "./names.js";
+import { LINE_HEIGHT, NAME_GAP, placeInside, placeName, spellings } from "./names.js";
 import { Zoom } from "./zoom.js";
 
 const MIN_SCALE = 0.52; // pixels per unit: two territories are then at least 32 pixels apart
@@ -40,7 +40,7 @@ const WAVES = 5; // in which "+1" appears, from left to right: all at once would
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
-const COMPARED_PX = 60; // from mark to mark, below which a phone's board zooms in on a move and on the better one
+const COMPARED_PX = 60; // from mark to mark, below which a phone's or a tablet's board zooms in on a move and on the better one
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
@@ -58,15 +58,18 @@ const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => 
 // Return the holder of a territory by its armies.
 const ownerOf = (/** @type {number} */ n) => (n > 0 ? "maxie" : n < 0 ? "minnie" : "nobody");
 
-// Return the result of a move at its target in a few letters; empty for an empty territory, which is just taken.
-const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "" }[what]);
+// Return the result of a move at its target in a few words.
+const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "take it" }[what]);
 
-// Return the same beside the name of the target.
-const offerWords = (told) => {
-  const { what, came, stood } = told;
-  if (what === "took") return "empty · take it";
-  return what === "joined" ? `${stood} · ${outcome(told)}` : `${outcome(told)} ·\u00a0${came}\u00a0vs\u00a0${stood}`;
-};
+// Return how good a move is, as weigh() has it, to sort moves by: the armies that are left where it takes a territory; less if it takes none.
+const worth = ({ what, came, stood }) => (what === "joined" ? 0 : came - stood);
+
+// Shade an element by how good a move is, as weigh() has it: by the share of the armies that is left.
+function graded(element, move) {
+  if (!move) return element;
+  element.style.setProperty("--left", `${Math.round((100 * Math.max(0, worth(move))) / move.came)}%`);
+  return set(element, { "data-what": move.what });
+}
 
 // Write a name of this size in its box; null hides it.
 function write(element, placed, size) {
@@ -124,7 +127,7 @@ export class MapBoard {
     this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
     this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
     this.suggested = /** @type {any} */ (null);
-    this.compared = /** @type {number[]} */ ([]); // territories of the better move and of the one that was played, where a phone's board zooms in on them
+    this.compared = /** @type {number[]} */ ([]); // territories of the better move and of the one that was played, where a phone's or a tablet's board zooms in on them
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
     this.training = /** @type {any} */ (null);
@@ -288,12 +291,12 @@ export class MapBoard {
     if (move) this.advice.append(this.badge("best", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
   }
 
-  // On a phone's board, zoom in on the move and on the engine's better one if they would lie over one another.
+  // On a phone or a tablet, zoom in on the move and on the engine's better one if they would lie over one another.
   compare() {
     const move = this.advice && this.suggested;
     const moves = move && this.shown?.[1] ? [move, this.shown[1]] : [];
     const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.at[v][axis] - this.layout.at[w][axis])) * this.zoom.whole;
-    const compared = this.zoom.isPhone && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
+    const compared = this.zoom.isHandheld && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
     if (String(compared) === String(this.compared)) return;
     this.compared = compared;
     if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), compared.flatMap((v) => this.land.regions[v].corners));
@@ -453,24 +456,40 @@ export class MapBoard {
 
   // Write a few words beside the territory `v`, connected by `line`, with the least overlap; `lead`: path that joins them if they are far from each other; `hides`: attribute of the names below the words;
   // `taken`: boxes of other words; `noted` gets the box of these; `foreign`: land on which they may not lie; `always`: even where they cover
-  // others, or are far from the territory.
-  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), always = false } = {}) {
-    const { size, markScale, layout } = this;
-    const width = 12 + widthIn(BADGE_FONT)(text);
+  // others, or are `farthest` from the territory.
+  badge(text, v, line, { lead = /** @type {any} */ (null), hides = "data-fought", taken = /** @type {any[]} */ ([]), noted = /** @type {any[]} */ ([]), foreign = /** @type {any[]} */ ([]), farthest = MAX_BADGE_DISTANCE, always = false } = {}) {
+    const { size, layout } = this;
+    const { spot, covers } = placeBadge(v, this.badgeSize(text), this.radii, taken, this.boxes, foreign, layout, size, line);
+    if (covers && !always) return svg("g");
+    const [x, y] = middle(spot);
+    const [left, top] = layout.at[v];
+    const [dx, dy] = [Math.abs(left - x) - (spot.x2 - spot.x1) / 2, Math.abs(top - y) - (spot.y2 - spot.y1) / 2];
+    const far = Math.hypot(Math.max(0, dx), Math.max(0, dy)) / size;
+    if (far > farthest && !always) return svg("g");
+    if (lead && far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[left, top], [x, y]], RADIUS * size, 0) });
+    return this.drawBadge(text, spot, { hides, noted });
+  }
+
+  // Return the width and height of a badge with these words.
+  /** @returns {[number, number]} */
+  badgeSize(text) {
+    return [(12 + widthIn(BADGE_FONT)(text)) * this.size, BADGE_HEIGHT * this.size];
+  }
+
+  // Return the radii of all marks, with their rings, relative to the size of names.
+  get radii() {
+    const { markScale } = this;
     const { selected = null, sources, targets } = this.marked ?? {};
     const radius = (/** @type {number} */ n) => markScale * (n ? 1 : EMPTY_MARK_SIZE) * RADIUS;
-    const radii = this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) || (selected === null && sources?.has(w)) ? RING * markScale : radius(n)));
-    const { spot, covers } = placeBadge(v, [width * size, BADGE_HEIGHT * size], radii, taken, this.boxes, foreign, layout, size, line);
-    if (covers && !always) return svg("g");
-    const [x, y] = [(spot.x1 + spot.x2) / 2, (spot.y1 + spot.y2) / 2];
-    const [left, top] = layout.at[v];
-    const [dx, dy] = [Math.abs(left - x) / size - width / 2, Math.abs(top - y) / size - BADGE_HEIGHT / 2];
-    const far = lead ? Math.hypot(Math.max(0, dx), Math.max(0, dy)) : 0;
-    if (far > MAX_BADGE_DISTANCE && !always) return svg("g");
-    if (far > MIN_LINE_DISTANCE) set(lead, { d: arrow([[left, top], [x, y]], RADIUS * size, 0) });
-    const covered = box(x, y, width * size, BADGE_HEIGHT * size);
-    noted.push(covered);
-    this.hideNames(covered, hides);
+    return this.shown[0].armies.map((n, w) => (w === selected || targets?.has(w) || (selected === null && sources?.has(w)) ? RING * markScale : radius(n)));
+  }
+
+  drawBadge(text, spot, { hides, noted }) {
+    const { size } = this;
+    noted.push(spot);
+    this.hideNames(spot, hides);
+    const [x, y] = middle(spot);
+    const width = (spot.x2 - spot.x1) / size;
     return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
       svg("rect", { x: -width / 2, y: -BADGE_HEIGHT / 2, width, height: BADGE_HEIGHT, rx: BADGE_HEIGHT / 2 }), svg("text", { y: 4 }, text));
   }
@@ -500,7 +519,7 @@ export class MapBoard {
       const others = isPointed ? taken : [...taken, ...this.boxes.filter((each) => each !== own?.box)];
       const line = last.includes(v) ? this.layout.lines(...last).at(-1) : [place, place];
       const foreign = last.includes(v) && !isPointed ? this.land.regions.filter((_, w) => w !== v) : []; // its name would seem to be that of this land
-      const badge = this.badge(this.game.names[v], v, line, { foreign, taken: others, noted: taken, hides: "data-tagged", lead, always: isPointed });
+      const badge = this.badge(this.game.names[v], v, line, { foreign, taken: others, noted: taken, hides: "data-tagged", lead, farthest: isPointed || isTarget ? MAX_BADGE_DISTANCE : MIN_LINE_DISTANCE, always: isPointed });
       this.tag.append(lead, badge);
       if (badge.hasChildNodes()) set(this.names[v], { "data-tagged": true });
     }
@@ -627,19 +646,22 @@ export class MapBoard {
     return this.order.filter((v) => choice.has(v) && (v === pressed || Math.hypot(left + at[v][0] * scale - clientX, top + at[v][1] * scale - clientY) < FINGER_PX));
   }
 
-  // Offer what the last tap may have meant; otherwise all targets of the chosen territory.
+  // Offer what the last tap may have meant; otherwise all targets of the chosen territory, the best first.
   showOffers() {
     const { selected = null, targets, ahead } = this.marked ?? {};
     const offered = this.tapped.length ? this.tapped : selected === null ? [] : this.order.filter((v) => targets.has(v));
     const armies = (v) => this.shown[0].armies[v];
-    const result = (v) => (selected === null || ahead ? String(Math.abs(armies(v)) || "empty") : offerWords(this.game.told(this.shown[0], [selected, v])));
+    const moves = new Map(selected === null || ahead ? [] : offered.map((v) => [v, this.game.weigh(this.shown[0], [selected, v])]));
+    if (moves.size) offered.sort((v, w) => worth(moves.get(w)) - worth(moves.get(v)));
+    const result = (v) => (moves.has(v) ? `${armies(v) ? "" : "empty · "}${outcome(moves.get(v))}` : String(Math.abs(armies(v)) || "empty"));
     const isFocused = () => this.offers.contains(document.activeElement);
     const wasFocused = isFocused();
     keyed(this.offers, offered, {
       key: (v) => v,
-      words: (v) => `${armies(v)} ${result(v)}`,
-      make: (v) => h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", null, this.game.names[v]),
-        h("span", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, result(v))),
+      words: (v) => [armies(v), result(v), ...moves.get(v)?.threats ?? []].join(),
+      make: (v) => graded(h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", null, this.game.names[v]),
+        h("span", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, result(v)),
+        moves.get(v)?.threats.length ? h("span", { class: "threat" }, threatWords(moves.get(v).threats.slice(0, 1))) : null), moves.get(v)),
     });
     if (!wasFocused || isFocused()) return;
     const next = this.picture.querySelector("[data-selected]") ?? this.picture.querySelector("[data-target]") ?? this.zoom.place;
@@ -669,20 +691,26 @@ export class MapBoard {
     else this.drawOptions(from, [to]); // of a premove
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
-    if (selected !== null && !ahead && this.shown && !this.zoom.isHandheld) this.foretell(selected, targets);
+    if (selected !== null && !ahead && this.shown && !this.zoom.isPhone) this.foretell(selected, targets);
     this.showTag();
   }
 
+  // Write each result inside the land of its target, beside its name or in the place of the name; where it does not fit, as near as possible.
   foretell(selected, targets) {
-    const names = this.boxesOf([selected, ...targets]);
+    const { size, radii, layout: { at, lines } } = this;
+    const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
     for (const v of targets) {
-      const told = this.game.told(this.shown[0], [selected, v]);
-      const text = outcome(told);
-      if (!text) continue;
-      const line = this.layout.lines(selected, v).at(-1);
+      const move = this.game.weigh(this.shown[0], [selected, v]);
+      const text = outcome(move).replace("win, ", "");
+      const line = lines(selected, v).at(-1);
+      const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
+      const own = this.boxesOf([v]);
+      const place = (name) => placeInside(this.badgeSize(text), at[v], this.land.regions[v], [...marks, ...along(line), ...taken, ...name], 0);
+      const inside = place(own) ?? place([]);
       const lead = svg("path", { class: "lead" });
-      const badge = this.badge(text, v, line, { hides: "data-foretold", lead, taken: [...names, ...this.foretold], noted: this.foretold });
-      this.outcomes.append(lead, set(badge, { "data-what": told.what }));
+      const options = { hides: "data-foretold", lead, taken: [...taken, ...own], noted: this.foretold };
+      const badge = inside ? this.drawBadge(text, inside, options) : this.badge(text, v, line, options);
+      this.outcomes.append(lead, graded(badge, move));
     }
   }
 

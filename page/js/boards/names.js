@@ -43,24 +43,30 @@ export const edgesOf = (ring) => ring.map((corner, n) => [corner, ring[(n + 1) %
 
 // Return { lines, box } of a name inside its `land`, as near to the middle of its mark as possible; null if it does not fit.
 // `ways`: spellings, the best first; `marks`: boxes that the name may not cover; `size`: scale of its letters.
-export function placeName(ways, [x, y], land, marks, size) {
-  const { bounds: { x1, x2, y1, y2 } } = land;
-  const near = marks.filter((mark) => overlap(mark, land.bounds));
+export function placeName(ways, at, land, marks, size) {
   for (const { lines, width } of ways) {
-    const [wide, high] = [width * size, lines.length * LINE_HEIGHT * size];
-    let [best, least] = [/** @type {any} */ (null), Infinity];
-    for (const aside of nearestFirst(steps(x1 + wide / 2 - x, x2 - wide / 2 - x, STEP_ASIDE))) {
-      if (ASIDE_COST * Math.abs(aside) >= least) break;
-      for (const down of steps(y1 + high / 2 - y, y2 - high / 2 - y, STEP_DOWN).reverse()) {
-        const each = box(x + aside, y + down, wide, high);
-        const cost = distance([x, y], each) + ASIDE_COST * Math.abs(aside);
-        if (cost >= least || near.some((mark) => overlap(mark, each)) || !land.encloses(grown(each, BORDER_GAP * size))) continue;
-        [best, least] = [each, cost];
-      }
-    }
-    if (best) return { lines, box: best };
+    const found = placeInside([width * size, lines.length * LINE_HEIGHT * size], at, land, marks, BORDER_GAP * size);
+    if (found) return { lines, box: found };
   }
   return null;
+}
+
+// Return the box of this width and height inside the `land` and `gap` from its border, as near to a point as possible, that covers none of the `marks`; null
+// if it does not fit.
+export function placeInside([wide, high], [x, y], land, marks, gap) {
+  const { bounds: { x1, x2, y1, y2 } } = land;
+  const near = marks.filter((mark) => overlap(mark, land.bounds));
+  let [best, least] = [/** @type {any} */ (null), Infinity];
+  for (const aside of nearestFirst(steps(x1 + wide / 2 - x, x2 - wide / 2 - x, STEP_ASIDE))) {
+    if (ASIDE_COST * Math.abs(aside) >= least) break;
+    for (const down of steps(y1 + high / 2 - y, y2 - high / 2 - y, STEP_DOWN).reverse()) {
+      const each = box(x + aside, y + down, wide, high);
+      const cost = distance([x, y], each) + ASIDE_COST * Math.abs(aside);
+      if (cost >= least || near.some((mark) => overlap(mark, each)) || !land.encloses(grown(each, gap))) continue;
+      [best, least] = [each, cost];
+    }
+  }
+  return best;
 }
 
 // Return the spellings of each name, the best first: in one line, and in two. `width` measures a line.

@@ -5,13 +5,14 @@ import { onPreferences } from "../preferences.js";
 import { h } from "../dom.js";
 import { Declared } from "../games/declared.js";
 import { cancel, batch } from "../batch.js";
-import { layOut } from "./geometry.js";
+import { arrow, layOut } from "./geometry.js";
 import { LEAST_PX, hatchTile } from "./hatch.js";
 import { outlines } from "./land.js";
 import { cachedMapData, loadMapData } from "./mapdata.js";
 
 const WIDTH = 280; // CSS pixels; the style may make it smaller
 const HEIGHT = 150;
+const [ARROW_GAP, ARROW_HEAD] = [2, 1.1]; // pixels between a move's arrow and the middle of its target; size of its tip
 const MARK_OWNERS = { X: "maxie", O: "minnie", W: "maxie", B: "minnie" };
 const COLOURS = ["maxie", "minnie", "dark", "nobody", "rule", "move"];
 
@@ -108,9 +109,14 @@ export class Thumbnail {
     context.drawImage(this.ground.canvas, 0, 0);
     if (!move) return;
     this.toMap(context);
-    context.strokeStyle = colours.move;
-    context.lineWidth = 3 / scale;
-    for (const [a, b] of layout.lines(...move)) context.stroke(new Path2D(`M${a.join(" ")}L${b.join(" ")}`));
+    context.lineCap = context.lineJoin = "round";
+    const lines = layout.lines(...move);
+    const path = new Path2D(lines.map((line, n) => arrow(line, 0, n === lines.length - 1 ? ARROW_GAP / scale : 0, ARROW_HEAD / scale)).join(""));
+    for (const [colour, width] of /** @type {[string, number][]} */ ([["rule", 7], ["move", 3.5]])) {
+      context.strokeStyle = colours[colour];
+      context.lineWidth = width / scale;
+      context.stroke(path);
+    }
   }
 
   // Redraw changed areas.

@@ -136,6 +136,7 @@ export class Zoom {
     place.scrollTo(x * scale - place.clientWidth / 2, y * scale - place.clientHeight / 2);
   }
 
+  // Return true if the picture zooms in on a choice.
   get isHandheld() {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
   }
@@ -144,20 +145,15 @@ export class Zoom {
     return Boolean(this.least) && PHONE.matches;
   }
 
-  // Return true if the picture zooms in on a choice: on a phone, and on a tablet if a finger cannot press the territories of the whole picture.
-  get zoomsIn() {
-    return this.isPhone || (this.isHandheld && this.whole < MIN_SHARE_WITH_MARKS * this.least);
-  }
-
   // Return true if the land of a choice fills the frame.
   get isZoomedIn() {
-    return this.near.length > 0 && this.zoomsIn && this.factor === null;
+    return this.near.length > 0 && this.isHandheld && this.factor === null;
   }
 
   // Return the scale at which the land of a choice fills a frame of this height, if the picture zooms in on it; 0 for the whole picture.
   ownScale(height) {
     const { place: { clientWidth: width }, near } = this;
-    if (!this.zoomsIn || !near.length) return 0;
+    if (!this.isHandheld || !near.length) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
     return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
   }
@@ -167,7 +163,7 @@ export class Zoom {
   choose(points, corners) {
     const near = [...points, ...corners];
     const isSame = this.near.length > 0 && points[0] === this.near[0];
-    if (!this.zoomsIn) this.near = near; // for a window that becomes a phone's
+    if (!this.isHandheld) this.near = near; // for a window that becomes a phone's
     else if (this.near.length || !this.factor) this.glide(near, isSame ? this.factor : null);
     if (points.length) this.reveal(points);
   }
@@ -217,7 +213,7 @@ export class Zoom {
 
   // Zoom by a button. Between the whole picture and the least scale there is no step, and between the whole picture and a choice there is one.
   step(larger) {
-    if (this.near.length && this.zoomsIn && (!larger || this.factor === 0)) {
+    if (this.near.length && this.isHandheld && (!larger || this.factor === 0)) {
       this.glide(this.near, larger ? null : 0);
       return;
     }
@@ -226,7 +222,7 @@ export class Zoom {
   }
 
   showWhole() {
-    if (this.near.length && this.zoomsIn) this.glide(this.near, 0);
+    if (this.near.length && this.isHandheld) this.glide(this.near, 0);
     else this.by(this.whole / this.scale);
     this.place.focus({ preventScroll: true }); // the button is hidden
   }

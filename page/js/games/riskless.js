@@ -3,6 +3,12 @@
 // Return the result of a battle that is won, in a few words.
 export const winWords = (came, stood) => (came > stood ? `win, ${came - stood} left` : "win the tie");
 
+// Return how many armies take an empty territory, in words.
+export const moveIn = (/** @type {number} */ came) => `${came} ${came === 1 ? "army moves" : "armies move"} in`;
+
+// Return who could take a territory back, in words.
+export const threatWords = (/** @type {string[]} */ threats) => `${threats.join(", ")} can take it back`;
+
 export class Riskless {
   static title = "Riskless";
 
@@ -59,19 +65,23 @@ export class Riskless {
     return { what: there ? "joined" : "took", came, stood: there };
   }
 
-  // What a move would do, in a few words, and which answers would undo it.
+  // Return what a move would do, as told() has it, and the territories from which the next move could take its target, with their armies.
+  weigh(position, move) {
+    const told = this.told(position, move);
+    const after = this.play(position, move);
+    const replies = told.what === "lost" ? [] : this.moves(after).filter((reply) => reply[1] === move[1] && this.told(after, reply).what === "won");
+    const strengths = replies.map(([from]) => ({ name: this.names[from], armies: Math.abs(after.armies[from]) })).sort((a, b) => b.armies - a.armies);
+    return { ...told, threats: strengths.map(({ name, armies }) => `${name} (${armies})`) };
+  }
+
+  // Return what a move would do, in a few words, and which replies would undo it.
   foretell(position, move) {
-    const [, target] = move;
-    const { what, came, stood } = this.told(position, move);
+    const { what, came, stood, threats } = this.weigh(position, move);
     const words = {
       won: `${came} vs ${stood}: ${winWords(came, stood)}`, lost: `${came} vs ${stood}: lose, ${stood - came} hold`,
-      joined: `${came} join ${stood}`, took: `${came} march in`,
+      joined: `${came} join ${stood}`, took: moveIn(came),
     }[what];
-    const after = this.play(position, move);
-    if (what === "lost" || this.outcome(after)) return words;
-    const threats = this.moves(after).filter((reply) => reply[1] === target && this.told(after, reply).what === "won")
-      .map(([from]) => `${this.names[from]} (${Math.abs(after.armies[from])})`);
-    return threats.length ? `${words} · ${threats.slice(0, 2).join(", ")} can take it back` : words;
+    return threats.length ? `${words} · ${threatWords(threats.slice(0, 2))}` : words;
   }
 
   score(position) {

@@ -71,6 +71,7 @@ export class Viewer {
     this.badge = new LiveBadge(() => this.playback.jump());
     this.slider = h("input", { type: "range", min: 0, "aria-label": "Move", oninput: () => this.slide(Number(this.slider.value)) });
     this.marks = h("div", { class: "marks" });
+    this.track = h("div", { class: "track" }, this.slider, this.marks);
     this.counter = h("span", { class: "counter", "aria-hidden": "true" }); // the slider says it aloud
     this.actions = h("div", { class: "actions" });
     this.steps = /** @type {HTMLElement[]} */ ([]); // back, on, and to the newest move
@@ -117,7 +118,7 @@ export class Viewer {
       step(this.live ? "Newest move" : "Last move", "»", () => this.go(null), this.live ? "" : "extra")];
     this.controls = h("div", { class: "controls" },
       step("Start", "«", () => this.go(0), "extra"), this.steps[0], this.runButton, ...this.steps.slice(1),
-      h("div", { class: "track" }, this.slider, this.marks), this.counter, this.speed,
+      this.track, this.counter, this.speed,
       document.fullscreenEnabled ? this.alone : null,
       step("Keys", "?", () => this.keys.toggle(), "extra"));
     const names = !this.seat ? h("span", { class: "unseen" }, `${match.players.maxie} v ${match.players.minnie} · `) : null;
@@ -345,6 +346,7 @@ export class Viewer {
     const last = playback.known;
     set(this.slider, { max: last, "aria-valuetext": `move ${this.at} of ${last}` });
     this.slider.value = String(this.at); // where the reader has put it
+    this.track.style.setProperty("--at", String(last ? this.at / last : 0));
     say(this.counter, `${at} / ${last}`);
     this.showState();
     this.nameSteps();
@@ -375,7 +377,7 @@ export class Viewer {
       const mark = h("button", { type: "button", "aria-label": told, "data-right": ply > last / 2,
         onclick: () => this.go((group.find((each) => each.ply > this.at) ?? group[0]).ply) },
       group.map((turn) => {
-        const dot = h("span", { "data-kind": turn.kind });
+        const dot = h("span", { "data-kind": turn.kind, "data-owner": turn.kind && match.seatOf(turn.ply - 1) });
         dot.style.translate = `${(((turn.ply - ply) * width) / last).toFixed(1)}px`;
         return dot;
       }));
