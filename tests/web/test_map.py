@@ -835,6 +835,47 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     context.close()
 
 
+ON_TARGETS = """() => [...document.querySelectorAll('.outcomes rect')].every((each) => {
+  const { left, right, top, bottom } = each.getBoundingClientRect();
+  const lands = [[left, top], [right, top], [left, bottom], [right, bottom]]
+    .map((corner) => document.elementsFromPoint(...corner).find((found) => found.matches('.area-of')));
+  return lands.every((land) => land === lands[0] && land?.dataset.choice === 'target');
+})"""
+"""True when each label of a choice lies on the land of one target."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (768, 1024)])
+def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_their_targets(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{empty.url}table")
+    italy = load_map("italy")
+    armies = {"Liguria": 12, "Piedmont": -9, "Emilia-Romagna": -1, "Tuscany": -13, "Aosta Valley": -20}
+    start = [
+        [("maxie" if armies[name] > 0 else "minnie"), abs(armies[name])] if name in armies else None
+        for name in italy.territories
+    ]
+    page.evaluate(OWN, [{**italy.to_data(), "start": start}, "maxie", []])
+    page.locator("[data-source]").first.dispatch_event("click")
+    offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
+    expect(offers).to_have_text(
+        [
+            "Emilia-Romagnawin, 11 leftTuscany (14) can take it back",
+            "Piedmontwin, 3 leftAosta Valley (21) can take it back",
+            "Tuscanylose",
+        ]
+    )
+    for offer in offers.all():
+        expect(offer).to_be_in_viewport(ratio=0.99)
+    expect(page.locator(".outcomes text")).to_have_count(3)
+    assert sorted(page.locator(".outcomes text").all_inner_texts()) == ["11 left", "3 left", "lose"]
+    page.wait_for_function(ON_TARGETS)
+    assert page.evaluate(IS_WHOLE) == (width > 960)
+    expect(page.get_by_role("button", name="Whole map")).to_be_visible(visible=width <= 960)
+
+
 COVERED = """() => {
   const { left, right, top, bottom } = document.querySelector('.whole-map').getBoundingClientRect();
   return [...document.querySelectorAll('[data-target] .reach, [data-selected] .reach')].map((each) => each.getBoundingClientRect())
