@@ -837,7 +837,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
 
 ON_TARGETS = """() => [...document.querySelectorAll('.outcomes rect')].every((each) => {
   const { left, right, top, bottom } = each.getBoundingClientRect();
-  const lands = [[left, top], [right, top], [left, bottom], [right, bottom]]
+  const lands = [[left + 2, top + 2], [right - 2, top + 2], [left + 2, bottom - 2], [right - 2, bottom - 2]]
     .map((corner) => document.elementsFromPoint(...corner).find((found) => found.matches('.area-of')));
   return lands.every((land) => land === lands[0] && land?.dataset.choice === 'target');
 })"""
@@ -870,7 +870,7 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     for offer in offers.all():
         expect(offer).to_be_in_viewport(ratio=0.99)
     expect(page.locator(".outcomes text")).to_have_count(3)
-    assert sorted(page.locator(".outcomes text").all_inner_texts()) == ["11 left", "3 left", "lose"]
+    assert sorted(page.locator(".outcomes text").all_text_contents()) == ["11 left", "3 left", "lose"]
     page.wait_for_function(ON_TARGETS)
     assert page.evaluate(IS_WHOLE) == (width > 960)
     expect(page.get_by_role("button", name="Whole map")).to_be_visible(visible=width <= 960)

@@ -22,6 +22,7 @@ const BADGE_FONT = `700 12px ${FONT_FAMILY}`;
 const EMPTY_MARK_SIZE = 0.3; // radius of the mark of an empty territory, relative to the others
 const PRESS_RADIUS = RADIUS + 8; // radius of what can be pressed of a mark
 const BADGE_HEIGHT = 18;
+const BADGE_GAP = 1; // between a badge and the border of its land
 const PLUS_DISTANCE = RADIUS + 4; // from the middle of a mark to that of its "+1"
 const [PLUS_WIDTH, PLUS_HEIGHT] = [16, 12]; // room for it
 const MIN_MARK_PX = 17; // diameter of a mark at least
@@ -705,7 +706,7 @@ export class MapBoard {
       const line = lines(selected, v).at(-1);
       const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
       const own = this.boxesOf([v]);
-      const place = (name) => placeInside(this.badgeSize(text), at[v], this.land.regions[v], [...marks, ...along(line), ...taken, ...name], 0);
+      const place = (name) => placeInside(this.badgeSize(text), at[v], this.land.regions[v], [...marks, ...along(line), ...taken, ...name], BADGE_GAP * size);
       const inside = place(own) ?? place([]);
       const lead = svg("path", { class: "lead" });
       const options = { hides: "data-foretold", lead, taken: [...taken, ...own], noted: this.foretold };
