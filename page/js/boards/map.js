@@ -365,6 +365,7 @@ export class MapBoard {
     this.march.stop(); // the armies of the last move arrive at once, and it is told
     const follows = before !== null && before !== position && this.shown?.[0] === before;
     this.shown = [position, move, before];
+    set(this.picture, { "data-mistake": move !== null && before === position });
     this.tapped = [];
     if (!this.spots) return; // draw() shows it
     const now = performance.now();
