@@ -697,7 +697,7 @@ export class MapBoard {
     this.showTag();
   }
 
-  // Write each result inside the land of its target, beside its name or in the place of the name; where it does not fit, as near as possible.
+  // Write each result inside the land of its target, beside its name or in the place of the name, if need be on its arrow; where it does not fit, as near as possible.
   foretell(selected, targets) {
     const { size, radii, layout: { at, lines } } = this;
     const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
@@ -707,8 +707,8 @@ export class MapBoard {
       const line = lines(selected, v).at(-1);
       const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
       const own = this.boxesOf([v]);
-      const place = (name) => placeInside(this.badgeSize(text), at[v], this.land.regions[v], [...marks, ...along(line), ...taken, ...name], BADGE_GAP * size);
-      const inside = place(own) ?? place([]);
+      const place = (/** @type {any[]} */ ...others) => placeInside(this.badgeSize(text), at[v], this.land.regions[v], [...marks, ...taken, ...others], BADGE_GAP * size);
+      const inside = place(...along(line), ...own) ?? place(...along(line)) ?? place();
       const lead = svg("path", { class: "lead" });
       const options = { hides: "data-foretold", lead, taken: [...taken, ...own], noted: this.foretold };
       const badge = inside ? this.drawBadge(text, inside, options) : this.badge(text, v, line, options);
