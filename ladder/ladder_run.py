@@ -232,7 +232,7 @@ class _LadderRun:
         earlier_bots = list(stored_ladder.plan.get("bots", ()))
         awaited = ", ".join(earlier_bots) if earlier_bots else f"{external.min_bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
-        host.set_played_event(stored_ladder.event, None)
+        host.set_event_of_standing_messages(stored_ladder.event, None)
         try:
             bots = await gather_bots(
                 host, self._ladder.plan.game, external, earlier_bots, self._observer.show_notice
@@ -241,7 +241,7 @@ class _LadderRun:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_external_bots(bots.names)
-        host.set_played_event(stored_ladder.event, bots.names)
+        host.set_event_of_standing_messages(stored_ladder.event, bots.names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:

@@ -343,7 +343,7 @@ class Host:
         bot = self.shell.core.find_bot(name)
         return bot is not None and bot.client is not None
 
-    def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
+    def set_event_of_standing_messages(self, event_name: str, entrants: Sequence[str] | None) -> None:
         """Set the event that is played on this server. `standing` messages tell the bots about it.
 
         entrants: names of the bots that play in the event; None before it begins

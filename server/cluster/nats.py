@@ -250,7 +250,7 @@ class NatsBus:
     async def _connect_and_subscribe(self, connection: _NatsConnection, server_name: str) -> str | None:
         """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
         address, tls_context = self._address, self._tls_context
-        tls_context.forget_use()
+        tls_context.reset_for_new_connection()
 
         def make_secret_provider(secret: str) -> Callable[[], str] | None:
             # Called after the TLS handshake, and before any secret is sent.

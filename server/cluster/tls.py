@@ -36,13 +36,13 @@ class TlsContext(ssl.SSLContext):
             context._has_loaded_certificates = True
         return context
 
-    def forget_use(self) -> None:
+    def reset_for_new_connection(self) -> None:
         """Set `was_used_for_connection` to False. Call it before each new connection."""
         self._has_been_used = False
 
     @property
     def was_used_for_connection(self) -> bool:
-        """True if TLS has been used since the last `forget_use`."""
+        """True if TLS has been used since the last `reset_for_new_connection`."""
         return self._has_been_used
 
     def wrap_bio(

@@ -22,7 +22,7 @@ from arena.server.store.directives import (
     parse_ban_subject,
 )
 from arena.server.store.requests import is_client_connected
-from arena.server.store.tokens import load_known_names
+from arena.server.store.tokens import load_all_client_names
 
 INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Pattern of a mistyped address: a name that looks like an IP address or a network.
@@ -58,7 +58,7 @@ def kick(
     async def issue_kick(engine: Engine) -> bool | None:
         connected = await is_client_connected(engine, name)
         if connected is False:
-            known_names = await load_known_names(engine)
+            known_names = await load_all_client_names(engine)
             if name in known_names:
                 raise CommandError(f"{name} is not connected: to keep it away, use `arena ban`")
             raise CommandError(f"no client is called {name!r:.80}{did_you_mean(name, known_names)}")

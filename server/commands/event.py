@@ -50,7 +50,7 @@ from arena.server.store.database import Engine
 from arena.server.store.events import find_event_state, find_name_conflict, list_events
 from arena.server.store.queries import EventTable, load_event_table
 from arena.server.store.requests import RequestAnswer, make_entry_request, send_request
-from arena.server.store.tokens import is_valid_name, load_known_names
+from arena.server.store.tokens import is_valid_name, load_all_client_names
 
 MAX_OPENINGS_PER_EVENT = 64
 """Maximum number of openings for each game, map and time control of an event."""
@@ -328,7 +328,7 @@ def withdraw(
 async def _request_entry(
     engine: Engine, server_name: str, event_name: str, bot_name: str
 ) -> RequestAnswer | None:
-    known_names = await load_known_names(engine)
+    known_names = await load_all_client_names(engine)
     # Only the server knows the names of its own engines.
     if bot_name not in known_names and not bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX):
         hint = did_you_mean(bot_name, known_names) or ": connect it, or create a token for it, first"

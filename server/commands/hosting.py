@@ -62,7 +62,7 @@ PAUSE_BEFORE_STANDBY_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
-class HostPlan:
+class ServerConfiguration:
     """Settings of a server, and the objects made from them: the matchmaker's pool, the server's own engines, and TLS."""
 
     loaded_settings: LoadedSettings
@@ -83,8 +83,10 @@ ALLOWED_ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 """Pattern of an origin as browsers send it: without a path or a final slash."""
 
 
-def read_server_plan(settings_file: Path | None, options: Sequence[CommandLineSetting]) -> HostPlan:
-    """Read and check the settings of a server, and make the objects of `HostPlan` from them.
+def read_server_configuration(
+    settings_file: Path | None, options: Sequence[CommandLineSetting]
+) -> ServerConfiguration:
+    """Read and check the settings of a server, and make the objects of `ServerConfiguration` from them.
 
     settings_file  settings file; None for the defaults
     options        settings on the command line, which override the file
@@ -104,20 +106,22 @@ def read_server_plan(settings_file: Path | None, options: Sequence[CommandLineSe
         tls = make_tls_context(settings.tls)
     except BadSetting as bad:
         raise loaded_settings.make_error_at_setting(bad) from None
-    return HostPlan(loaded_settings, pool if settings.pool.matchmaker else None, house, tls)
+    return ServerConfiguration(loaded_settings, pool if settings.pool.matchmaker else None, house, tls)
 
 
 class ReloadableHost:
     """Host that reloads its settings on SIGHUP: a whole server, an edge or a core."""
 
-    def __init__(self, file: Path | None, options: Sequence[CommandLineSetting], plan: HostPlan) -> None:
-        """Prepare a host with the settings of `plan`. On SIGHUP, `file` and `options` are read again."""
-        self.settings = plan.settings
+    def __init__(
+        self, file: Path | None, options: Sequence[CommandLineSetting], configuration: ServerConfiguration
+    ) -> None:
+        """Prepare a host with the settings of `configuration`. On SIGHUP, `file` and `options` are read again."""
+        self.settings = configuration.settings
         self._file = file
         self._options = options
-        self._pool = plan.pool
-        self._house = plan.house
-        self._tls = plan.tls
+        self._pool = configuration.pool
+        self._house = configuration.house
+        self._tls = configuration.tls
         self._host: Host | None = None
         self._failed_outputs: frozenset[str] = frozenset()
         """Names of the outputs, such as the record file, to which the last match result could not be written."""
@@ -199,31 +203,33 @@ class ReloadableHost:
         with anyio.open_signal_receiver(signal.SIGHUP) as signals:
             async for _ in signals:
                 try:
-                    plan = await anyio.to_thread.run_sync(
-                        partial(read_server_plan, self._file, self._options)
+                    configuration = await anyio.to_thread.run_sync(
+                        partial(read_server_configuration, self._file, self._options)
                     )
-                    if self._tls is not None and plan.tls is not None:
-                        load_tls_certificate(self._tls, plan.settings.tls)
+                    if self._tls is not None and configuration.tls is not None:
+                        load_tls_certificate(self._tls, configuration.settings.tls)
                 except (BadSettingsFile, CommandError) as error:
                     log.error("settings not reloaded: %s", error)  # noqa: TRY400  one line, not a stack
                 else:
-                    self._apply_reloaded_settings(plan)
+                    self._apply_reloaded_settings(configuration)
 
-    def _apply_reloaded_settings(self, plan: HostPlan) -> None:
-        """Apply the settings of the new `plan` that need no restart, and log which were applied and which need a restart."""
+    def _apply_reloaded_settings(self, configuration: ServerConfiguration) -> None:
+        """Apply the settings of the new `configuration` that need no restart, and log which were applied and which need a restart."""
         changed_keys = [
-            key for key in SETTING_TYPES if plan.settings.get_setting(key) != self.settings.get_setting(key)
+            key
+            for key in SETTING_TYPES
+            if configuration.settings.get_setting(key) != self.settings.get_setting(key)
         ]
         applied_keys = [
             key
             for key in changed_keys
-            if key in RELOADABLE_SETTING_KEYS and not self._does_setting_switch_tls(key, plan)
+            if key in RELOADABLE_SETTING_KEYS and not self._does_setting_switch_tls(key, configuration)
         ]
         for key in applied_keys:
-            self.settings.change_setting(key, plan.settings.get_setting(key))
-        self._pool = plan.pool
+            self.settings.change_setting(key, configuration.settings.get_setting(key))
+        self._pool = configuration.pool
         if self._host is not None:
-            self._host.apply_changed_settings(plan.pool)
+            self._host.apply_changed_settings(configuration.pool)
         log_format = self.settings.log
         server_log.configure_logging(
             log_format.format.value, verbose=log_format.verbose, wire=log_format.wire
@@ -237,9 +243,9 @@ class ReloadableHost:
             else "no restart is needed",
         )
 
-    def _does_setting_switch_tls(self, setting_key: str, plan: HostPlan) -> bool:
+    def _does_setting_switch_tls(self, setting_key: str, configuration: ServerConfiguration) -> bool:
         """Return True if the changed setting `setting_key` turns TLS on or off, which needs a restart."""
-        return setting_key.startswith("tls.") and (self._tls is None or plan.tls is None)
+        return setting_key.startswith("tls.") and (self._tls is None or configuration.tls is None)
 
     async def write_result(self, record: Record) -> None:
         """Print the result of a match, and append its record to the file named by the setting `store.record`, if any.

@@ -134,7 +134,7 @@ def forget_bot_command(
 
     async def forget_bot_by_name(engine: Engine) -> tuple[str, int]:
         if not await personal_data.is_name_stored(engine, name):
-            suggestion = did_you_mean(name, await tokens.load_known_names(engine))
+            suggestion = did_you_mean(name, await tokens.load_all_client_names(engine))
             raise CommandError(f"nothing is stored about {name!r:.80}{suggestion}")
         return await renaming.forget_bot(engine, name)
 

@@ -15,7 +15,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.server import interpreter
 from arena.server.cluster.bus import BusError
 from arena.server.commands import server_log
-from arena.server.commands.hosting import ReloadableHost, read_server_plan
+from arena.server.commands.hosting import ReloadableHost, read_server_configuration
 from arena.server.commands.lifecycle import StopSignals
 from arena.server.commands.local_cluster import serve_processes
 from arena.server.commands.settings_file import (
@@ -135,18 +135,18 @@ def serve(
     ]
     try:
         options = [*shortcuts, *parse_set_options(set or ())]
-        plan = read_server_plan(file, options)
+        configuration = read_server_configuration(file, options)
     except BadSettingsFile as error:
         raise UsageError(str(error)) from None
     if file is None and Path("arena.toml").is_file():
         err.print("note: arena.toml is not used; to use it, start the server with `arena serve arena.toml`")
-    settings = plan.settings
+    settings = configuration.settings
     server_log.configure_logging(
         settings.log.format.value, verbose=settings.log.verbose, wire=settings.log.wire
     )
     if settings.server.processes > 1:
         serve_processes(settings, forward_sighup=file is not None)
-    hosting, stop = ReloadableHost(file, options, plan), StopSignals()
+    hosting, stop = ReloadableHost(file, options, configuration), StopSignals()
 
     async def run_role() -> None:
         with closing(stop):
@@ -174,5 +174,5 @@ def serve(
         raise CommandError(str(error)) from None
     except HouseEngineError as error:
         raise UsageError(
-            str(plan.loaded_settings.make_error_at_setting(BadSetting("house.engines", str(error))))
+            str(configuration.loaded_settings.make_error_at_setting(BadSetting("house.engines", str(error))))
         ) from None

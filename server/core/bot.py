@@ -220,7 +220,7 @@ class LobbyBot:
             match_id == recent_id and sent_time_ns < end_time for end_time, recent_id in self.recent_matches
         )
 
-    def begin_answer_period(self, now_ns: int) -> None:
+    def begin_challenge_answer_period(self, now_ns: int) -> None:
         """Keep the matchmaker from pairing the bot for `CHALLENGE_ANSWER_PERIOD_NS`, so that the bot can answer challenges.
 
         Do nothing if the last such period started less than `MIN_INTERVAL_BETWEEN_ANSWER_PERIODS_NS` ago.

@@ -117,7 +117,7 @@ class ChallengeHandler:
             return
         for challenge in self._open_challenges.list_addressed_to(bot.name):
             self._lobby.send_to_bot(bot, challenge.make_challenged_message(self._lobby.now))
-            bot.begin_answer_period(self._lobby.now)
+            bot.begin_challenge_answer_period(self._lobby.now)
             self._lobby.mark_listing_changed(bot)
 
     def close_challenges_of_departed_bot(self, bot: LobbyBot) -> None:
@@ -125,7 +125,7 @@ class ChallengeHandler:
 
         Challenges to one of the server's own engines stay open, and wait until the engine reconnects.
         """
-        self._house.requeue_offers_of(bot.name)
+        self._house.requeue_offers_to_engine(bot.name)
         for challenge in self._open_challenges.list_involving(bot.name):
             if challenge.challenger == bot.name or bot.name not in self._house:
                 self._send_challenge_outcome(
@@ -183,7 +183,7 @@ class ChallengeHandler:
         elif target is not None:
             lobby.send_to_bot(target, open_challenge.make_challenged_message(lobby.now))
             if target.is_free_for_match:
-                target.begin_answer_period(lobby.now)
+                target.begin_challenge_answer_period(lobby.now)
 
     def _describe_unknown_bot(self, bot_name: str, challenger_name: str) -> str:
         house_names = (entry.name for entry in self._house.list_listing_entries())

@@ -229,7 +229,7 @@ class Core:
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
             self._lobby.mark_listing_changed(bot)
-            self._lobby.forget_if_expired(bot)
+            self._lobby.forget_bot_if_session_expired(bot)
 
     def _run_matchmaker(self) -> None:
         """Offer waiting challenges to the server's own engines, and begin matches between waiting bots."""
@@ -461,7 +461,7 @@ class Core:
     def _handle_match_restoration(self, restore: RestoreMatches) -> None:
         self._events.restore_events(restore.events)
         self._matches.restore_matches(restore)
-        self._events.assign_restored_matches()
+        self._events.assign_restored_matches_to_events()
         self._lobby.mark_listing_changed()
 
     def _handle_rating_change(self, change: RatingChanged) -> None:

@@ -143,13 +143,13 @@ class HostedEvents:
     def restore_events(self, stored_events: Iterable[StoredEvent]) -> None:
         """Load the stored events after a restart.
 
-        The caller must then restore the events' matches, and call `assign_restored_matches`.
+        The caller must then restore the events' matches, and call `assign_restored_matches_to_events`.
         """
         for stored_event in stored_events:
             self._earliest_start = self._lobby.now + RECONNECT_TIME_AFTER_START_NS
             self._events[stored_event.state.plan.event] = HostedEvent(stored_event)
 
-    def assign_restored_matches(self) -> None:
+    def assign_restored_matches_to_events(self) -> None:
         """Assign the matches in progress to the events that they belong to, after a restart has restored both."""
         for event in self._events.values():
             players_by_match = {

@@ -139,11 +139,11 @@ class HouseEngines:
             return 0
         return terms.threads_needed if self._lobby.settings.counts_threads else 1
 
-    def requeue_offers_of(self, name: str) -> None:
+    def requeue_offers_to_engine(self, engine_name: str) -> None:
         """Return a disconnected engine's unanswered challenges to the queue."""
-        for challenge in [offered for offered, engine in self._offers.items() if engine == name]:
+        for challenge in [offered for offered, engine in self._offers.items() if engine == engine_name]:
             del self._offers[challenge]
-            self._queue.requeue_challenge(challenge, name)
+            self._queue.requeue_challenge(challenge, engine_name)
 
     def compute_max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the clock limits it."""

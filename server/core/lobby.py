@@ -257,9 +257,9 @@ class Lobby:
         """Record that a bot has disconnected. The bot may return within `CoreSettings.grace_ms`."""
         bot.mark_disconnected(self.now)
         self.mark_listing_changed(bot)
-        self.forget_if_expired(bot)
+        self.forget_bot_if_session_expired(bot)
 
-    def forget_if_expired(self, bot: LobbyBot) -> None:
+    def forget_bot_if_session_expired(self, bot: LobbyBot) -> None:
         """Forget a disconnected bot without matches if the bot may no longer return; otherwise schedule the next check.
 
         A bot may return within `CoreSettings.grace_ms`, if it keeps its session (`LobbyBot.keeps_session`).

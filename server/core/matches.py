@@ -138,7 +138,7 @@ class CurrentMatches:
         self._house.free_slot_of_match(terms.match)
         self._handle_event_match(record)
         for bot in bots:
-            self._lobby.forget_if_expired(bot)
+            self._lobby.forget_bot_if_session_expired(bot)
 
     def record_forfeited_match(self, terms: Terms, result: Result) -> None:
         """Record an event match as forfeited, because a bot did not appear. The match is not rated."""
@@ -227,7 +227,7 @@ class CurrentMatches:
         else:
             self._record_match_end(room, record)
         for bot in room.bots.values():
-            lobby.forget_if_expired(bot)
+            lobby.forget_bot_if_session_expired(bot)
 
     def _record_match_end(self, room: Room, record: Record) -> None:
         """Record the end of a match of the pool or of a challenge. Suspend a bot that has forfeited several in a row."""
@@ -242,7 +242,7 @@ class CurrentMatches:
                 now_ns=lobby.now,
             )
             if self._challenges.list_addressed_to(bot.name):
-                bot.begin_answer_period(lobby.now)
+                bot.begin_challenge_answer_period(lobby.now)
             if why:
                 lobby.effects.append(LogLine("warning", f"suspended: {why}", bot.name, room.terms.match))
                 send_standing(bot, lobby, why)
@@ -260,7 +260,7 @@ class CurrentMatches:
         for unfinished in restored_state.matches:
             self._resume_match(unfinished)
         for bot in list(self._lobby.bots.values()):
-            self._lobby.forget_if_expired(bot)
+            self._lobby.forget_bot_if_session_expired(bot)
 
     def _resume_match(self, unfinished: UnfinishedMatch) -> None:
         terms, is_event_match = unfinished.terms, unfinished.terms.event != OPEN_PLAY_EVENT_NAME

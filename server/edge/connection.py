@@ -288,7 +288,7 @@ class Connection(asyncio.BufferedProtocol):
         writes = protocol.data_to_send()
         if writes:
             closed_by_peer = any(frame.opcode is Opcode.CLOSE for frame in frames)  # type: ignore[union-attr]
-            self._write_library_output(writes, closed_by_peer=closed_by_peer)
+            self._write_websockets_library_output(writes, closed_by_peer=closed_by_peer)
         return len(frames)
 
     def _has_peer_hung_up(self) -> bool:
@@ -313,7 +313,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._handle_remaining_bytes()
         self._protocol.receive_eof()
-        self._write_library_output(self._protocol.data_to_send())
+        self._write_websockets_library_output(self._protocol.data_to_send())
         if self.session is not None:
             self.session.handle_disconnect(None)
         # A peer that has stopped sending may have stopped reading too.
@@ -380,7 +380,7 @@ class Connection(asyncio.BufferedProtocol):
                 handshake.make_unreadable_request_response(handshake_error.__cause__), is_last=True
             )
         else:
-            self._write_library_output(writes)
+            self._write_websockets_library_output(writes)
         return CONNECTION_COST_US if head_end >= 0 and is_first else 0.0
 
     def _handle_request(self, event: HttpRequest) -> None:
@@ -404,7 +404,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         refusal = (
             handshake.find_method_refusal(request)
-            or self._count_proxied_client(client_address)
+            or self._refuse_or_count_proxied_client(client_address)
             or handshake.find_subprotocol_refusal(request)
             or (handshake.NO_CORE_RESPONSE if edge.is_cut_off else None)
             or (None if edge.allows_any_origin else handshake.find_origin_refusal(request))
@@ -423,7 +423,7 @@ class Connection(asyncio.BufferedProtocol):
             self.schedule_timeout(edge.limits.hello_seconds, self.session.handle_hello_timeout)
             self._ping_timer = edge.clock.call_later(edge.compute_first_ping_delay_s(), self._send_ping)
 
-    def _count_proxied_client(self, client_address: str) -> Response | None:
+    def _refuse_or_count_proxied_client(self, client_address: str) -> Response | None:
         """Count this connection towards the limits of the client's own address, if it came through a proxy.
 
         Return the response that refuses a client with too many connections; None if the client may connect.
@@ -504,7 +504,9 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_admitted and self.session is None:
             self.pause_or_resume_reading()
 
-    def _write_library_output(self, outgoing_frames: list[bytes], *, closed_by_peer: bool = False) -> None:
+    def _write_websockets_library_output(
+        self, outgoing_frames: list[bytes], *, closed_by_peer: bool = False
+    ) -> None:
         """Write frames that the `websockets` library generates itself, such as pongs.
 
         outgoing_frames  frames; empty bytes stand for the end of the stream
@@ -557,7 +559,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             protocol.send_ping(self.pings.record_ping_and_make_payload(now))
             self._ping_timer = self._edge.clock.call_later(PING_INTERVAL_SECONDS, self._send_ping)
-        self._write_library_output(protocol.data_to_send())
+        self._write_websockets_library_output(protocol.data_to_send())
 
     # the end
 
@@ -586,7 +588,7 @@ class Connection(asyncio.BufferedProtocol):
             self._protocol.send_close(
                 close_code, reason.encode()[:MAX_CLOSE_REASON_BYTES].decode(errors="ignore")
             )
-            self._write_library_output(self._protocol.data_to_send())
+            self._write_websockets_library_output(self._protocol.data_to_send())
         self.schedule_timeout(CLOSE_TIMEOUT_SECONDS, self.transport.abort)
         self.pause_or_resume_reading()
 

@@ -18,7 +18,7 @@ from arena.clock import TimeSource
 
 MAX_SLICE_TIME_SHARE = 0.2
 """Largest share of the process's time for all slices (pieces of queued work) together, 0 to 1."""
-STORING_POLL_INTERVAL_SECONDS = 0.001
+MOVE_STORING_CHECK_INTERVAL_SECONDS = 0.001
 """Interval between checks whether moves are still being stored, while a slice of work is put off, in seconds."""
 MAX_SLICE_DELAY_NS = 3_000_000
 """Longest time for which a slice (a piece of queued work) is put off while moves are being stored, in ns.
@@ -62,7 +62,7 @@ class FairQueue:
             return
         now = self._now_ns()
         if now < self._due_ns + MAX_SLICE_DELAY_NS and self._is_storing():
-            self._clock.call_later(STORING_POLL_INTERVAL_SECONDS, self._run_next_slice)
+            self._clock.call_later(MOVE_STORING_CHECK_INTERVAL_SECONDS, self._run_next_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
         waiter = waiters.popleft()

@@ -139,12 +139,12 @@ class Authenticator:
         self._requests.pop(client_number, None)
         self._already_admitted.discard(client_number)
 
-    def forget_edge(self, edge_number: int) -> None:
+    def forget_requests_of_edge(self, edge_number: int) -> None:
         """Forget the queued hellos of all clients of an edge that was lost. `edge_number`: number of the edge."""
         for client in [client for client in self._requests if get_edge_number(client) == edge_number]:
             self.forget_request(client)
 
-    def fill_in_resync(self, resync: EdgeResynced) -> EdgeResynced:
+    def fill_in_resynced_clients(self, resync: EdgeResynced) -> EdgeResynced:
         """Return an edge's list of connected clients, with all fields that depend on names and addresses filled in.
 
         No token is checked, because clients prove their identity by the secrets of their sessions. The core gets the bots'

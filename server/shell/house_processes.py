@@ -132,7 +132,7 @@ class HouseEngineProcesses:
                 host,
                 plan.restart_policy,
                 plan.report_failure,
-                self._report_lost_engines,
+                self._report_given_up_engines,
             )
             for engine in plan.engines
         }
@@ -182,7 +182,7 @@ class HouseEngineProcesses:
                 case False:
                     process.record_match_without_moves()
 
-    def _report_lost_engines(self) -> None:
+    def _report_given_up_engines(self) -> None:
         """Report to the core the engines that were given up since the last call, so that nobody can challenge them.
 
         An engine is given up after too many failures in a row.

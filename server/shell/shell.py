@@ -196,7 +196,7 @@ class Shell:
             if message_type is ClientDisconnected:
                 self._authenticator.forget_request(message.client)  # type: ignore[union-attr]
             elif message_type is EdgeResynced:
-                message = self._authenticator.fill_in_resync(message)  # type: ignore[arg-type]
+                message = self._authenticator.fill_in_resynced_clients(message)  # type: ignore[arg-type]
             content_type = type(message.message) if message_type is MessageReceived else message_type  # type: ignore[union-attr]
             if content_type not in DEFERRABLE_TYPES:
                 if self._deferred_inputs and not self._may_overtake_deferred_inputs(message):
@@ -238,7 +238,7 @@ class Shell:
     def detach(self, edge_number: int) -> None:
         """Forget the edge with number `edge_number`, which was lost, and its clients. Do nothing if that edge is not attached."""
         if self._edges.pop(edge_number, None) is not None:
-            self._authenticator.forget_edge(edge_number)
+            self._authenticator.forget_requests_of_edge(edge_number)
             self.submit(EdgeDisconnected(edge_number))
 
     def send_without_core(self, message: SendToClient | CloseClient) -> None:
@@ -439,7 +439,7 @@ class Shell:
                 except StoreUnavailable as error:
                     await self._repeat_commit_until_stored(durable, error)
             if effects or self._changed is not None:
-                self._release_effects(effects)
+                self._dispatch_effects(effects)
             effects = []
             deadline = core.next_deadline
             if self._round_due.is_set():
@@ -466,7 +466,7 @@ class Shell:
         self._timer, self._timer_time_ns = None, NEVER_TIME_NS
         self._round_due.set()
 
-    def _release_effects(self, effects: Sequence[Effect]) -> None:
+    def _dispatch_effects(self, effects: Sequence[Effect]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
 
         Effects for clients go first, because clients are waiting, and handling the end of a match takes longer than

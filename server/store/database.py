@@ -48,7 +48,7 @@ ALLOWED_POSTGRESQL_URL_PARAMETERS = frozenset(
 
 MAX_PERIODIC_JOB_RETRY_PAUSE_SECONDS = 2.0
 """Longest pause before a periodic job runs again after a database error."""
-HANG_SECONDS_AFTER_QUERY_DEADLINE = 2.0
+MAX_SECONDS_PAST_QUERY_DEADLINE = 2.0
 """Seconds past the deadline of a query after which PostgreSQL counts as hung, and the query's connection is closed."""
 
 
@@ -432,13 +432,13 @@ async def open_query_connection(engine: Engine) -> AsyncIterator[AsyncConnection
 
     The deadline of the enclosing cancel scope limits the query too. At the deadline, the database stops the query,
     TimeoutError is raised, and the connection stays usable. If PostgreSQL hangs and does not stop the query,
-    TimeoutError is raised HANG_SECONDS_AFTER_QUERY_DEADLINE later, and the connection is closed. Any other cancellation takes effect only
+    TimeoutError is raised MAX_SECONDS_PAST_QUERY_DEADLINE later, and the connection is closed. Any other cancellation takes effect only
     after the block.
     """
     await checkpoint_if_cancelled()
     seconds = get_seconds_to_task_deadline()
     end_time = MONOTONIC_CLOCK.now() + seconds
-    hang_seconds = HANG_SECONDS_AFTER_QUERY_DEADLINE if engine.dialect.name == "postgresql" else math.inf
+    hang_seconds = MAX_SECONDS_PAST_QUERY_DEADLINE if engine.dialect.name == "postgresql" else math.inf
     with anyio.move_on_after(seconds + hang_seconds, shield=True) as scope:
         try:
             async with engine.connect() as connection:

@@ -178,7 +178,7 @@ def read_bot_names(connection: sa.Connection) -> list[str]:
     return text.split("\n") if text else []
 
 
-async def load_known_names(engine: Engine) -> set[str]:
+async def load_all_client_names(engine: Engine) -> set[str]:
     """Return every name of a bot or another client that has a token, a session or a rating."""
     names = (tokens.c.name, sessions.c.name, standings.c.bot)
     return set((await database.fetch(engine, sa.union(*map(sa.select, names)))).scalars())

@@ -31,7 +31,7 @@ from arena.server.web.link_previews import LinkPreviews
 from arena.server.web.maps import answer_map_request, answer_maps_request
 from arena.server.web.match_log import MatchLogs
 from arena.server.web.page_messages import (
-    TITLE_TIME_SHARE,
+    TITLE_LOOKUP_TIME_SHARE,
     PageReady,
     PageRequest,
     PageResponse,
@@ -84,12 +84,12 @@ class RequestHandler:
         needs_thread = request.gzip and responses.is_worth_compressing(response)
         response = await anyio.to_thread.run_sync(compress) if needs_thread else compress()
         cost = (self._cost_ns() - start_ns) / 1e9
-        cache_seconds = _choose_cache_seconds(request.route_match.rules, response, cost)
+        cache_seconds = _choose_cache_seconds(request.route_match.route_properties, response, cost)
         return PageResponse(response, request.number, cache_seconds, fault)
 
     async def _answer(self, request: PageRequest) -> Response:
         route_match = request.route_match
-        if route_match.rules.is_page:
+        if route_match.route_properties.is_page:
             return await self._render_page(request)
         match route_match.route:
             case "/picture/" | "/film/":
@@ -119,7 +119,7 @@ class RequestHandler:
         route_match, view = request.route_match, request.live.view
         initial_html = self._initial.render(view) if route_match.route == "/" else PITCH_ELEMENT
         preview = link_previews.GENERAL_PREVIEW
-        with anyio.move_on_after(TITLE_TIME_SHARE * request.seconds_left):
+        with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * request.seconds_left):
             try:
                 preview = await self._previews.find_preview(route_match.path, route_match.query, view)
             except Exception as error:

@@ -120,13 +120,13 @@ async def review_moves(parameters: Mapping[str, str]) -> Response:
     return await review_match(to_line(record))
 
 
-async def review_match(line: str) -> Response:
+async def review_match(record_line: str) -> Response:
     """Return an engine's review of each move of a match, or an error status with a one-line reason.
 
-    line: record of the match, as one line of JSON
+    record_line: record of the match, as one line of JSON
     """
     try:
-        record = from_line(line)
+        record = from_line(record_line)
     except BadRecord as error:
         return responses.make_bad_request_response(f"the record cannot be read: {error}")
     if not CATALOGUE.is_known(record.game):
@@ -136,7 +136,7 @@ async def review_match(line: str) -> Response:
     games = [] if CATALOGUE.is_builtin(record.game) else ["--game", CATALOGUE.get_spec(record.game)]
     async with anyio.TemporaryDirectory(prefix="arena-review-") as folder:
         file = anyio.Path(folder) / "match.jsonl"
-        await file.write_text(f"{line}\n", encoding="utf-8")
+        await file.write_text(f"{record_line}\n", encoding="utf-8")
         exit_code, output = await _run_engine("replay", str(file), "--analyse", ANALYSIS_ENGINE, *games)
     if exit_code is None:
         return _make_timeout_response()

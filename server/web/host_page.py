@@ -117,10 +117,10 @@ class HostPage:
             )
         if "do" in form:
             _check_form(form)
-            await self._carry_out(form)
+            await self._execute_form_action(form)
         return responses.make_json_response(await self._load_state())
 
-    async def _carry_out(self, form: Mapping[str, str]) -> None:
+    async def _execute_form_action(self, form: Mapping[str, str]) -> None:
         """Carry out the action that the host has sent in a form.
 
         Raises BadRequest for an invalid name, and OperationRefused if the contents of the store do not allow the action.

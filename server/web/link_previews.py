@@ -161,7 +161,7 @@ class LinkPreviews:
 
         if path == "/picture/arena.png":
             return await _answer_with_picture(
-                partial(drawing.draw_arena, DEMO_FILE.read_text(encoding="utf-8")), is_permanent=True
+                partial(drawing.draw_arena_banner, DEMO_FILE.read_text(encoding="utf-8")), is_permanent=True
             )
         if film_path := _FILM_PATH.fullmatch(path):
             match = film_path[1]

@@ -135,7 +135,7 @@ class MatchLogs:
         name, secret = parse_basic(authorization)
         token = await find_valid_token(self._engine, authorization)
         needs_session = token is None and not (
-            self._admits_anyone and not secret and await self._is_name_free(name)
+            self._admits_anyone and not secret and await self._is_name_without_token(name)
         )
         if needs_session and not await tokens.has_session_secret(self._engine, name, secret):
             line = (
@@ -161,7 +161,7 @@ class MatchLogs:
             )
         return responses.make_json_response(log)
 
-    async def _is_name_free(self, name: str) -> bool:
+    async def _is_name_without_token(self, name: str) -> bool:
         return await tokens.find_token(self._engine, name) is None
 
     async def _load_log_for_owner(self, match_id: str, owner_name: str) -> MatchLog | None:

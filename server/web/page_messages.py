@@ -19,7 +19,7 @@ from arena.server.web.event_progress import EventProgress
 from arena.server.web.routes import RouteMatch
 from arena.server.web.static_files import Templates
 
-TITLE_TIME_SHARE = 0.15
+TITLE_LOOKUP_TIME_SHARE = 0.15
 """Share, from 0 to 1, of the time left for an HTML page that each of two steps to find the page's title may take.
 
 The steps are the request for live data and the query of the store. If a step takes longer, the page has a general title.

@@ -26,7 +26,7 @@ from arena.server.web import page_messages
 from arena.server.web.event_progress import FindProgress
 from arena.server.web.link_previews import find_match_id
 from arena.server.web.page_messages import (
-    TITLE_TIME_SHARE,
+    TITLE_LOOKUP_TIME_SHARE,
     FromPageProcess,
     LiveData,
     PageRequest,
@@ -45,7 +45,7 @@ START_TIMEOUT_SECONDS = 120.0
 """Seconds within which the page process must start, or else it is killed."""
 MAX_START_WAIT_SECONDS = 45.0
 """Seconds for which a request may wait for the process to start, in addition to its own time limit."""
-HANG_SECONDS_AFTER_TIME_LIMIT = 5.0
+MAX_SECONDS_PAST_REQUEST_TIME_LIMIT = 5.0
 """Seconds past the time limit of an unanswered request after which the page process counts as hung and is killed."""
 RESTART_PAUSE_SECONDS = 5.0
 """Minimum pause in seconds before the next start, if the page process ended without having answered any request."""
@@ -98,7 +98,7 @@ class PageProcess:
 
         Raises ServerBusy if too many requests wait, or if there is no response in time.
         """
-        route = request.route_match.rules
+        route = request.route_match.route_properties
         end_time = self._clock.now() + route.max_seconds
         queue = self._slow_queue if route.is_slow else self._quick_queue
         try:
@@ -109,7 +109,7 @@ class PageProcess:
                 child = await self._ensure_started()
                 self.request_count += 1
                 start_time, live = self._clock.now(), LiveData()
-                with anyio.move_on_after(TITLE_TIME_SHARE * seconds_left if route.is_page else None):
+                with anyio.move_on_after(TITLE_LOOKUP_TIME_SHARE * seconds_left if route.is_page else None):
                     live = await self._load_live_data(request.route_match)
                 seconds_left -= self._clock.now() - start_time
                 return await child.request_page(
@@ -238,7 +238,7 @@ class _PageChild:
         self._pending[number] = future
         self.write(msgspec.structs.replace(request, number=number))
         try:
-            with anyio.fail_after(max(0.0, request.seconds_left) + HANG_SECONDS_AFTER_TIME_LIMIT):
+            with anyio.fail_after(max(0.0, request.seconds_left) + MAX_SECONDS_PAST_REQUEST_TIME_LIMIT):
                 return await future
         except TimeoutError:
             self.kill()

@@ -191,7 +191,7 @@ class Pages:
             return responses.make_bad_request_response(str(error))
         if route_match is None:
             return self._make_not_found_page(request)
-        route = route_match.rules
+        route = route_match.route_properties
         if route.is_post or request.method == "POST":
             return self._handle_post(route_match, request, address)
         accepted_encodings = request.headers.get_all("Accept-Encoding")
@@ -246,7 +246,7 @@ class Pages:
         self, route_match: RouteMatch, request: Request, address: str
     ) -> Response | MakeResponse:
         """Return the response to a POST, or a function that makes it. Reject requests from pages of other sites."""
-        route = route_match.rules
+        route = route_match.route_properties
         if not (route.is_post and request.method == "POST"):
             return responses.make_method_not_allowed_response("POST" if route.is_post else "GET, HEAD")
         refusal = find_origin_refusal(request)
@@ -262,7 +262,7 @@ class Pages:
         return partial(self._answer_post, route_match, request, address)
 
     async def _answer_post(self, route_match: RouteMatch, request: Request, address: str) -> Response:
-        route = route_match.rules
+        route = route_match.route_properties
         end_time = self._clock.now() + route.max_seconds
         try:
             async with self._post_queue.wait_for_turn(address, route.cost, route.max_seconds):
@@ -302,7 +302,7 @@ class Pages:
         try:
             page_response = await self.process.answer_request(request, address, pending.is_abandoned)
         except ServerBusy as busy:
-            if request.route_match.rules.is_page:  # the plain page shows matches in progress too
+            if request.route_match.route_properties.is_page:  # the plain page shows matches in progress too
                 return self._general_pages["embed" if request.route_match.route == "/embed/" else "index"]
             return responses.make_text_response(str(busy), HTTPStatus.SERVICE_UNAVAILABLE)
         finally:

@@ -142,7 +142,7 @@ class RouteMatch(Struct, frozen=True):
     """Key for caching responses, equal for targets with the same meaning."""
 
     @property
-    def rules(self) -> Route:
+    def route_properties(self) -> Route:
         """Properties of the route."""
         return ROUTES[self.route]
 

@@ -289,17 +289,17 @@ class StorePages:
         return responses.make_json_response(summary)
 
 
-def rate_moves_by_table(line: str) -> list[SolvedMoveQuality] | None:
+def rate_moves_by_table(record_line: str) -> list[SolvedMoveQuality] | None:
     """Return the quality of each move of a match, from the solution table of the match's map.
 
     Return None if there is no usable table for the map, or if the record is invalid.
 
-    line: record of the match, as one line of JSON
+    record_line: record of the match, as one line of JSON
 
     The call takes about 0.1 ms per move.
     """
     try:
-        classified_moves = classify_moves(from_line(line))
+        classified_moves = classify_moves(from_line(record_line))
     except BadRecord:
         return None
     return (

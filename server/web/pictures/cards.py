@@ -43,7 +43,7 @@ class MatchTexts(Struct, frozen=True):
     """Result of a finished match, empty for a position before its end; `in progress` for each position of a match in progress."""
 
 
-def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
+def render_arena_banner(game: AnyGame, position: Any, move: Any) -> str:
     """Return the picture of the arena as SVG: its name beside a position of a match.
 
     move: move that led to the position; None at the start of the match
@@ -59,15 +59,15 @@ def render_arena_card(game: AnyGame, position: Any, move: Any) -> str:
     )
 
 
-def render_table_card(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> str:
+def render_table_card(title: str, summary: str, rows: Sequence[tuple[str, str, float]]) -> str:
     """Return the picture of a table as SVG.
 
-    line: summary below the title
+    summary: line below the title
     rows: name, number as text, and length of a bar (0 to 1) of each row; only the first MAX_SHOWN_TABLE_ROWS rows are shown
     """
     parts = [
         render_text(CARD_MARGIN, 110, 60, title, WIDTH - 2 * CARD_MARGIN),
-        render_text(CARD_MARGIN, 165, 30, line, WIDTH - 2 * CARD_MARGIN, MUTED),
+        render_text(CARD_MARGIN, 165, 30, summary, WIDTH - 2 * CARD_MARGIN, MUTED),
     ]
     for number, (name, detail, share) in enumerate(rows[:MAX_SHOWN_TABLE_ROWS]):
         y = 235 + number * 45

@@ -57,20 +57,20 @@ def draw_map(name: str) -> bytes:
     return _render_png(cards.render_map_card(load_map_file(name)))
 
 
-def draw_table(title: str, line: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
+def draw_table(title: str, summary: str, rows: Sequence[tuple[str, str, float]]) -> bytes:
     """Draw a table as PNG, with the arguments of `cards.render_table_card`."""
-    return _render_png(cards.render_table_card(title, line, rows))
+    return _render_png(cards.render_table_card(title, summary, rows))
 
 
-def draw_record(line: str, ply: int | None = None) -> bytes:
+def draw_record(record_line: str, ply: int | None = None) -> bytes:
     """Draw a position of a finished match, as PNG.
 
-    line: record of the match, as one line of JSON
+    record_line: record of the match, as one line of JSON
     ply: number of plies played before the position; None for the end of the match
 
     Raises CannotDraw if the match lacks this ply, or cannot be rendered.
     """
-    match = _make_match_from_record(line)
+    match = _make_match_from_record(record_line)
     if ply is not None and ply < len(match.moves):
         match = replace(match, texts=replace(match.texts, result=""))
     return _draw_match(match, ply)
@@ -102,27 +102,27 @@ def _draw_match(match: DrawnMatch, ply: int | None) -> bytes:
     return _render_png(cards.render_match_card(match.texts, game, position, move, shown_ply, ply_count))
 
 
-def draw_arena(line: str) -> bytes:
+def draw_arena_banner(record_line: str) -> bytes:
     """Draw a PNG banner: the arena's name, and a board as it stands after two thirds of a match.
 
-    line: record of the match, as one line of JSON
+    record_line: record of the match, as one line of JSON
 
     Raises CannotDraw if the match cannot be rendered.
     """
-    match = _make_match_from_record(line)
+    match = _make_match_from_record(record_line)
     game = _require_game(match)
     moves = match.moves[: 2 * len(match.moves) // 3]
-    return _render_png(cards.render_arena_card(game, _replay_positions(game, moves)[-1], moves[-1]))
+    return _render_png(cards.render_arena_banner(game, _replay_positions(game, moves)[-1], moves[-1]))
 
 
-def draw_film(line: str) -> bytes:
+def draw_film(record_line: str) -> bytes:
     """Draw an animated GIF of a finished match: its highlight and its end. This takes some seconds.
 
-    line: record of the match, as one line of JSON
+    record_line: record of the match, as one line of JSON
 
     Raises CannotDraw if the match cannot be rendered.
     """
-    match = _make_match_from_record(line)
+    match = _make_match_from_record(record_line)
     game = _require_game(match)
     positions = _replay_positions(game, match.moves)
     last = len(positions) - 1
@@ -200,9 +200,9 @@ def _require_game(match: DrawnMatch) -> AnyGame:
     return game
 
 
-def _make_match_from_record(line: str) -> DrawnMatch:
+def _make_match_from_record(record_line: str) -> DrawnMatch:
     try:
-        record = from_line(line)
+        record = from_line(record_line)
     except BadRecord as error:
         raise CannotDraw(f"the match cannot be rendered: {error}") from None
     conditions = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)

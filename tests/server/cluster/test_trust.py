@@ -29,6 +29,6 @@ def test_the_context_records_whether_tls_was_used() -> None:
     used = [context.was_used_for_connection]
     context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="here")
     used.append(context.was_used_for_connection)
-    context.forget_use()
+    context.reset_for_new_connection()
     used.append(context.was_used_for_connection)
     assert used == [False, True, False]

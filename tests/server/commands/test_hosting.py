@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.record import read_records
-from arena.server.commands.hosting import ReloadableHost, read_server_plan
+from arena.server.commands.hosting import ReloadableHost, read_server_configuration
 from arena.server.commands.settings_file import parse_set_options
 from tests.full_disk import FullOutput, limit_file_size
 from tests.server.matches import record
@@ -22,7 +22,7 @@ async def test_results_that_cannot_be_written_do_not_stop_the_server(
     file = folder / "all.jsonl"
     folder.mkdir()
     options = list(parse_set_options([f"store.record={file}"]))
-    host = ReloadableHost(None, options, read_server_plan(None, options))
+    host = ReloadableHost(None, options, read_server_configuration(None, options))
     folder.rmdir()
     for match in "ab":
         await host.write_result(record(match))
@@ -42,7 +42,7 @@ async def test_a_record_cut_off_by_a_full_disk_is_removed(
 ) -> None:
     file = tmp_path / "all.jsonl"
     options = list(parse_set_options([f"store.record={file}"]))
-    host = ReloadableHost(None, options, read_server_plan(None, options))
+    host = ReloadableHost(None, options, read_server_configuration(None, options))
     await host.write_result(record("a"))
     with limit_file_size(file.stat().st_size + 100), redirect_stdout(FullOutput(errno.ENOSPC)):
         await host.write_result(record("b"))
@@ -56,7 +56,7 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
     folder = tmp_path / "records"
     folder.mkdir()
     options = list(parse_set_options([f"store.record={folder / 'all.jsonl'}"]))
-    host = ReloadableHost(None, options, read_server_plan(None, options))
+    host = ReloadableHost(None, options, read_server_configuration(None, options))
     with redirect_stdout(FullOutput(errno.ENOSPC)):
         await host.write_result(record("a"))
         (folder / "all.jsonl").unlink()
@@ -69,4 +69,4 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
 @pytest.mark.parametrize(("engines", "admits_guests"), [("greedy", True), ("none", False)])
 def test_a_server_without_engines_admits_no_guests(engines: str, *, admits_guests: bool) -> None:
     options = list(parse_set_options([f"house.engines={engines}", "house.guests=true"]))
-    assert read_server_plan(None, options).house.admits_guests is admits_guests
+    assert read_server_configuration(None, options).house.admits_guests is admits_guests

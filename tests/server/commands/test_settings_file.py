@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.server.commands.hosting import read_server_plan
+from arena.server.commands.hosting import read_server_configuration
 from arena.server.commands.settings_file import (
     BadSettingsFile,
     CommandLineSetting,
@@ -28,7 +28,7 @@ def refusal(tmp_path: Path, text: str, options: Sequence[str] = ()) -> str:
     file = tmp_path / "arena.toml"
     file.write_text(text)
     with pytest.raises(BadSettingsFile) as refused:
-        read_server_plan(file, list(parse_set_options(options)))
+        read_server_configuration(file, list(parse_set_options(options)))
     line = str(refused.value).replace(str(file), "FILE")
     assert "\n" not in line
     return line

@@ -123,10 +123,10 @@ class AdmitAll:
     def forget_request(self, client: int) -> None:
         pass
 
-    def forget_edge(self, edge: int) -> None:
+    def forget_requests_of_edge(self, edge: int) -> None:
         pass
 
-    def fill_in_resync(self, resync: EdgeResynced) -> EdgeResynced:
+    def fill_in_resynced_clients(self, resync: EdgeResynced) -> EdgeResynced:
         return resync
 
     async def admit_queued_clients(self, shell: Shell) -> None:

@@ -178,7 +178,7 @@ def test_a_guest_needs_a_guest_name_and_a_server_that_admits_guests() -> None:
 def test_names_of_guests(name: str, is_guest: bool) -> None:
     assert (
         make_authenticator(guests=True, anyone=False)
-        .fill_in_resync(EdgeResynced(1, [make_resync_entry(name)]))
+        .fill_in_resynced_clients(EdgeResynced(1, [make_resync_entry(name)]))
         .clients[0]
         .guest
         is is_guest
@@ -200,9 +200,11 @@ def test_a_client_without_a_token_is_owned_by_its_address_and_loopback_is_local(
     for address, (owner, local) in addresses.items():
         entered = auth.authenticate_client(request("anna", address=address), StoredAccount())
         assert (entered.owner, entered.local) == (owner, local)
-        (vouched,) = auth.fill_in_resync(EdgeResynced(1, [make_resync_entry("anna", address)])).clients
+        (vouched,) = auth.fill_in_resynced_clients(
+            EdgeResynced(1, [make_resync_entry("anna", address)])
+        ).clients
         assert (vouched.owner, vouched.local) == (owner, local)
-    assert auth.fill_in_resync(EdgeResynced(1, [make_resync_entry("house")])).clients[0].local
+    assert auth.fill_in_resynced_clients(EdgeResynced(1, [make_resync_entry("house")])).clients[0].local
 
 
 class RecordingShell:
@@ -420,6 +422,6 @@ async def test_a_new_core_gets_the_ratings_of_the_bots_that_an_edge_lists(
     accounts.gate.set()
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
-        auth.fill_in_resync(EdgeResynced(1, [make_resync_entry("anna")]))
+        auth.fill_in_resynced_clients(EdgeResynced(1, [make_resync_entry("anna")]))
         await anyio.wait_all_tasks_blocked()
     assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]

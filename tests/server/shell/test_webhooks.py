@@ -229,7 +229,7 @@ async def test_a_host_posts_the_event_news_of_its_core() -> None:
         settings = make_private_host_settings()
         settings.webhooks.url, settings.webhooks.secret = f"{url}?course=7", SECRET
         async with open_host(settings) as host:
-            host.shell._release_effects([news()])
+            host.shell._dispatch_effects([news()])
             line, fields, body = await got
     assert line == "POST /hook?course=7 HTTP/1.1"
     assert url == f"http://{fields['Host']}/hook"

@@ -55,7 +55,13 @@ from arena.server.store.tokens import Token
 from arena.server.web import owners, page_process
 from arena.server.web.__main__ import MIN_CACHE_SECONDS, RequestHandler
 from arena.server.web.credentials import find_valid_token
-from arena.server.web.page_messages import TITLE_TIME_SHARE, LiveData, PageRequest, PageResponse, PageSetup
+from arena.server.web.page_messages import (
+    TITLE_LOOKUP_TIME_SHARE,
+    LiveData,
+    PageRequest,
+    PageResponse,
+    PageSetup,
+)
 from arena.server.web.page_process import PageProcess
 from arena.server.web.pages import Pages, ServerInfo
 from arena.server.web.routes import ROUTES, parse_target
@@ -212,7 +218,7 @@ async def test_a_killed_page_process_is_started_again(pages: Pages, caplog: pyte
 async def test_a_page_process_that_never_answers_is_killed(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.server.web.page_process.HANG_SECONDS_AFTER_TIME_LIMIT", 0.1)
+    monkeypatch.setattr("arena.server.web.page_process.MAX_SECONDS_PAST_REQUEST_TIME_LIMIT", 0.1)
     assert (await get(pages, "/api/maps"))[0] == 200
     pid = pages.process.pid
     assert pid is not None
@@ -295,7 +301,7 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
             start_time = CLOCK.now()
             await process.answer_request(PageRequest(route_match, gzip=False), "192.0.2.1", lambda: False)
             delay = CLOCK.now() - start_time
-            assert given[-1].seconds_left == pytest.approx(route_match.rules.max_seconds - delay)
+            assert given[-1].seconds_left == pytest.approx(route_match.route_properties.max_seconds - delay)
             assert given[-1].live == LiveData()
             return delay
 
@@ -309,7 +315,7 @@ async def test_a_core_that_does_not_answer_delays_one_page_for_a_short_time(
         ):
             assert await find_delay(path) == 0, path
         assert not arena.core.list_received(MessageReceived)
-        assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_TIME_SHARE)
+        assert await find_delay("/match/m1") == pytest.approx(10 * TITLE_LOOKUP_TIME_SHARE)
         for path in ("/match?name=m1", "/match/m2/7", "/embed/m1", "/picture/match/m1.png", "/"):
             assert await find_delay(path) == 0, path
         await asyncio.sleep(PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS)
@@ -396,7 +402,7 @@ async def test_a_post_fails_long_before_a_database_command_times_out(
         assert (await post_wrong_token(pages))[0] == 401
         with monkeypatch.context() as quick, own_postgresql.frozen():
             quick.setattr("arena.server.web.routes.ROUTES", make_quick_routes())
-            quick.setattr(database, "HANG_SECONDS_AFTER_QUERY_DEADLINE", 0.1)
+            quick.setattr(database, "MAX_SECONDS_PAST_QUERY_DEADLINE", 0.1)
             start_time = monotonic()
             assert await post_wrong_token(pages) == (
                 503,
