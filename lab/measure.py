@@ -287,7 +287,7 @@ def summarize_unequal_pairs(
     )
     elo = estimate_elo_difference(counts)
     if elo is None:
-        raise ValueError("there is no Elo difference, because no pair was played")
+        raise ValueError("cannot estimate an Elo difference without a pair of matches: play at least one")
     pairs = len(matches) // 2
     _, mean, variance = compute_moments(counts)
     pairs_needed = compute_pairs_to_distinguish(counts)

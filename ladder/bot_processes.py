@@ -88,7 +88,7 @@ class BotProcesses:
         for bot, processes in self._processes.items():
             for process in processes:
                 if process.refusal is not None:
-                    raise BotRefused(f"bot {bot}: {process.refusal}")
+                    raise BotRefused(f"bot {bot} cannot play: {process.refusal}")
 
     async def wait_until_connected(self) -> None:
         """Wait until every process has connected or failed, but no longer than the restart policy's `settle_seconds`.

@@ -28,7 +28,7 @@ class RecordFile:
         # Unbuffered: a line is one write, so that a killed ladder leaves complete lines.
         self._file = path.open("a+b", buffering=0)
         try:
-            self._check_holds_records()
+            self._require_match_records()
             self._truncate_partial_line()
         except BaseException:
             self._file.close()
@@ -62,7 +62,7 @@ class RecordFile:
         if is_empty:
             self._path.unlink(missing_ok=True)
 
-    def _check_holds_records(self) -> None:
+    def _require_match_records(self) -> None:
         with self._path.open("rb") as file:
             first_line = file.readline()
         if first_line.endswith(b"\n"):

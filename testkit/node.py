@@ -14,7 +14,7 @@ INSTALL_SECONDS = 150
 """Maximum time for npm to install the packages, in seconds."""
 
 
-def copy_with_packages(program: Path, folder: Path) -> Path:
+def copy_program_with_node_packages(program: Path, folder: Path) -> Path:
     """Install the npm packages `ws` and `@msgpack/msgpack` in the folder, and copy the program there. Return its path.
 
     Skip the test if this machine has no Node.js, or if npm cannot install the packages.

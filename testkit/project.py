@@ -10,7 +10,7 @@ from pathspec import GitIgnoreSpec
 ROOT = Path(__file__).parents[1]
 
 
-def list_files() -> list[str]:
+def list_project_files() -> list[str]:
     """Return the sorted paths of all files that `.gitignore` does not exclude, relative to the project's root.
 
     The function does not need git, so it returns the same files for an archive of the project as for a checkout. A

@@ -36,7 +36,7 @@ from typing import Any
 
 import pytest
 
-from testkit.project import ROOT, list_files
+from testkit.project import ROOT, list_project_files
 
 FOLDERS = ("match", "protocol", "bots/search", "bots/client", "server/core", "server/store")
 """Folders of sources; the tests of each are in the folder of the same name below `tests`."""
@@ -321,7 +321,7 @@ def plant(folder: str, drawn: Sequence[Place], words: Sequence[str]) -> list[str
     """Plant faults of a folder in a copy of the working tree, one after the other. Return what became of each."""
     with TemporaryDirectory(prefix="mutations-") as scratch:
         copy = Path(scratch)
-        for name in list_files():
+        for name in list_project_files():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
         sources = {}

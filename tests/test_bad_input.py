@@ -172,7 +172,7 @@ BAD_BOTS = [
     (
         ["ladder", "--bot", "greedy", "--bot", "gredy"],
         MISUSE,
-        ["bot gredy: no engine is called 'gredy': did you mean \"greedy\"?"],
+        ["bot gredy cannot play: no engine is called 'gredy': did you mean \"greedy\"?"],
     ),
     (
         ["match", "jamboree:prune=0.5", "greedy"],

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from testkit.project import list_files
+from testkit.project import list_project_files
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
@@ -216,13 +216,13 @@ def test_no_registry_is_named() -> None:
     host = re.compile(
         r"\b(?:py" + r"pi|pythonhosted|npm" + r"js|crates)\.(?:org|io|com)\b|--(?:extra-)?index" + "-url"
     )
-    named = [file for file in list_files() if host.search(text_of(ROOT / file))]
+    named = [file for file in list_project_files() if host.search(text_of(ROOT / file))]
     assert not named
 
 
 def test_no_path_of_one_machine_is_named() -> None:
     path = re.compile("(?:^|[\\s\"'`=(])/(?:work|root|home)" + "/[a-z]", re.MULTILINE)
-    named = [file for file in list_files() if path.search(text_of(ROOT / file))]
+    named = [file for file in list_project_files() if path.search(text_of(ROOT / file))]
     assert not named
 
 

@@ -53,7 +53,7 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
     except OSError as error:
         if error.errno in FULL_DISK_ERRORS:
             raise BadSpec(f"{file}: cannot be unpacked into {folder}: {error.strerror}") from None
-        raise BadSpec(f"{file}: {error.strerror or error}") from None
+        raise BadSpec(f"{file}: cannot be read: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         if isinstance(error, BadSpec):
             raise

@@ -120,7 +120,7 @@ def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
         for game in starts:
             reason = find_incompatibility_reason(bot.engine, game) if bot.engine is not None else None
             if reason is not None:
-                raise UsageError(f"bot {bot.name}: {reason}")
+                raise UsageError(f"bot {bot.name} cannot play: {reason}")
 
 
 def _check_solved_tables(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:

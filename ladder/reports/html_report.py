@@ -86,7 +86,7 @@ def render_report(ladder: Ladder, findings: Sequence[str]) -> str:
         _render_standings(rows, columns, colour),
         *(f"<p>{escape(text)}</p>" for text in (FORFEITS_LEGEND, *(column.legend for column in columns))),
         _render_losses_on_solved_maps(count_blunders(bots, ladder.records), colour),
-        _render_first_move(breakdown),
+        _render_first_move_advantage(breakdown),
         "<h2>Results by opponent</h2><p>Each cell is the score of the row's bot, in per cent.</p>",
         _render_opponents_heat_map(bots, breakdown.by_opponent, colour),
         _render_duels(breakdown.duels, colour),
@@ -281,7 +281,7 @@ def _render_duels(duels: Sequence[Duel], colour_by_bot: Mapping[str, str]) -> st
     )
 
 
-def _render_first_move(breakdown: Breakdown) -> str:
+def _render_first_move_advantage(breakdown: Breakdown) -> str:
     advantage = breakdown.first_move
     if advantage.elo is None or advantage.error is None:
         return ""

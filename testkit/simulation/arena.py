@@ -242,7 +242,7 @@ def simulate(plan: SimulationPlan) -> SimulationResult:
         result.faults = [fault for fault in faults if fault.at <= arena.world.now]
         result.event_log, result.fault_counts = arena.world.event_log, arena.fault_counts
         result.matches, result.reasons = len(arena.monitor.finished), arena.monitor.reasons
-        result.moves, result.seconds = arena.monitor.acknowledged, arena.world.seconds
+        result.moves, result.seconds = arena.monitor.acknowledged, arena.world.elapsed_seconds
         result.digest, result.steps = arena.world.digest, arena.world.steps
         del arena
         gc.collect()

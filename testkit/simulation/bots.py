@@ -261,7 +261,7 @@ class ScriptedBot(SimulatedBot):
                 self.games.setdefault(match, make_game(game, setup))
                 self.send(Ready(match))
                 if self.quota:
-                    self._count_match(match)
+                    self._subtract_match_from_quota(match)
             case Turn() if message.match in self.games:
                 self._answer_turn(message)
             case End():
@@ -292,7 +292,7 @@ class ScriptedBot(SimulatedBot):
         if self.habit == "flood":
             self._call_later(self.rng.uniform(5, 60), self._flood)
 
-    def _count_match(self, match_id: str) -> None:
+    def _subtract_match_from_quota(self, match_id: str) -> None:
         """Reduce the quota (matches that the bot still accepts) by a match that starts, once for each match.
 
         When the quota is used up, request more matches after a while.

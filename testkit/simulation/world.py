@@ -76,7 +76,7 @@ class World:
         return random.Random(":".join(map(str, (self.seed, *purpose))))
 
     @property
-    def seconds(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Virtual time since the start of the simulation, in seconds."""
         return self.now / SECOND
 
@@ -88,7 +88,7 @@ class World:
 
     def add_log_line(self, line: str) -> None:
         """Add a line to `event_log`, the log of the run, with the current virtual time, and to its digest."""
-        self.event_log.append(f"{self.seconds:.3f} s: {line}")
+        self.event_log.append(f"{self.elapsed_seconds:.3f} s: {line}")
         self.add_to_digest(line)
 
     @property

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from testkit.parts import mark_requires
-from testkit.project import list_files
+from testkit.project import list_project_files
 from tests.docker.compose import ROOT, docker, token_in
 from tests.docs.hosting_guide import Block, sections
 
@@ -118,7 +118,7 @@ def sources() -> bytes:
     """Return the files of the project as a tar archive."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
-        for name in list_files():
+        for name in list_project_files():
             # A link to a folder is part of the package, as arena/server is.
             tar.add(ROOT / name, name)
     return packed.getvalue()

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from testkit.project import list_files
+from testkit.project import list_project_files
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^ *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`]+)`")
 
 
-FILES = [name for name in list_files() if (ROOT / name).is_file()]
+FILES = [name for name in list_project_files() if (ROOT / name).is_file()]
 PAGES = [name for name in FILES if name.endswith(".md") and name != "CHANGELOG.md"]
 
 

@@ -28,7 +28,7 @@ from testkit.cluster_faults import (
 )
 from testkit.crash import CrashResult, compare_with_store
 from testkit.nats_server import NatsServer, run_nats
-from testkit.node import copy_with_packages
+from testkit.node import copy_program_with_node_packages
 from testkit.players import RandomPlayer
 from testkit.server_process import ServerProcess
 from testkit.stored import load_records
@@ -197,7 +197,7 @@ async def test_a_client_in_another_language_plays_on_and_never_learns_of_it(
     """The client has one address, behind which one edge is stopped, another one dies, and the core dies."""
     (tmp_path / "js").mkdir()
     script = await asyncio.to_thread(
-        copy_with_packages, Path(__file__).with_name("newcomer.js"), tmp_path / "js"
+        copy_program_with_node_packages, Path(__file__).with_name("newcomer.js"), tmp_path / "js"
     )
     clients: list[Newcomer] = []
     words = (*TICTACTOE, "--set=server.proxies=127.0.0.1")

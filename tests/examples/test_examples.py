@@ -12,7 +12,7 @@ import pytest
 
 from arena.protocol.codes import EndReason
 from arena.protocol.record import read_records
-from testkit.node import copy_with_packages
+from testkit.node import copy_program_with_node_packages
 from testkit.parts import mark_requires, skip_without
 from tests.bots.command_line import ARENA, environment
 
@@ -32,7 +32,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return bot.js in a folder of its own, with its two packages."""
-    return copy_with_packages(EXAMPLES / "bot.js", tmp_path_factory.mktemp("js"))
+    return copy_program_with_node_packages(EXAMPLES / "bot.js", tmp_path_factory.mktemp("js"))
 
 
 def ladder(folder: Path, bots: dict[str, list[str]]) -> None:

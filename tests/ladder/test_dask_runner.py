@@ -326,7 +326,7 @@ async def test_a_last_record_that_cannot_be_written_ends_the_event(shared: Clust
 
 async def test_failing_bots_are_reported_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:
     with anyio.fail_after(500):
-        with pytest.raises(BotRefused, match=r"^bot b: no engine is called 'x'$"):
+        with pytest.raises(BotRefused, match=r"^bot b cannot play: no engine is called 'x'$"):
             await run_ladder(
                 ladder(tmp_path / "1.jsonl", bot("a"), bot("b", "misuse")),
                 RecordingObserver(),

@@ -268,7 +268,7 @@ async def test_enough_stops_it(tmp_path: Path) -> None:
 
 
 async def test_a_ladder_that_cannot_start_says_why(tmp_path: Path) -> None:
-    with pytest.raises(BotRefused, match="bot b: no engine is called 'x'"):
+    with pytest.raises(BotRefused, match="bot b cannot play: no engine is called 'x'"):
         await run_ladder(ladder(tmp_path / "a.jsonl", bot("a"), bot("b", "misuse")), RecordingObserver())
     with pytest.raises(StoreError):
         await run_ladder(

@@ -176,7 +176,7 @@ def test_another_image_is_named(tmp_path: Path, engine: Path) -> None:
         ),
         ("image:", "'' is not a valid image: give a name, NAME@sha256:DIGEST, or an id"),
         ("image:--privileged", "'--privileged' is not a valid image"),
-        ("submit:none.zip", "none.zip: No such file or directory"),
+        ("submit:none.zip", "none.zip: cannot be read: No such file or directory"),
     ],
 )
 @pytest.mark.usefixtures("engine")

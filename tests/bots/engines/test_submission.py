@@ -176,7 +176,7 @@ def test_other_compressions_and_passwords_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_a_zip_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSpec, match=r"none\.zip: No such file or directory"):
+    with pytest.raises(BadSpec, match=r"none\.zip: cannot be read: No such file or directory"):
         unpack_submission(tmp_path / "none.zip", tmp_path)
     with pytest.raises(BadSpec, match="a folder; name a zip file"):
         unpack_submission(tmp_path, tmp_path)
