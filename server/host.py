@@ -55,7 +55,7 @@ from arena.server.settings import ArenaSettings, ProcessRole, ServerSettings, ma
 from arena.server.shell.address_recorder import AddressRecorder
 from arena.server.shell.authenticator import Authenticator
 from arena.server.shell.host_requests import HostRequestHandler
-from arena.server.shell.house_processes import EMPTY_HOUSE_PLAN, HousePlan, open_house_engines
+from arena.server.shell.house_processes import EMPTY_HOUSE_ENGINE_PLAN, HouseEnginePlan, open_house_engines
 from arena.server.shell.missed_results import MissedResultSender
 from arena.server.shell.rating_updater import RatingUpdater
 from arena.server.shell.shell import Shell
@@ -100,7 +100,7 @@ STANDBY_LEASE_SECONDS = 2.0
 
 
 def make_core_settings(
-    settings: ArenaSettings, pool: Pool | None, house: HousePlan, clock: TimeSource = MONOTONIC_CLOCK
+    settings: ArenaSettings, pool: Pool | None, house: HouseEnginePlan, clock: TimeSource = MONOTONIC_CLOCK
 ) -> CoreSettings:
     """Return a core's settings, derived from the settings of its host.
 
@@ -146,7 +146,7 @@ class Host:
         metrics: Metrics,
         *,
         pool: Pool | None,
-        house: HousePlan,
+        house: HouseEnginePlan,
         event_name: str | None,
         will_restart: bool,
         on_record: Callable[[Record], Awaitable[None]] | None,
@@ -437,7 +437,7 @@ async def open_host(
     settings: ArenaSettings | None = None,
     *,
     pool: Pool | None = None,
-    house: HousePlan = EMPTY_HOUSE_PLAN,
+    house: HouseEnginePlan = EMPTY_HOUSE_ENGINE_PLAN,
     tls: SSLContext | None = None,
     resumed_event: str | None = None,
     will_restart: bool = True,
@@ -518,7 +518,7 @@ async def make_edge(
     metrics: Metrics,
     *,
     store: Engine,
-    house: HousePlan,
+    house: HouseEnginePlan,
     uses_tls: bool,
     describe_outage: Callable[[], str],
     send_request: SendRequest,

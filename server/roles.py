@@ -30,7 +30,7 @@ from arena.server.host import LOCAL_EDGE_NUMBER, Host, listen, make_edge, open_h
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
 from arena.server.settings import ArenaSettings
-from arena.server.shell.house_processes import HousePlan
+from arena.server.shell.house_processes import HouseEnginePlan
 from arena.server.store.database import EDGE_DATABASE_TIMEOUTS, close_engine, make_engine
 from arena.server.store.requests import send_request
 
@@ -77,7 +77,11 @@ async def check_bus_and_store_connections(settings: ArenaSettings) -> None:
 
 @asynccontextmanager
 async def open_edge(
-    settings: ArenaSettings, *, house: HousePlan, tls: SSLContext | None, clock: TimeSource = MONOTONIC_CLOCK
+    settings: ArenaSettings,
+    *,
+    house: HouseEnginePlan,
+    tls: SSLContext | None,
+    clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[tuple[EdgeLink, str]]:
     """Run an edge (process that holds connections) during the block, for the core that leads the shard named `server.name`.
 
@@ -138,7 +142,7 @@ async def open_leader(
     settings: ArenaSettings,
     *,
     pool: Pool | None,
-    house: HousePlan,
+    house: HouseEnginePlan,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[Host]:

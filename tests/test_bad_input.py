@@ -15,7 +15,7 @@ from arena.ladder.commands import play_plan
 from arena.ladder.ladder import Ladder
 from arena.processes.bot_process import RestartPolicy
 from arena.server.commands import hosting
-from arena.server.shell.house_processes import HousePlan
+from arena.server.shell.house_processes import HouseEnginePlan
 from tests.bots.command_line import fails, keep_switch_interval
 
 MISUSE, FAILURE = 2, 1
@@ -241,7 +241,7 @@ def test_bad_input_is_reported_in_one_line(
     # On a busy machine a bot may report its error only after the time that matches wait for bots, which adds a line.
     patient = RestartPolicy(start_seconds=START_TIMEOUT_SECONDS, settle_seconds=START_TIMEOUT_SECONDS)
     monkeypatch.setattr(play_plan, "Ladder", partial(Ladder, restart_policy=patient))
-    monkeypatch.setattr(hosting, "HousePlan", partial(HousePlan, restart_policy=patient))
+    monkeypatch.setattr(hosting, "HouseEnginePlan", partial(HouseEnginePlan, restart_policy=patient))
     words = [word.replace("PORT", str(taken_port)).replace("CLOSED", str(closed_port)) for word in words]
     with keep_switch_interval(), pytest.raises(SystemExit) as left:
         main(words)

@@ -48,7 +48,7 @@ from arena.server.settings import (
     TlsSettings,
     WebhookSettings,
 )
-from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_house_engines
+from arena.server.shell.house_processes import HouseEngineError, HouseEnginePlan, parse_house_engines
 from arena.server.shell.webhooks import BadWebhookSetting, parse_signing_key, parse_webhook_url
 from arena.server.store.database import parse_sqlite_path
 from arena.server.store.errors import StoreError, describe_store_failure, is_transient_error
@@ -68,7 +68,7 @@ class ServerConfiguration:
     loaded_settings: LoadedSettings
     pool: Pool | None
     """Games, maps and time controls for which the matchmaker pairs bots; None without a matchmaker."""
-    house: HousePlan
+    house: HouseEnginePlan
     """Engines (bots) that the server runs itself."""
     tls: ssl.SSLContext | None
     """TLS context for clients' connections; None without a certificate."""
@@ -102,7 +102,7 @@ def read_server_configuration(
         _require_valid_proxies(settings)
         _require_valid_origins(settings)
         _require_valid_webhook_settings(settings.webhooks)
-        house = _make_house_plan(settings.house)
+        house = _make_house_engine_plan(settings.house)
         tls = make_tls_context(settings.tls)
     except BadSetting as bad:
         raise loaded_settings.make_error_at_setting(bad) from None
@@ -312,7 +312,7 @@ def load_tls_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
         raise CommandError(f"cannot use {tls.cert} with {tls.key}: {why}") from None
 
 
-def _make_house_plan(house: HouseSettings) -> HousePlan:
+def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
     """Return the plan of the server's own engines. Raises BadSetting for an invalid list of engines.
 
     Engines other than the default ones are tested when the server starts.
@@ -322,7 +322,7 @@ def _make_house_plan(house: HouseSettings) -> HousePlan:
     except HouseEngineError as error:
         raise BadSetting("house.engines", str(error)) from None
     is_custom = house.engines != HouseSettings().engines
-    return HousePlan(
+    return HouseEnginePlan(
         engines,
         admits_guests=house.guests and bool(engines),
         checks_engines=is_custom,

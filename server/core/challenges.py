@@ -186,7 +186,7 @@ class ChallengeHandler:
                 target.begin_challenge_answer_period(lobby.now)
 
     def _describe_unknown_bot(self, bot_name: str, challenger_name: str) -> str:
-        house_names = (entry.name for entry in self._house.list_listing_entries())
+        house_names = (entry.name for entry in self._house.make_listing_entries())
         other_names = (bot.name for bot in self._lobby.list_connected_bots() if bot.name != challenger_name)
         known_names = islice(chain(house_names, other_names), MAX_NAMES_COMPARED_FOR_SUGGESTION)
         return f"no bot called {bot_name!r:.70} is connected{did_you_mean(bot_name, known_names)}"

@@ -111,7 +111,7 @@ class Core:
         self._challenges = ChallengeHandler(lobby, open_challenges, house, history, ids, matches.open_match)
         self._matchmaker = Matchmaker(lobby, open_challenges, suspensions, history, ids, events.is_reserved)
         self._listings = ListingPublisher(
-            lobby, matches.rooms, house, open_challenges, suspensions, events.list_listing_entries
+            lobby, matches.rooms, house, open_challenges, suspensions, events.make_listing_entries
         )
         self.next_deadline: int | None = None
         """Time at which the core needs a `Tick` if no other input comes first, in ns; None if nothing is due."""

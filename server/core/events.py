@@ -122,7 +122,7 @@ class HostedEvents:
                 return f"in the event {event.name}: {self._describe_status(event)}"
         return ""
 
-    def list_listing_entries(self) -> list[ListedEvent]:
+    def make_listing_entries(self) -> list[ListedEvent]:
         """Return an entry of the `listing` message for each event, at most `MAX_LISTED_EVENTS`."""
         return [
             ListedEvent(
@@ -222,7 +222,7 @@ class HostedEvents:
     def _require_house_engine(self, bot_name: str) -> None:
         """Raise EventRefused if a bot has a name for the server's own engines (`house-…`), but this server has no such engine."""
         if bot_name.startswith(HOUSE_ENGINE_NAME_PREFIX) and bot_name not in self._house:
-            names = [entry.name for entry in self._house.list_listing_entries()]
+            names = [entry.name for entry in self._house.make_listing_entries()]
             raise EventRefused(
                 f"this server has no engine called {bot_name!r:.70}{did_you_mean(bot_name, names)}"
             )

@@ -57,7 +57,7 @@ class HouseEngines:
         """Remove an engine that cannot be started. Return False if this arena has no such engine."""
         return self._engines.pop(name, None) is not None
 
-    def list_listing_entries(self) -> list[ListedBot]:
+    def make_listing_entries(self) -> list[ListedBot]:
         """Return an entry of the `listing` message for each of the server's own engines, connected or not."""
         entries = []
         for name, engine in self._engines.items():
@@ -82,7 +82,10 @@ class HouseEngines:
         why = find_guest_refusal_reason(challenge, self, list_map_names())
         if why is not None:
             raise RequestRefused(Code.BAD_CHALLENGE, why)
-        if self._request_limit.try_charge(bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now) > 0:
+        if (
+            self._request_limit.charge_or_compute_wait(bot.owner, GUEST_REQUEST_INTERVAL_NS, self._lobby.now)
+            > 0
+        ):
             why = "too many requests for matches by guests from your address: try again in a moment"
             raise RequestRefused(Code.RATE_LIMITED, why)
 
@@ -189,5 +192,5 @@ class HouseEngines:
             return False
         return (
             not bot.is_guest
-            or self._start_limit.try_charge("", GUEST_START_INTERVAL_NS, self._lobby.now) == 0
+            or self._start_limit.charge_or_compute_wait("", GUEST_START_INTERVAL_NS, self._lobby.now) == 0
         )

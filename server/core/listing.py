@@ -92,4 +92,4 @@ class ListingPublisher:
             for challenge in self._challenges.list_oldest_challenges(MAX_LISTED_CHALLENGES)
         ]
         matches = [room.public_view.make_listing_entry() for room in self._rooms.values()]
-        return Listing(matches, [*self._house.list_listing_entries(), *bots], challenges, self._list_events())
+        return Listing(matches, [*self._house.make_listing_entries(), *bots], challenges, self._list_events())

@@ -20,7 +20,7 @@ class RateLimit:
         self._paid_until = BoundedDict[str, float](MAX_RATE_LIMITED_KEYS)
         """GCRA's theoretical arrival time of each key: the time by which its events so far are paid for."""
 
-    def try_charge(self, key: str, cost: float, now: float) -> float:
+    def charge_or_compute_wait(self, key: str, cost: float, now: float) -> float:
         """Charge `cost` to a key and return 0. If the key's allowance is too small, charge nothing, and return the time to wait.
 
         A cost above the burst is allowed if the allowance is full.

@@ -293,7 +293,9 @@ class Session:
         if not cost or self._is_exempt_from_message_limits:
             self._submit_to_core(message, arrived_ns)
             return
-        wait_seconds = self._edge.work_budget.try_spend(self._connection.address, cost, arrived_ns / 1e9)
+        wait_seconds = self._edge.work_budget.spend_or_compute_wait(
+            self._connection.address, cost, arrived_ns / 1e9
+        )
         if wait_seconds > 0:
             detail = f"too many requests from your address: try again in {wait_seconds:.1f} s"
             match_and_ply = getattr(message, "match", None), getattr(message, "ply", None)
@@ -477,7 +479,10 @@ class Session:
     def try_spend_work_budget(self, cost_us: int) -> bool:
         """Take `cost_us` µs from the work budget of the client's address and return True; False if less is left."""
         return (
-            self._edge.work_budget.try_spend(self._connection.address, cost_us, self._edge.now() / 1e9) <= 0
+            self._edge.work_budget.spend_or_compute_wait(
+                self._connection.address, cost_us, self._edge.now() / 1e9
+            )
+            <= 0
         )
 
     def write_frames(self, encoded_frames: bytes) -> None:

@@ -17,7 +17,7 @@ BUDGET_REFILL_SECONDS = 20.0
 class WorkBudget:
     """Limit on the server's work for the clients of one address (for IPv6, of one /64 network), in CPU time per second.
 
-    `try_spend` takes constant time.
+    `spend_or_compute_wait` takes constant time.
     """
 
     def __init__(self, limits: HostLimits) -> None:
@@ -25,11 +25,13 @@ class WorkBudget:
         self._limits = limits
         self._rate_limit = RateLimit(BUDGET_REFILL_SECONDS)
 
-    def try_spend(self, address: str, cost_us: float, now_seconds: float) -> float:
+    def spend_or_compute_wait(self, address: str, cost_us: float, now_seconds: float) -> float:
         """Take `cost_us` µs from the budget of an address and return 0.
 
         If the budget is too small, take nothing, and return the seconds until it suffices. Work that costs more than a
         full budget is allowed if the budget is full.
         """
         seconds = cost_us / (1000.0 * self._limits.work_ms_per_second)
-        return self._rate_limit.try_charge(make_address_or_network_key(address), seconds, now_seconds)
+        return self._rate_limit.charge_or_compute_wait(
+            make_address_or_network_key(address), seconds, now_seconds
+        )

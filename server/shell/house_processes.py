@@ -56,7 +56,7 @@ class HouseEngineError(ValueError):
 
 
 @dataclass(frozen=True)
-class HousePlan:
+class HouseEnginePlan:
     """Engines that a server itself runs (house engines), and options for running them."""
 
     engines: Sequence[HouseEngine] = ()
@@ -74,7 +74,7 @@ class HousePlan:
     """User-written games that the engines also play, as for `arena bot --game`."""
 
 
-EMPTY_HOUSE_PLAN = HousePlan()
+EMPTY_HOUSE_ENGINE_PLAN = HouseEnginePlan()
 """Plan of a server without engines of its own."""
 
 
@@ -112,7 +112,7 @@ class HouseEngineProcesses:
     """Processes of the engines that one server itself runs. Made by `open_house_engines`."""
 
     def __init__(
-        self, plan: HousePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
+        self, plan: HouseEnginePlan, shell: Shell, host: BotServer, url: str, tasks: anyio.abc.TaskGroup
     ) -> None:
         """Prepare the processes, which will connect to the server at `url`.
 
@@ -203,7 +203,9 @@ def _make_house_engine_command(engine: HouseEngine, url: str, games: Sequence[st
 
 
 @asynccontextmanager
-async def open_house_engines(plan: HousePlan, shell: Shell, host: BotServer, url: str) -> AsyncIterator[None]:
+async def open_house_engines(
+    plan: HouseEnginePlan, shell: Shell, host: BotServer, url: str
+) -> AsyncIterator[None]:
     """Start the server's own engines whenever the core requests them, and stop them at the end of the block.
 
     Raises HouseEngineError if the plan asks to try each engine first, and one of them cannot be started.

@@ -199,7 +199,7 @@ class Pages:
             accepted_encodings[0] if len(accepted_encodings) == 1 else ",".join(accepted_encodings)
         )
         if route.is_from_memory:
-            wait_seconds = self._work_budget.try_spend(address, route.cost, self._clock.now())
+            wait_seconds = self._work_budget.spend_or_compute_wait(address, route.cost, self._clock.now())
             return (
                 responses.make_too_many_requests_response(wait_seconds)
                 if wait_seconds > 0
@@ -212,7 +212,7 @@ class Pages:
         if authorization and (wait_seconds := self._wrong_tokens.get_refusal_seconds_left(address, now)) > 0:
             return responses.make_too_many_requests_response(wait_seconds)
         response = self._cache.get(key, now)
-        wait_seconds = self._work_budget.try_spend(
+        wait_seconds = self._work_budget.spend_or_compute_wait(
             address, route.cost if response is None else min(MAX_CACHED_RESPONSE_COST_US, route.cost), now
         )
         if wait_seconds > 0:
@@ -255,7 +255,7 @@ class Pages:
         now = self._clock.now()
         wait_seconds = max(
             self._wrong_tokens.get_refusal_seconds_left(address, now),
-            self._work_budget.try_spend(address, route.cost, now),
+            self._work_budget.spend_or_compute_wait(address, route.cost, now),
         )
         if wait_seconds > 0:
             return responses.make_too_many_requests_response(wait_seconds)

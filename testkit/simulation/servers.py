@@ -40,7 +40,7 @@ from arena.server.settings import (
     StoreSettings,
 )
 from arena.server.shell import shell as shell_module
-from arena.server.shell.house_processes import EMPTY_HOUSE_PLAN
+from arena.server.shell.house_processes import EMPTY_HOUSE_ENGINE_PLAN
 from arena.server.store import database, errors, lease
 from arena.server.store.errors import StoreError
 from arena.server.store.journal import sqlite_writer
@@ -161,11 +161,13 @@ class SimulatedServer:
         settings, pool, clock = self.arena.settings, self.arena.pool, self.process.clock
         match self.kind:
             case "edge":
-                async with roles.open_edge(settings["edge"], house=EMPTY_HOUSE_PLAN, tls=None, clock=clock):
+                async with roles.open_edge(
+                    settings["edge"], house=EMPTY_HOUSE_ENGINE_PLAN, tls=None, clock=clock
+                ):
                     await self._upgraded.wait()
             case "core":
                 async with roles.open_leader(
-                    settings["core"], pool=pool, house=EMPTY_HOUSE_PLAN, clock=clock
+                    settings["core"], pool=pool, house=EMPTY_HOUSE_ENGINE_PLAN, clock=clock
                 ) as core:
                     await self._drain(core)
             case _:

@@ -11,7 +11,7 @@ from arena.protocol.messages import EnterEvent, EventStatus
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
-from arena.server.shell.house_processes import HousePlan, parse_house_engines
+from arena.server.shell.house_processes import HouseEnginePlan, parse_house_engines
 from tests.bots.command_line import arena
 from tests.docs.pages import ROOT
 from tests.server.peer import enter
@@ -29,7 +29,7 @@ def commands() -> list[list[str]]:
 async def test_what_is_typed_works(database: str) -> None:
     told: dict[str, str] = {}
     settings = make_private_host_settings(database=database, anyone=True)
-    house = HousePlan(parse_house_engines(["greedy"]), admits_guests=True)
+    house = HouseEnginePlan(parse_house_engines(["greedy"]), admits_guests=True)
     async with (
         open_host(settings, resumed_event=OPEN_PLAY_EVENT_NAME, house=house) as host,
         enter(host, "my_bot") as bot,

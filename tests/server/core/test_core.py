@@ -417,20 +417,20 @@ def test_a_rate_limit_allows_its_burst_then_its_rate_and_returns_the_time_to_wai
     limit, now, spent = RateLimit(400), 0.0, Counter[str]()
     for key, cost, gap in events:
         now += gap
-        if wait := limit.try_charge(key, cost, now):
+        if wait := limit.charge_or_compute_wait(key, cost, now):
             now += wait
-            assert limit.try_charge(key, cost, now) == 0
+            assert limit.charge_or_compute_wait(key, cost, now) == 0
         assert spent[key] + min(cost, 400) <= now + 400
         spent[key] += cost
 
 
 def test_a_rate_limit_forgets_the_least_recently_used_keys() -> None:
     limit = RateLimit(400)
-    assert limit.try_charge("first", 400, 0) == 0
+    assert limit.charge_or_compute_wait("first", 400, 0) == 0
     for number in range(MAX_RATE_LIMITED_KEYS):
-        assert limit.try_charge(f"key {number}", 1, 0) == 0
-        assert number or limit.try_charge("first", 400, 0) == 400
-    assert limit.try_charge("first", 400, 0) == 0
+        assert limit.charge_or_compute_wait(f"key {number}", 1, 0) == 0
+        assert number or limit.charge_or_compute_wait("first", 400, 0) == 400
+    assert limit.charge_or_compute_wait("first", 400, 0) == 0
 
 
 def test_random_ids_of_one_seed_repeat_and_differ_from_each_other() -> None:

@@ -412,7 +412,7 @@ async def test_messages_about_own_matches_are_free_and_all_others_have_their_cos
             requests.append(cost_us)
             return 0.0
 
-        arena.edge.work_budget.try_spend = ask  # type: ignore[method-assign]
+        arena.edge.work_budget.spend_or_compute_wait = ask  # type: ignore[method-assign]
         arena.send(client, START, make_turn())
         anna.send(Ready("m"), Move("m", 0, 1), Move("m", 0, 1), Resign("m"))
         await settle()

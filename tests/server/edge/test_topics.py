@@ -198,7 +198,7 @@ async def test_a_spectator_over_its_work_budget_skips_to_the_latest_position() -
     async with open_rig(HostLimits(work_ms_per_second=1)) as arena:
         match = Match(arena)
         many = [await match.watch(f"much {number}", OTHER_ADDRESS) for number in range(8)]
-        arena.edge.work_budget.try_spend(OTHER_ADDRESS, 3_500, asyncio.get_running_loop().time())
+        arena.edge.work_budget.spend_or_compute_wait(OTHER_ADDRESS, 3_500, asyncio.get_running_loop().time())
         little = await match.watch("little", "203.0.113.1")
         for _ in range(30):
             match.move()

@@ -24,7 +24,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, HouseEngine
 from arena.server.host import Host, open_host
 from arena.server.settings import ArenaSettings, make_private_host_settings
-from arena.server.shell.house_processes import HouseEngineError, HousePlan, parse_house_engines
+from arena.server.shell.house_processes import HouseEngineError, HouseEnginePlan, parse_house_engines
 from testkit.parts import mark_requires
 from tests.certificates import make_certificate
 from tests.games.own import forget_games, nim
@@ -48,7 +48,7 @@ async def host_with_house(
 ) -> AsyncIterator[Host]:
     """Run a host with these engines during the block. Their failures are added to `notices`; None to fail on them."""
     notice = pytest.fail if notices is None else notices.append
-    plan = HousePlan(
+    plan = HouseEnginePlan(
         bots, admits_guests=True, checks_engines=check, report_failure=notice, restart_policy=QUICK
     )
     async with open_host(settings, house=plan, **options) as host, host.open_house_engines():
@@ -188,7 +188,7 @@ async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
     notices: list[str] = []
     # On a busy machine, the engine's process may need long to report the error.
     policy = replace(QUICK, start_seconds=500, settle_seconds=0)
-    plan = HousePlan(
+    plan = HouseEnginePlan(
         parse_house_engines(["random", "nonsense"]),
         checks_engines=True,
         report_failure=notices.append,
@@ -202,7 +202,7 @@ async def test_with_checks_engines_an_unknown_engine_is_an_error() -> None:
 
 async def test_with_checks_engines_a_hanging_engine_is_awaited_only_once() -> None:
     notices: list[str] = []
-    plan = HousePlan(
+    plan = HouseEnginePlan(
         RANDOM,
         checks_engines=True,
         report_failure=notices.append,
@@ -246,7 +246,7 @@ async def test_an_engine_with_other_rules_of_a_game_is_refused_in_one_line(
     CATALOGUE.register(str(file))
     file.write_text(file.read_text().replace("size = 9", "size = 10"))
     notices: list[str] = []
-    plan = HousePlan(
+    plan = HouseEnginePlan(
         RANDOM,
         checks_engines=True,
         report_failure=notices.append,
