@@ -4,7 +4,8 @@ The tempo T is the value of having the move. Estimates do not include it, so the
 values of a position at depths 1, 2 and 3 alternate: for the player to move at the root they are v + T, v - T and v + T. So
 their second difference is 4 T.
 
-The spread is the standard deviation, over many positions, of the change in value from depth 1 to depth 2.
+The spread is the standard deviation, over many positions, of the change in value from depth 1 to depth 3. The same player
+moves last at both depths, so features that count only for the player to move, such as `attacks`, do not widen it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Calibration:
     tempo: int
     """Value of being the player to move."""
     spread: int
-    """Standard deviation of the change in value from one ply to the next, apart from the tempo."""
+    """Standard deviation of the change in value from one depth to the depth two plies deeper."""
 
 
 def sample_positions(game: Game[Any, Any], rng: random.Random) -> Iterator[Any]:
@@ -63,5 +64,5 @@ def calibrate(game: Game[Any, Any], search_value: Callable[[Any, int], int]) -> 
     if len(samples) < MIN_SAMPLED_POSITIONS:
         return None
     tempo = statistics.median(depth_1 - 2 * depth_2 + depth_3 for depth_1, depth_2, depth_3 in samples) / 4
-    spread = statistics.pstdev(depth_2 - depth_1 for depth_1, depth_2, _ in samples)
+    spread = statistics.pstdev(depth_3 - depth_1 for depth_1, _, depth_3 in samples)
     return Calibration(round(tempo), round(spread))

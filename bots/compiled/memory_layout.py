@@ -128,7 +128,7 @@ class Option(IntEnum):
     ORDER_BY_PROMISE = 37
     EXACT = 40
     TEMPO = 42  # value of being the player to move
-    SPREAD = 43  # standard deviation of the change in value from one ply to the next
+    SPREAD = 43  # standard deviation of the change in value from one depth to the depth two plies deeper
     SPLIT_DEPTH = 44
     COURSE_FORM = 45  # 1 for the course's form of Jamboree
     PRUNE = 46  # fraction of moves that the course's form searches in sequence, in thousandths

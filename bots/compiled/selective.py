@@ -6,7 +6,8 @@ none if a search of the same position that is PROBCUT_REDUCTION plies shallower 
 
 Pruning compares values of searches that end after different numbers of plies, so it must not matter whose turn it is at
 the end. `calibrate` measures two numbers for this: TEMPO, the value of being the player to move, which is added to the
-estimate of each leaf, and SPREAD, the standard deviation of the remaining change in value from one ply to the next.
+estimate of each leaf, and SPREAD, the standard deviation of the change in value from one depth to the
+depth two plies deeper.
 
 Only nodes with a null window are pruned, and no node whose search reaches the ply limit, because the results there are
 certain.

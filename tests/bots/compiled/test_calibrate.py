@@ -11,9 +11,9 @@ from arena.games.tictactoe import TicTacToe
 from arena.maps.loader import load_map
 
 
-def test_the_tempo_is_a_quarter_of_the_second_difference() -> None:
+def test_the_tempo_and_the_spread_come_from_values_of_three_depths() -> None:
     game = Riskless(load_map("m2"))
-    noise = {1: 0, 2: 30, 3: 0}
+    noise = {1: 0, 2: 0, 3: 30}
     requests: list[Any] = []
 
     def value(position: Any, depth: int) -> int:
@@ -21,7 +21,7 @@ def test_the_tempo_is_a_quarter_of_the_second_difference() -> None:
         sign = -1 if len(requests) // 3 % 2 else 1
         return 1000 + (140 if depth % 2 else -140) + sign * noise[depth]
 
-    # values swing by 2 × 140 from depth to depth; at depth 2 they change by 30 more, up and down in turn
+    # values swing by 2 × 140 from depth to depth; at depth 3 they change by 30 more, up and down in turn
     measured = calibrate(game, value)
     assert measured is not None
     assert abs(measured.tempo - 140) <= 15
