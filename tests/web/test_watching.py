@@ -224,7 +224,7 @@ def test_the_rule_that_ended_a_match_by_adjudication_is_told(
     page.goto(f"{board.url}#/file")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".story")).to_have_text("Draw")
-    expect(page.locator(".told")).to_contain_text(f"by {detail} · Move 2,")
+    expect(page.locator(".told")).to_contain_text(f"By {detail} · Move 2,")
 
 
 def test_a_dropped_file_that_cannot_be_shown_is_told(board: BrowserArena, page: Page) -> None:
