@@ -45,7 +45,7 @@ SERVE_OPTIONS = (
 FAILURE_COUNT = 100
 """Default number of failures. The promise is that a run with this number of failures loses nothing."""
 MAX_P99_RECOVERY_SECONDS = 3.0
-"""Promised upper bound of the p99 of the time until play continues after a core fails, in seconds."""
+"""Promised limit, in seconds: after a core fails, 99 % of the matches continue within this time."""
 
 
 async def inject_failures(

@@ -123,7 +123,9 @@ def main() -> int:
     parser.add_argument(
         "--rounds", type=int, default=10, help="number of rounds of 20 matches each, with `ladder`"
     )
-    parser.add_argument("--matches", type=int, default=50, help="number of parallel matches, with `server`")
+    parser.add_argument(
+        "--matches", type=int, default=50, help="number of parallel matches, only for `server`"
+    )
     parser.add_argument("--seed", type=int, default=1, help="seed for the random times of the kills")
     arguments = parser.parse_args()
     kill = list_faults_after_ladder_kills if arguments.part == "ladder" else list_faults_after_server_kills

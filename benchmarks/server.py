@@ -210,7 +210,9 @@ def main() -> None:
         default=3,
         help="number of measurements in which the bots play as fast as they can",
     )
-    parser.add_argument("--most", type=int, default=2000, help="maximum number of connections")
+    parser.add_argument(
+        "--most", type=int, default=2000, help="number of connections at which the benchmark stops"
+    )
     arguments = SERVER.parse_arguments(parser)
     raise_file_limit()
     seconds, conditions = arguments.seconds, start_measurement()

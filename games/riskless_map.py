@@ -64,7 +64,7 @@ class RisklessMap:
 
     def __post_init__(self) -> None:
         self._check_names()
-        self._check_graph()
+        self._check_connected_graph()
         self._check_numbers()
         self._check_start()
 
@@ -81,7 +81,7 @@ class RisklessMap:
                 raise BadMap("territories", fault, number)
             seen_names.add(name.casefold())
 
-    def _check_graph(self) -> None:
+    def _check_connected_graph(self) -> None:
         territory_count = len(self.territories)
         if len(self.neighbours) != territory_count:
             raise BadMap(

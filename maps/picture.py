@@ -158,7 +158,7 @@ class MapPicture:
         """Return all areas in the colours of their owners, with the roads above them, as SVG.
 
         armies  armies of each territory, as in `render_svg`
-        scale   distance between the hatching lines on Minnie's areas, relative to that on the web page
+        scale   distance between the hatching lines on the areas of Minnie, the second player; 1.0 is as on the web page
         """
         return f"{_render_hatch(scale)}{self._render_area_paths(armies)}{self._render_roads(ferries=False)}"
 

@@ -294,7 +294,10 @@ def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[s
 
 
 class RoundPlayer:
-    """Player of the rounds on one server. In each round, the strangers have addresses that were not used before."""
+    """Runs rounds on one server: periods in which honest bots play while strangers (hostile clients) send requests.
+
+    In each round, the strangers have addresses that were not used before.
+    """
 
     def __init__(self, server: RunningServer, strangers: Connection, results: RoundResults) -> None:
         self._server = server

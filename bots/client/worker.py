@@ -63,7 +63,7 @@ class BotFailed:
 
 @dataclass(frozen=True)
 class BotEnded:
-    """Report that the thread of the bot of `match` has ended."""
+    """Report that the thread of the bot in the match with the id `match` has ended."""
 
     match: str
 

@@ -42,7 +42,7 @@ from arena.games.core import Game
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.solved.header import BadTable
 
-DEFAULT_COMPARED_DEPTH = 4
+DEFAULT_DEPTH_WITH_COMPARE = 4
 """Default of the option --depth, in plies, if --compare is given."""
 
 MaxNodesOption = Annotated[
@@ -85,7 +85,7 @@ def analyse(
             metavar="PLIES",
             min=1,
             max=MAX_DEPTH,
-            help=f"Maximum search depth, in plies; default with --compare: {DEFAULT_COMPARED_DEPTH}.",
+            help=f"Maximum search depth, in plies; default with --compare: {DEFAULT_DEPTH_WITH_COMPARE}.",
         ),
     ] = None,
     lines: Annotated[
@@ -146,7 +146,7 @@ def analyse(
     start = parse_position(loaded_game, position)
     _reject_unused_options(context, is_comparison=compare)
     if compare:
-        print_leaf_counts(loaded_game, start, depth or DEFAULT_COMPARED_DEPTH, budget, svg, json)
+        print_leaf_counts(loaded_game, start, depth or DEFAULT_DEPTH_WITH_COMPARE, budget, svg, json)
         return
     try:
         truth = probe_tablebase(loaded_game, start)

@@ -195,7 +195,8 @@ def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: i
 def make_measured_map_rows(measured: MeasuredMap) -> list[list[str]]:
     """Return the table rows with the measurements of a map, one for each strength (number of nodes per move).
 
-    The columns that describe the map, and those about unequal searchers, are empty in all rows but the first.
+    Only the first row has values in the columns that describe the map, and in those about matches in which one player has
+    eight times the nodes of the other.
     """
     rows = []
     for equals in measured.equals:

@@ -47,7 +47,9 @@ class EventMark(Struct, frozen=True):
 
 
 def marks(
-    event: Annotated[str, typer.Option("--event", metavar="NAME", help="Event or ladder to show.")],
+    event: Annotated[
+        str, typer.Option("--event", metavar="NAME", help="Event or ladder whose marks to show.")
+    ],
     against: Annotated[
         str,
         typer.Option("--against", metavar="BOT", help="Anchor bot, with which all others are compared."),

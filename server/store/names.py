@@ -79,7 +79,7 @@ def make_lookalike_key(name: str) -> str:
 def find_name_unavailability_reason(name: str, existing_names: Iterable[str]) -> str | None:
     """Return the reason, in one line, why a bot may not take a new name; None if the name is available.
 
-    existing_names: existing names, which the new name must not look like; an equal name among them is ignored
+    existing_names: names that the new name must not look like; a name equal to the new one is ignored, as the caller checks it
     """
     key = make_lookalike_key(name)
     for prefix, group in RESERVED_NAME_PREFIXES.items():

@@ -68,7 +68,7 @@ _TIME_PATTERN = re.compile(r"[0-9TZ:.+-]{1,32}")
 MAX_LISTED_MATCHES = 50
 """Maximum number of matches in one response of a list or a search."""
 MAX_LISTED_DUE_MATCHES = 100
-"""Maximum number of matches still to be played that a response lists in the plan of an event."""
+"""Maximum number of unplayed matches of an event that a response lists."""
 
 
 class SolvedMoveQuality(Struct, frozen=True):
