@@ -358,7 +358,7 @@ GET_PATHS: dict[str, str | MakeTarget] = {
     "/api/table.csv": "/api/table.csv?event=serve",
     "/host/": "/host",
 }
-"""By route that needs no token: the URL path for a GET, or a function that returns this path."""
+"""URL path for a GET, or a function that returns this path, by route that needs no token."""
 POST_PATHS = {
     "/api/host": "/api/host",
     "/api/me": "/api/me",

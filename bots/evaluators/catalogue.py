@@ -31,8 +31,8 @@ OUTCOMES_FILE_SUFFIX = "outcomes.toml"
 NETWORK_FILE_SUFFIX = ".npz"
 """Suffix of a network file's name (`evaluators.network`)."""
 
-MAX_RING_NEIGHBOURS = 2
-"""Maximum number of a territory's neighbours on the maps that have the weights for rings."""
+MAX_NEIGHBOURS_WITHOUT_JUNCTION = 2
+"""Maximum number of neighbours of each territory on a map without junctions, such as a ring or a path."""
 
 EXPLICIT_GAME_NAME = "explicit"
 """Name of the game of explicit trees (`games.explicit`), whose leaves contain their values."""
@@ -100,11 +100,11 @@ def scale_weights(game: Game[Any, Any], weights: Weights) -> Weights:
 def find_built_in_weights_file(game: Game[Any, Any]) -> Path:
     """Return the file of the project's own weights for a game.
 
-    Riskless has separate weights for maps on which no territory has more than two neighbours, such as rings.
+    Riskless has separate weights for maps without junctions, on which no territory has more than two neighbours.
     """
     name = _get_weights_game_name(game)
-    if isinstance(game, Riskless) and max(map(len, game.map.neighbours)) <= MAX_RING_NEIGHBOURS:
-        name += "-ring"
+    if isinstance(game, Riskless) and max(map(len, game.map.neighbours)) <= MAX_NEIGHBOURS_WITHOUT_JUNCTION:
+        name += "-without-junctions"
     return WEIGHTS_FOLDER / f"{name}.toml"
 
 

@@ -17,7 +17,7 @@ CATCH_UP_ARMIES = 4
 HEAD_START_ARMIES = 4
 """Number of armies that Maxie's capital has at the start besides those that the map gives it, up to the territory cap."""
 NAMED_CAPITALS = {"usa": ("Florida", "Delaware"), "world": ("Western United States", "Mongolia")}
-"""By map: Maxie's and Minnie's capital. Measured matches on these maps were more even with them than with other capitals."""
+"""Maxie's and Minnie's capital, by map. Measured matches on these maps were more even with them than with other capitals."""
 PREFERRED_CAPITAL_DISTANCE = 4
 """Preferred distance between the two capitals, in roads, on maps that are not in NAMED_CAPITALS.
 

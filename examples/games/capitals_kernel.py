@@ -98,7 +98,7 @@ def make_kernel() -> Kernel:
 
     @inlined
     def mark_occupied(word: Any) -> Any:
-        """Return a word of four territories with 16 bits each, which hold the number 1 where `word` has armies, else 0."""
+        """Return four 16-bit fields, one per territory: 1 if the territory has armies in `word`, else 0."""
         return ((word + MAX_ARMIES * ONE_IN_EACH_TERRITORY) >> 15) & ONE_IN_EACH_TERRITORY
 
     @inlined

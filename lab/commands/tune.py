@@ -38,7 +38,7 @@ WEIGHT_UNITS_COMMENTS = {
     "units on a map.",
     TicTacToe.name: "Hundredths of an open line per unit of each feature. bots/evaluators/tictactoe.py defines the features.",
 }
-"""By the game's name: the comment at the top of its weights files that explains the unit of the weights."""
+"""Comment at the top of weights files that explains the unit of the weights, by the game's name."""
 OUTCOMES_COMMENT = "Wins, draws and losses of the player to move, by category of positions. bots/evaluators/outcomes.py defines the categories."
 
 AddProgressBar = Callable[[str, int], Callable[[], None]]

@@ -23,7 +23,7 @@ from arena.games.core import Game, Player, Reason
 from arena.games.explicit import ExplicitGame
 
 _MOVE_WORDS_BY_COUNT = {2: ("left", "right"), 3: ("left", "middle", "right")}
-"""By the number of moves of an explicit tree's node: a word for each move, which the last line of a trace shows."""
+"""Words for the moves of an explicit tree's node, by the number of moves. The last line of a trace shows them."""
 
 PLAYER_NAMES = {Player.MAXIE: "Maxie", Player.MINNIE: "Minnie"}
 
