@@ -131,7 +131,7 @@ def test_late_moves_are_searched_less_deep() -> None:
         searcher.warm_up()
         # more moves than any node has, so that none are skipped; with 0, none are reduced either
         searcher._shared[Option.LATE_MOVES] = moves_per_ply
-        nodes[moves_per_ply] = [report.nodes for report in searcher.deepen(game.start(), max_depth=7)]
+        nodes[moves_per_ply] = [report.nodes for report in searcher.deepen(game.start(), max_depth=8)]
         searcher.close()
     assert nodes[1_000][:MIN_REDUCED_DEPTH] == nodes[0][:MIN_REDUCED_DEPTH]
     assert 2 * nodes[1_000][-1] < nodes[0][-1]
