@@ -92,9 +92,9 @@ async def run_ladder(
 
     Raises bot_pool.BotRefused if a bot cannot be started, external_bots.TooFewBots if too few external bots connect,
     dask_runner.ClusterUnavailable if the cluster cannot be used, server.edge.edge.CannotListen if the port cannot be used,
-    server.store.errors.StoreError if the store cannot be used, server.store.ladders.CannotResume if the event
-    cannot be resumed, ModuleNotFoundError without the extra `cluster` if `scheduler_address` is given, and OSError if the record file cannot be
-    written.
+    server.store.errors.StoreError if the store cannot be used or another process has resumed the event,
+    server.store.ladders.CannotResume if the event cannot be resumed, ModuleNotFoundError without the extra `cluster` if
+    `scheduler_address` is given, and OSError if the record file cannot be written.
     """
     async with open_background_tasks() as tasks:
         await tasks.start(_stop_on_signal, ladder, tasks.cancel_scope)
@@ -202,7 +202,7 @@ class _LadderRun:
                     await self._play_on_this_machine(schedule)
         # Interrupted matches are removed from the store, so the host must not write to it any more.
         await self._host.handle_last_inputs_and_stop()
-        await finish_ladder(self._host.engine, self._stored_ladder.event)
+        await finish_ladder(self._host.engine, self._stored_ladder.event, self._host.settings.server.name)
 
     async def _play_on_this_machine(self, schedule: Schedule) -> None:
         """Start the bots of the plan on this machine, and play the schedule."""
@@ -245,7 +245,7 @@ class _LadderRun:
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:
-            await store_bots_of_event(host.engine, stored_ladder.event, bots.names)
+            await store_bots_of_event(host.engine, stored_ladder.event, host.settings.server.name, bots.names)
         schedule = self._resume_schedule()
         async with bots.track_connections():
             await self._play_schedule(schedule, bots, replace(self._ladder.thread_allocation, is_local=False))

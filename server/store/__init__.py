@@ -6,7 +6,7 @@
 - Matches: `finished_matches`, `match_search` and `opening_explorer` find them. `packing` and `compaction` compress them,
   `pruning` removes them, and `archive` and `backup` copy them to files.
 - Ratings and tables: `aggregates` counts matches, `queries` combines the tables for the web site.
-- Events: `events` of a server, and `ladders` of a command, which only one process plays.
+- Events: `events`, which a server plays, and `ladders`, each of which one process of a command plays.
 - People: `tokens` and `names` of bots, `owners` and their `invitations`, `directives` such as bans, `address_uses`.
   `accounts` loads what a server needs when a client connects. `personal_data` deletes and renames, and `renaming` does
   so while servers run.

@@ -3,8 +3,9 @@
 A ladder is a competition that one command runs from start to end. If the process of a ladder is killed, its bots end
 with it. So when the ladder is resumed, its unfinished matches are removed and played again.
 
-Only one process plays a ladder at a time: the one whose server has the name that is stored with the ladder, and holds the
-lease on that name.
+Only one process plays a ladder at a time. The ladder is stored with the name of this process's server, and the process must
+hold the lease on that name to store matches. Once another process has claimed the ladder, the first can change neither the
+ladder nor its matches.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.protocol.record import Record, from_line
 from arena.server.store import database, schema
 from arena.server.store.database import Engine
+from arena.server.store.errors import StoreError
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
 from arena.server.store.lease import (
     DEFAULT_LEASE_SECONDS,
@@ -72,7 +74,7 @@ async def claim_ladder(
 ) -> StoredLadder:
     """Begin or resume a ladder, so that only the server called `server_name` plays it.
 
-    server_name: name of the server on which this process holds the lease until the ladder ends; no other server has had it
+    server_name: name of this process's server, unique to this run; the process must hold the lease on this name
     ladder_kind: command that plays the ladder: `ladder` or `match`
     event_name: name that the user chose for the ladder; None to resume the last unfinished ladder of this kind without a
         chosen name, or to begin a new ladder
@@ -80,7 +82,7 @@ async def claim_ladder(
     plan: settings of the ladder, which must equal the stored ones if it is resumed
 
     The unfinished matches of a killed ladder are removed. Raises CannotResume if the plan differs from the stored one,
-    or if another process plays the ladder, which is certain only after some seconds.
+    or if another process plays the ladder. Waits up to DEFAULT_LEASE_SECONDS to learn whether that process still runs.
     """
     requested = json.loads(json.dumps(plan))
     row = await _find_ladder_row(engine, ladder_kind, event_name)
@@ -106,9 +108,8 @@ async def claim_ladder(
         is_unchanged = (table.c.event == name) & (table.c.server == row.server)
         claim = sa.update(table).where(is_unchanged).values(server=server_name)
     async with database.open_exclusive_transaction(engine) as connection:
-        if (
-            await connection.execute(claim)
-        ).rowcount != 1:  # another process has claimed the ladder meanwhile
+        # No row changes if another process has claimed the ladder meanwhile.
+        if (await connection.execute(claim)).rowcount != 1:
             raise _make_already_playing_error(name)
         await _discard_unfinished_matches(connection, name)
     return await _load_ladder(engine, name)
@@ -132,27 +133,38 @@ def _make_already_playing_error(event_name: str) -> CannotResume:
     )
 
 
-async def store_bots_of_event(engine: Engine, event_name: str, bot_names: list[str]) -> None:
-    """Store `bot_names` as the names of a ladder's bots, for a ladder whose bots are not known until they connect."""
+async def store_bots_of_event(
+    engine: Engine, event_name: str, server_name: str, bot_names: list[str]
+) -> None:
+    """Store `bot_names` as the names of a ladder's bots, for a ladder whose bots are not known until they connect.
+
+    Raises StoreError if a server other than the one called `server_name` has claimed the ladder.
+    """
     async with database.open_exclusive_transaction(engine) as connection:
-        is_event = schema.ladders.c.event == event_name
-        stored_plan = (
-            await connection.execute(sa.select(schema.ladders.c.plan).where(is_event))
-        ).scalar_one()
+        query = sa.select(schema.ladders.c.plan).where(schema.ladders.c.event == event_name)
+        stored_plan = (await connection.execute(query)).scalar_one()
         plan = json.dumps({**json.loads(stored_plan), "bots": dict.fromkeys(bot_names, "")})
-        await connection.execute(sa.update(schema.ladders).where(is_event).values(plan=plan))
+        await _update_ladder(connection, event_name, server_name, {"plan": plan})
 
 
-async def finish_ladder(engine: Engine, event_name: str) -> None:
-    """Mark a ladder as finished, and remove its unfinished matches."""
+async def finish_ladder(engine: Engine, event_name: str, server_name: str) -> None:
+    """Mark a ladder as finished, and remove its unfinished matches.
+
+    Raises StoreError if a server other than the one called `server_name` has claimed the ladder.
+    """
     async with database.open_exclusive_transaction(engine) as connection:
+        finished = sa.func.coalesce(schema.ladders.c.finished, database.format_current_time())
+        await _update_ladder(connection, event_name, server_name, {"finished": finished})
         await _discard_unfinished_matches(connection, event_name)
-        is_unfinished_event = (schema.ladders.c.event == event_name) & schema.ladders.c.finished.is_(None)
-        await connection.execute(
-            sa.update(schema.ladders)
-            .where(is_unfinished_event)
-            .values(finished=database.format_current_time())
-        )
+
+
+async def _update_ladder(
+    connection: AsyncConnection, event_name: str, server_name: str, values: Mapping[str, Any]
+) -> None:
+    table = schema.ladders
+    is_claimed = (table.c.event == event_name) & (table.c.server == server_name)
+    if (await connection.execute(sa.update(table).where(is_claimed).values(values))).rowcount != 1:
+        raise StoreError(f"event {event_name} is now played by another process, which has resumed it")
 
 
 async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:

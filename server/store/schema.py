@@ -158,7 +158,8 @@ ladders = sa.Table(  # plans of ladders and events, needed to resume them: serve
     sa.Column("plan", sa.Text, nullable=False),  # JSON
     sa.Column("started", sa.String(32), nullable=False),
     sa.Column("finished", sa.String(32), nullable=True),
-    sa.Column("server", sa.String(64), nullable=False, server_default=""),  # server that plays an `event`
+    # Server that plays the ladder or event; empty for ladders begun by older versions.
+    sa.Column("server", sa.String(64), nullable=False, server_default=""),
 )
 
 requests = sa.Table(  # requests of the host, the person who runs the server, to the running server: server.store.requests

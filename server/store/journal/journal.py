@@ -198,7 +198,7 @@ class Journal:
         self._is_replacing_lease = False
 
     async def _finish_replacing_lease(self) -> None:
-        """If the answer to a replacement of the lease was lost, replace the lease again. The caller holds the transaction lock.
+        """Replace the lease again if the answer to its last replacement was lost. The caller holds the transaction lock.
 
         Without this, a write under the old token would fail as if another process had acquired the lease.
         """

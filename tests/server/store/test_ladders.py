@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.server.store.database import open_exclusive_transaction, open_store
+from arena.server.store.errors import StoreError
 from arena.server.store.journal.journal import open_journal
 from arena.server.store.journal.reader import load_events_of_match
 from arena.server.store.ladders import (
@@ -48,7 +49,7 @@ async def test_the_last_unnamed_ladder_is_resumed_until_it_is_finished(tmp_path:
         assert (again.event, again.uid) == ("ladder-1", first.uid)
         other = await claim(engine, None, kind="match")
         assert other.uid != first.uid, "another command does not resume this ladder"
-        await finish_ladder(engine, "ladder-1")
+        await finish_ladder(engine, "ladder-1", "one")
         new = await claim(engine, None, default="ladder-2")
         assert new.event == "ladder-2"
         kept = await find_stored_plan(engine, "ladder-1")
@@ -75,6 +76,13 @@ async def test_a_frozen_process_cannot_play_on_after_its_ladder_was_resumed(engi
         await claim(engine, "spring", server="two")
         with pytest.raises(LeaseLost):
             await frozen.commit([make_open_match("m" * 32, event="spring")])
+        with pytest.raises(StoreError, match="event spring is now played by another process"):
+            await finish_ladder(engine, "spring", "one")
+        with pytest.raises(StoreError, match="event spring is now played by another process"):
+            await store_bots_of_event(engine, "spring", "one", ["c", "d"])
+    stored = await find_stored_plan(engine, "spring")
+    assert stored is not None
+    assert (stored.plan, stored.finished) == (PLAN, None)
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
@@ -120,7 +128,7 @@ async def test_bots_that_connect_later_are_stored_in_the_plan(tmp_path: Path) ->
     plan = {"rounds": 2, "bots": {}}
     async with open_store(make_url(tmp_path)) as engine:
         await claim(engine, "spring", plan)
-        await store_bots_of_event(engine, "spring", ["a", "b"])
+        await store_bots_of_event(engine, "spring", "one", ["a", "b"])
         assert list((await claim(engine, "spring", plan)).plan["bots"]) == ["a", "b"]
 
 
@@ -144,5 +152,5 @@ async def test_unfinished_matches_of_a_killed_ladder_are_removed(
             assert [at for at, _ in await load_events_of_match(engine, "m" * 32)] == [number, 2 * number]
     async with open_journal(engine) as journal:
         await journal.commit([make_append_event(3, match="other")])
-    await finish_ladder(engine, "spring")
+    await finish_ladder(engine, "spring", "one")
     assert [at for at, _ in await load_events_of_match(engine, "other")] == [1, 2, 3]

@@ -156,7 +156,7 @@ async def test_uncounted_matches_and_matches_of_an_unfinished_ladder_are_kept(en
     await count_new_matches(engine)
     assert await prune_matches(engine, Retention(max_matches=0)) == 1
     assert [each.match for each in (await search_matches(engine, SearchFilter(), 5)).matches] == [cup.match]
-    await finish_ladder(engine, "cup")
+    await finish_ladder(engine, "cup", "elsewhere")
     with anyio.fail_after(500):
         assert await prune_matches(engine, Retention(max_matches=0)) == 1
 

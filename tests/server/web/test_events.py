@@ -36,7 +36,7 @@ async def test_the_plan_of_an_event_played_elsewhere_comes_from_the_store(host: 
     assert (plan["format"], plan["rounds"], plan["maps"]) == ("swiss", 3, ["italy"])
     assert (plan["time_control"], plan["matches"], plan["due"]) == ("1+0", None, [])
     assert len(plan["bots"]) == MAX_LISTED_BOTS
-    await finish_ladder(host.engine, "cup")
+    await finish_ladder(host.engine, "cup", "elsewhere")
     assert (await load_event(host))["finished"]
 
 
