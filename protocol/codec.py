@@ -1,7 +1,7 @@
 """Encoding and decoding of messages: the only module that decodes msgpack from the network.
 
-A frame is checked before its data is used: its size, the type and range of every field, and the data inside moves and
-setups. An invalid frame raises `DecodeError` with the error code for the peer and one line that says where the fault is.
+A frame is checked before its data is used: its size, the type and range of every known field, and all data without a type,
+such as moves and setups. An invalid frame raises `DecodeError` with the error code for the peer and one line that says where the fault is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from arena.protocol.messages import (
 from arena.protocol.moves import MovesSnapshot
 
 MAX_NESTING_DEPTH = 16
-"""Maximum nesting of arrays and maps in a frame. The setup of a game needs 4."""
+"""Maximum nesting of arrays and maps in a known field of a message. The setup of a game needs 4."""
+TOO_DEEP = f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
 
 SCALAR_VALUE_TYPES = frozenset({str, int, bool, type(None), UnsetType})
 """Types whose values are always valid in a message."""
@@ -78,7 +79,9 @@ def _decode(
         raise DecodeError(Code.TOO_LARGE, f"the frame has {len(frame)} bytes, and the limit is {max_bytes}")
     try:
         message = decoder.decode(frame)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise DecodeError(Code.BAD_MESSAGE, TOO_DEEP) from None
+    except (msgspec.MsgspecError, ValueError) as error:
         raise _explain_error(frame, error, type_names) from None
     fault = _find_fault_in_data(message)
     if fault is not None:
@@ -93,8 +96,10 @@ def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> Dec
     """
     try:
         fields = msgspec.msgpack.decode(frame)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as malformed:
-        return DecodeError(Code.BAD_MESSAGE, f"the frame is not msgpack: {malformed!s:.100}")
+    except RecursionError:
+        return DecodeError(Code.BAD_MESSAGE, TOO_DEEP)
+    except (msgspec.MsgspecError, ValueError) as malformed:
+        return DecodeError(Code.BAD_MESSAGE, f"the frame cannot be decoded as msgpack: {malformed!s:.100}")
     if not isinstance(fields, dict):
         return DecodeError(Code.BAD_MESSAGE, f"a message must be a map, not {_describe_type_of(fields)}")
     type_name = fields.get("type")
@@ -104,13 +109,18 @@ def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> Dec
         return DecodeError(
             Code.UNKNOWN_TYPE, f"{type_name!r:.40} is not a message type; use {', '.join(type_names)}"
         )
+    if str(error).endswith(
+        "at `$.type`"
+    ):  # the decoder has read another key `type`, which it takes for a field
+        return DecodeError(Code.BAD_MESSAGE, "a message must have only one 'type'")
     return DecodeError(Code.BAD_MESSAGE, f"{type_name}: {error}")
 
 
 def _find_fault_in_data(message: Message) -> str | None:
-    """Return the first value in a message that JSON cannot hold, in one line; None if there is none. Records are JSON.
+    """Return one line about the first fault in a message's data; None if there is none.
 
-    Allowed are nil, booleans, integers, finite floats, text, arrays, and maps with text keys, at most MAX_NESTING_DEPTH deep.
+    Allowed is data that a record can hold as JSON: nil, booleans, integers, finite floats, text, arrays, and maps with text
+    keys. Arrays and maps may nest MAX_NESTING_DEPTH levels deep.
     """
     level: list[Any] = [message]
     for depth in range(MAX_NESTING_DEPTH + 1):
@@ -118,7 +128,7 @@ def _find_fault_in_data(message: Message) -> str | None:
         if types <= SCALAR_VALUE_TYPES:
             return None
         if depth == MAX_NESTING_DEPTH and types & CONTAINER_VALUE_TYPES:
-            return f"arrays and maps must not nest deeper than {MAX_NESTING_DEPTH} levels"
+            return TOO_DEEP
         next_level: list[Any] = []
         for value in level:
             if type(value) is list:

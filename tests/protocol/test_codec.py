@@ -236,15 +236,25 @@ def hello(**fields: object) -> bytes:
     ("frame", "code", "part"),
     [
         ("{}", Code.BAD_MESSAGE, "text frame"),
-        (b"", Code.BAD_MESSAGE, "not msgpack"),
-        (b"\xc1", Code.BAD_MESSAGE, "not msgpack"),
+        (b"", Code.BAD_MESSAGE, "cannot be decoded as msgpack"),
+        (b"\xc1", Code.BAD_MESSAGE, "cannot be decoded as msgpack"),
         (
             b"\xdf\xff\xff\xff\xff",
             Code.BAD_MESSAGE,
-            "not msgpack",
+            "cannot be decoded as msgpack",
         ),  # a map with a header of 4 billion entries
-        (b"\xdd\xff\xff\xff\xff", Code.BAD_MESSAGE, "not msgpack"),
-        (b"\x91" * 10_000, Code.BAD_MESSAGE, "not msgpack"),
+        (b"\xdd\xff\xff\xff\xff", Code.BAD_MESSAGE, "cannot be decoded as msgpack"),
+        (b"\x91" * 10_000, Code.BAD_MESSAGE, "nest deeper"),
+        (
+            b"\x83" + pack({"type": "resign", "match": "m"})[1:] + b"\xa1x" + b"\x91" * 10_000,
+            Code.BAD_MESSAGE,
+            "nest deeper",
+        ),
+        (
+            b"\x83\xa4type\xa6resign" + pack({"type": "ready", "match": "m"})[1:],
+            Code.BAD_MESSAGE,
+            "only one 'type'",
+        ),
         (pack([1]), Code.BAD_MESSAGE, "a message must be a map, not an array"),
         (pack(None), Code.BAD_MESSAGE, "not nil"),
         (pack({}), Code.BAD_MESSAGE, "'type'"),
@@ -309,6 +319,7 @@ def test_an_invalid_message_is_refused_in_one_line_with_its_place(
         (pack({"type": "ready", "match": "m" * 64}), Ready("m" * 64)),
         (pack({"match": "m", "type": "resign"}), Resign("m")),
         (move(unknown=float("nan"), thinking={"unknown": b"x"}), Move("m", 0, 0, Thinking())),
+        (move(unknown=nested(10 * MAX_NESTING_DEPTH)), Move("m", 0, 0)),
     ],
 )
 def test_a_message_at_the_bounds_is_accepted(frame: bytes, message: ClientMessage) -> None:
