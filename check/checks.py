@@ -236,7 +236,7 @@ async def check_two_at_once(context: CheckContext) -> None:
 
 
 async def check_dropped(context: CheckContext) -> None:
-    """If the connection is lost while the bot thinks, the bot must reconnect, resume its session, and play on."""
+    """The bot must reconnect, resume its session, and play on if the connection is lost while the bot thinks."""
     match = context.make_match_without_time_pressure(await context.server.connect_bot())
     await match.begin_match()
     await match.play_move_pair()
@@ -311,7 +311,7 @@ async def _begin_timed_match(
 
 
 async def check_shut_down(context: CheckContext) -> None:
-    """After the server announces its shutdown, the bot must close its connection, retry with backoff, and rejoin the new server."""
+    """The bot must close its connection after the server announces its shutdown, retry with backoff, and rejoin the new server."""
     peer = await context.server.connect_bot()
     await peer.send_message(Error(Code.SHUTTING_DOWN, Code.SHUTTING_DOWN.meaning, fatal=True))
     with context.server.drop_new_connections():

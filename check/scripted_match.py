@@ -161,7 +161,7 @@ class ScriptedMatch:
         self.moves.append(self.game.move_to_data(move))
 
     async def play_move_pair(self, **unknown_fields: object) -> None:
-        """If the opponent is to move, play a random move for it. Then let the bot play one move, unless the match is over."""
+        """Play a random move for the opponent if it is to move. Then let the bot play one move, unless the match is over."""
         if not self.is_bots_turn:
             self.apply_random_move()
         if not self.is_over:

@@ -70,9 +70,9 @@ class Audit:
         self._tallies: defaultdict[str, defaultdict[BotPair, Counter[str]]] = defaultdict(
             lambda: defaultdict(Counter)
         )
-        """By game, then by pair of bots in alphabetical order: numbers of matches that the first bot won, drew and lost.
+        """Numbers of matches that the first bot of a pair won, drew and lost, by game, then by pair in alphabetical order.
 
-        Their keys are `won`, `drawn` and `lost`.
+        The keys of the numbers are `won`, `drawn` and `lost`.
         """
         self._losses: defaultdict[str, Counter[BotPair]] = defaultdict(Counter)
         """Number of losses, by game and by (loser, winner)."""

@@ -1,4 +1,7 @@
-"""`arena serve` as a process that tests stop, kill and start again."""
+"""`arena serve` as a process that tests stop, kill and start again.
+
+The cores of a cluster play the matches, and its edges hold the connections to the clients.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ Role = Literal["all", "edge", "core"]
 
 
 class ServerProcess:
-    """Single server, or one process of a cluster: an edge (process that holds the connections) or a core (process that plays the matches).
+    """Single server, or one process of a cluster: an edge or a core.
 
     The process may reach NATS and PostgreSQL over lines (forwarders whose connections a test can cut). Its port and its
     lines stay the same over restarts.

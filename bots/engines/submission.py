@@ -48,7 +48,8 @@ def unpack_submission(file: Path, folder: Path) -> list[str]:
             _unpack_entries(file, archive, folder)
     except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
         raise BadSpec(
-            f"{file}: two entries have the same path, or the path of a file is also used as a folder: rename one ({error.strerror or error})"
+            f"{file}: two entries have the same path, or the path of a file is also used as a folder: rename one"
+            f" ({error.strerror or error})"
         ) from None
     except OSError as error:
         if error.errno in FULL_DISK_ERRORS:

@@ -81,9 +81,9 @@ class EdgeLink:
         self._core_subject = make_core_subject(shard_name)
         self._stream = 0
         self._resend_ns: int | None = None
-        """How long before the core's last frame the resent messages begin, in ns.
+        """Span before the core's last frame from which messages are resent, in ns.
 
-        The next stream resends the clients' messages that arrived since then. None to resend no messages.
+        The next stream resends the clients' messages that arrived in this span or later. None to resend no messages.
         """
         self._sent_frame_count = 0
         self._incoming = IncomingStream[MessageToEdge](TO_EDGE_DECODER)

@@ -372,7 +372,7 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
     if store.archive and not store.keep:
         raise BadSetting(
             "store.archive",
-            "has an effect only with store.keep: set the matches to keep, such as 90d or 1000000",
+            "has an effect only with store.keep: set store.keep to a time or a number of matches, such as 90d or 1000000",
         )
     if not paths.is_folder(Path(store.record).parent):
         raise BadSetting(

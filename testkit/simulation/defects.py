@@ -2,6 +2,8 @@
 
 Each resembles a real bug and breaks one rule that the simulation checks. A function of this module returns a context
 manager: its defect is in the server for the duration of the block.
+
+A core is a process that plays the matches; an edge is one that holds the connections to the clients.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ patch = mock.patch.object
 
 
 def skip_lease_check() -> AbstractContextManager[Any]:
-    """Defect: a core (process that plays the matches) that has lost its lease still writes, so its events replace those of its successor."""
+    """Defect: a core that has lost its lease still writes, so its events replace those of its successor."""
     make_statement = sqlite_writer.make_append_statement
 
     def append_without_lease(rows: int) -> str:
@@ -49,7 +51,7 @@ def skip_lease_check() -> AbstractContextManager[Any]:
 
 
 def renew_lease_by_name() -> AbstractContextManager[Any]:
-    """Defect: a core (process that plays the matches) that was frozen renews its lease although another core has taken it meanwhile."""
+    """Defect: a core that was frozen renews its lease although another core has taken it meanwhile."""
 
     def renew_by_name(connection: sa.Connection, held_lease: lease.Lease, values: dict[str, Any]) -> None:
         connection.execute(sa.update(servers).where(servers.c.name == held_lease.name).values(values))
@@ -58,7 +60,7 @@ def renew_lease_by_name() -> AbstractContextManager[Any]:
 
 
 def judge_deadlines_first() -> AbstractContextManager[Any]:
-    """Defect: a core (process that plays the matches) handles an expired deadline before an input that arrived in time."""
+    """Defect: a core handles an expired deadline before an input that arrived in time."""
     handle = WatchedCore.handle
 
     def replacement(core: WatchedCore, core_input: Any, now_ns: int) -> Any:
@@ -105,7 +107,7 @@ def omit_session_changes() -> AbstractContextManager[Any]:
 
 
 def omit_resent_answers() -> AbstractContextManager[Any]:
-    """Defect: an edge (process that holds the connections) does not send a bot's answer again when a new core sends the turn again."""
+    """Defect: an edge does not send a bot's answer again when a new core sends the turn again."""
     send_turn = Session._send_turn
 
     def replacement(session: Session, turn: Any, clock_ran_ns: int) -> None:
@@ -137,7 +139,7 @@ def pair_suspended_bots() -> AbstractContextManager[Any]:
 
 
 def keep_unfollowed_topics() -> AbstractContextManager[Any]:
-    """Defect: an edge (process that holds the connections) never forgets a topic, such as a match, that no spectator follows any more."""
+    """Defect: an edge never forgets a topic, such as a match, that no spectator follows any more."""
     return patch(Edge, "forget_topic_without_followers", lambda _edge, _topic: None)
 
 
@@ -148,7 +150,7 @@ def ignore_quotas() -> AbstractContextManager[Any]:
 
 @contextmanager
 def charge_stalls_to_players() -> Iterator[None]:
-    """Defect: the time for which an edge (process that holds the bots' connections) was stalled counts as thinking time of its bots."""
+    """Defect: the time for which an edge was stalled counts as thinking time of its bots."""
     with patch(loop_lag, "MIN_STALL_LAG_NS", 1 << 63):
         yield
 
@@ -169,7 +171,7 @@ def release_before_commit() -> AbstractContextManager[Any]:
 
 
 def admit_without_owner() -> AbstractContextManager[Any]:
-    """Defect: a core (process that plays the matches) admits restored bots before it knows their owners, so all of them have the same owner."""
+    """Defect: a core admits restored bots before it knows their owners, so all of them have the same owner."""
     enqueue = Authenticator.enqueue_or_admit
 
     def replacement(

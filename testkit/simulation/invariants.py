@@ -111,7 +111,7 @@ class InvariantMonitor:
         """Moves that were sent, by (bot, match, ply): several if the bot sent different ones."""
         self._accepted: dict[tuple[str, str, int], Any] = {}
         self._started: dict[str, dict[str, None]] = {}
-        """By bot, the ids of the matches whose start it has received, but not yet their end; in order of the starts."""
+        """Ids of the matches whose start a bot has received, but not yet their end, by bot; in order of the starts."""
         self._ends: dict[tuple[str, str], tuple[Any, ...]] = {}
         self._in_time: dict[tuple[str, int], tuple[SimulatedProcess, int, int]] = {}
         """First answer in time to each turn, by (match, ply), as (process of the edge, client id, virtual time in ns)."""
@@ -268,7 +268,7 @@ class InvariantMonitor:
     # edges and the core
 
     def record_turn_sent(self, process: SimulatedProcess, turn_sent: TurnSent, clock_ran_ns: int) -> None:
-        """Record a turn that an edge (process that holds the connections) has sent to its client.
+        """Record a turn that an edge has sent to its client.
 
         clock_ran_ns: time for which the turn's clock had already run when the core sent the turn, in ns
         """
@@ -280,7 +280,7 @@ class InvariantMonitor:
         )
 
     def record_answer(self, process: SimulatedProcess, answer: MessageReceived) -> None:
-        """Record a move that an edge (process that holds the connections) passes to the core, and check its measured thinking time."""
+        """Record a move that an edge passes to the core, and check its measured thinking time."""
         assert isinstance(answer.message, Move)
         match = self.matches.get(answer.message.match)
         if match is None or answer.elapsed_ns is None:
@@ -516,7 +516,7 @@ class InvariantMonitor:
 
 
 class WatchedCore(Core):
-    """Core (process that plays the matches) that also passes the effects of each input to the monitor."""
+    """Core that also passes the effects of each input to the monitor."""
 
     def __init__(self, monitor: InvariantMonitor, process: SimulatedProcess, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -533,7 +533,7 @@ class WatchedCore(Core):
 
 
 class WatchedEdge(Edge):
-    """Edge (process that holds the bots' connections) that also passes the turns it sends and the answers it receives to the monitor."""
+    """Edge that also passes the turns it sends and the answers it receives to the monitor."""
 
     def __init__(
         self,

@@ -117,7 +117,7 @@ def test_the_value_of_an_option_has_the_type_of_its_key(text: str, key: str, val
         ('[pool]\ntime_controls = ["soon"]\n', "FILE:2: pool.time_controls: 'soon' is not a time control"),
         (
             '[pool]\nmaps = ["m1", "m1"]\n',
-            "FILE:2: pool.maps: the list is empty, or has an empty or repeated value",
+            "FILE:2: pool.maps: the list is empty, or has an empty or repeated value: give one or more different values",
         ),
         (
             '[pool]\nopenings = "0"\n',
@@ -129,27 +129,45 @@ def test_the_value_of_an_option_has_the_type_of_its_key(text: str, key: str, val
             '[server]\nproxies = ["all"]\n',
             "FILE:2: server.proxies: 'all' does not appear to be an IPv4 or IPv6 network: write an address",
         ),
-        ('[server]\norigins = ["https://a.b/"]\n', "FILE:2: server.origins: 'https://a.b/' is not an origin"),
-        ('[webhooks]\nurl = "ftp://a"\n', "FILE:2: webhooks.url: 'ftp://a' is not a webhook URL"),
+        (
+            '[server]\norigins = ["https://a.b/"]\n',
+            "FILE:2: server.origins: 'https://a.b/' is not an origin: write https://HOST",
+        ),
+        (
+            '[webhooks]\nurl = "ftp://a"\n',
+            "FILE:2: webhooks.url: 'ftp://a' is not a webhook URL: write https://HOST/PATH",
+        ),
         (
             '[webhooks]\nurl = "https://a"\nsecret = "x"\n',
             "FILE:3: webhooks.secret: not a valid secret: write 24 to 64 random",
         ),
         ('[webhooks]\nurl = "https://a"\n', "webhooks.secret: not a valid secret: write 24 to 64 random"),
-        ('[house]\nengines = [""]\n', "FILE:2: house.engines: '' is not an engine"),
+        ('[house]\nengines = [""]\n', "FILE:2: house.engines: '' is not an engine: write a list such as"),
         (
             '[store]\nkeep = "9h"\n',
-            "FILE:2: store.keep: '9h' does not say which matches to keep: write a number of matches",
+            "FILE:2: store.keep: '9h' does not say which matches to keep: write a number of matches, e.g. 1000000, or an age in days, e.g. 90d",
         ),
-        ('[store]\narchive = "x"\n', "FILE:2: store.archive: has an effect only with store.keep"),
+        (
+            '[store]\narchive = "x"\n',
+            (
+                "FILE:2: store.archive: has an effect only with store.keep: "
+                "set store.keep to a time or a number of matches, such as 90d or 1000000"
+            ),
+        ),
         ('[store]\nkeep = "9"\narchive = "arena.toml"\n', "FILE:3: store.archive: "),
         (
             "[server]\nprocesses = 2\n",
-            "FILE:2: server.processes: edges and cores share one PostgreSQL database",
+            "FILE:2: server.processes: edges and cores share one PostgreSQL database: set store.url",
         ),
-        ('[bus]\nurl = "nats://x"\n', "FILE:2: bus.url: a single process needs no NATS server"),
-        ('[tls]\ncert = "x.pem"\n', "FILE:2: tls.cert: a certificate needs its private key"),
-        ('[tls]\nkey = "x.pem"\n', "FILE:2: tls.key: a private key needs its certificate"),
+        (
+            '[bus]\nurl = "nats://x"\n',
+            (
+                "FILE:2: bus.url: a single process needs no NATS server: "
+                "leave bus.url out, or set server.role or server.processes"
+            ),
+        ),
+        ('[tls]\ncert = "x.pem"\n', "FILE:2: tls.cert: a certificate needs its private key: set tls.key too"),
+        ('[tls]\nkey = "x.pem"\n', "FILE:2: tls.key: a private key needs its certificate: set tls.cert too"),
     ],
 )
 def test_an_error_names_file_line_and_key(
