@@ -165,8 +165,8 @@ export function isSettled(match, ply) {
   return Array.from({ length: SETTLED }, (_, n) => ply - n).every((each) => !isClose(match, each));
 }
 
-// The move that led to a ply, in words; `reader`: the reader's seat.
-export function describeMove({ game, moves, players, positions }, ply, reader = /** @type {string | null} */ (null)) {
+// The move that led to a ply, in words; `reader`: the reader's seat. `unplayed`: without the outcome of a battle, for the board before the move.
+export function describeMove({ game, moves, players, positions }, ply, reader = /** @type {string | null} */ (null), unplayed = false) {
   if (!ply) return "The start";
   const { move } = moves[ply - 1];
   const before = positions[ply - 1];
@@ -174,9 +174,10 @@ export function describeMove({ game, moves, players, positions }, ply, reader = 
   const told = game.told?.(before, move);
   if (!told) return head;
   const { what, came, stood } = told;
+  const fight = `${came} against ${stood}`;
   const how = {
-    won: `${came} against ${stood}: taken${came > stood ? ` with ${came - stood} left` : ", attackers win ties"}`,
-    lost: `${came} against ${stood}: held with ${stood - came} left`,
+    won: unplayed ? fight : `${fight}: taken${came > stood ? ` with ${came - stood} left` : ", attackers win ties"}`,
+    lost: unplayed ? fight : `${fight}: held with ${stood - came} left`,
     joined: `${came} join ${stood}`,
     took: moveIn(came),
   };

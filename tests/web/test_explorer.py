@@ -285,7 +285,7 @@ REVIEWED = """async ([line, costs]) => {
   const viewer = new Viewer(Match.fromRecord(JSON.parse(line)), { link: () => '#' });
   document.querySelector('main').replaceChildren(viewer.element);
   viewer.begin(1);
-  viewer.review.moves = viewer.match.moves.map((_, n) => ({ mark: costs[n] ? '?' : '', chance: 0.5, chance_lost: costs[n] ?? 0, line: [] }));
+  viewer.review.moves = viewer.match.moves.map((_, n) => ({ mark: costs[n] ? '?' : '', chance: n / 100, chance_lost: costs[n] ?? 0, line: [] }));
   viewer.match.judged = viewer.review.moves.map(({ chance }) => chance);
   viewer.review.tell('Accuracy');
   globalThis.viewer = viewer;
@@ -322,6 +322,10 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
         page.get_by_role("slider").fill(str(ply))
         expect(study).to_contain_text(heading)
         expect(story).to_have_text(sentence)
+        ahead = 100 - max(1, ply - 2)  # in the position on the board, before the mistake
+        expect(page.locator(".plot p").last).to_have_text(f"Before move {ply} · Orange {ahead} %")
+        expect(page.locator(".share-of").filter(has_text="%")).to_contain_text(f"{ahead} % to win")
+        expect(page.locator(".told")).to_have_text(re.compile(rf"^Move {ply}, \w+: (?!.*(taken|held))"))
     page.get_by_role("slider").press("End")
     expect(story).to_contain_text("ada wins")
     expect(story).to_have_attribute("data-owner", "maxie")  # although the last mistake was of bob

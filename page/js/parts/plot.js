@@ -25,6 +25,7 @@ export class Plot {
     this.match = match;
     this.most = MIN_AXIS_PLIES; // number of plies on the axis
     this.at = 0;
+    this.before = false;
     this.seen = 0;
     this.points = /** @type {number[][]} */ ([]);
     this.turns = /** @type {any[]} */ ([]);
@@ -80,13 +81,14 @@ export class Plot {
     return points.map(([n, share]) => `M${this.x(n)} ${this.y(share).toFixed(1)}h0`).join("") || null;
   }
 
-  // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the current ply. Who plays is
+  // Show the match up to the last ply that was shown, on an axis as long as the reader may know, and mark the ply on the board. Who plays is
   // not told the chances before the end.
-  // `turns`: the turning points that the reader has seen, as { ply, words, weight }.
-  show({ at, seen, known, end, atOnce }, turns) {
+  // `turns`: the turning points that the reader has seen, as { ply, words, weight }. `before`: the board shows the position before the current move.
+  show({ at, before, seen, known, end, atOnce }, turns) {
     const { match } = this;
     const judged = match.judged.length > 0;
     this.at = at;
+    this.before = before;
     this.seen = seen;
     this.most = Math.max(known, end ? 1 : MIN_AXIS_PLIES); // at the end as long as the slider, which lies over it on a phone
     this.points = match.positions.slice(0, seen + 1).flatMap((_, ply) => {
@@ -158,7 +160,8 @@ export class Plot {
   // `pointed`: the sentence about a turning point is told, which otherwise stands below the board.
   tell(ply, pointed = false) {
     const turn = pointed && this.turns.find((each) => each.ply === ply)?.words;
-    const text = [ply ? `Move ${ply}` : "Start", odds(chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
+    const moment = this.before && !pointed ? `Before move ${ply + 1}` : ply ? `Move ${ply}` : "Start";
+    const text = [moment, odds(chanceAt(this.match, ply)), turn].filter(Boolean).join(" · ");
     say(this.words, text);
     set(this.svg, { "aria-label": `The match move by move. ${text}` });
   }

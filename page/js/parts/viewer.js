@@ -261,7 +261,8 @@ export class Viewer {
     set(this.scoreboard.bar, { hidden: this.seat !== null || (!hasChances(match) && !tells) }); // a player is not told the chances
     this.showTrack(at);
     const { known, end, atOnce } = playback;
-    this.plot.show({ at, seen, known, end, atOnce }, this.turns(seen));
+    const before = this.shownPly(at) < at && !explorer.active;
+    this.plot.show({ at: this.shownPly(at), before, seen, known, end, atOnce }, this.turns(seen));
     const told = story(match, this.continents, at);
     const { words, seat, aloud = words } = this.review.sentence(at) ?? (this.own ? playerSentence(match, this.continents, at) : sentence(match, told, at));
     const over = match.endsAt(at) && !explorer.active;
@@ -270,7 +271,7 @@ export class Viewer {
     say(this.story, silent ? "" : result);
     set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
-    say(this.told, tried ?? `${why && `${capitalized(why)} · `}${describeMove(match, at, this.seat)}${this.judged(at)}`);
+    say(this.told, tried ?? `${why && `${capitalized(why)} · `}${describeMove(match, at, this.seat, before)}${this.judged(at)}`);
     say(this.status, this.state());
     set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);
