@@ -42,7 +42,7 @@ class EventLoopLag:
         """
 
     def add_measurement_condition(self, is_needed: Callable[[], bool]) -> None:
-        """After each call of `start_measuring`, measure as long as a function given to this method returns True.
+        """Measure after each call of `start_measuring` as long as a function given to this method returns True.
 
         The caller must call `start_measuring` whenever its function `is_needed` becomes True.
         """

@@ -60,7 +60,7 @@ class ClusterFault:
     duration_seconds: float
     """Duration of a temporary failure in seconds; 0 for a permanent one."""
     recovery_seconds: list[float] = field(default_factory=list)
-    """For each match that continued: seconds until one of its bots received a message again, or it was over."""
+    """Seconds until a bot of a match that continued received a message again, or the match was over; one number per match."""
     stuck: int = 0
     """Number of matches in progress that did not continue within MAX_RECOVERY_SECONDS."""
 

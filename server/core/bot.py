@@ -184,7 +184,7 @@ class LobbyBot:
         self.session, self.disconnect_time = session_hash, now_ns
 
     def keep_session_after_disconnect(self) -> None:
-        """From now on, keep the session for some time (`CoreSettings.grace_ms`) after a disconnect, instead of ending it at once."""
+        """Keep the session from now on for some time (`CoreSettings.grace_ms`) after a disconnect, instead of ending it at once."""
         self.keeps_session = True
 
     def mark_disconnected(self, now_ns: int) -> None:

@@ -200,7 +200,7 @@ class Event:
             self._schedule_change(bot_name, joins=True)
 
     def _schedule_change(self, bot_name: str, *, joins: bool) -> None:
-        """From the next round of a Swiss event on, include a bot in the pairings if `joins` is True, or else exclude it."""
+        """Include a bot in the pairings from the next round of a Swiss event on if `joins` is True, or else exclude it."""
         swiss = self._swiss_format
         if swiss is not None:
             change = RosterChange(bot_name, swiss.rounds_started, joins)
