@@ -41,7 +41,7 @@ from tests.server.core.arena import list_unfinished
 
 EDGE = 1
 MAX_RECENT_MATCHES = 20
-"""Number of finished matches that `ListStore.load` reports as recent."""
+"""Number of finished matches that `ListStore.load_restart_state` reports as recent."""
 
 
 class ListStore:
