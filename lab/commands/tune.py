@@ -89,7 +89,11 @@ def tune_command(
     ] = 800,
     initial_weights_file: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="File with the initial weights; default: all 0."),
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="File with the initial weights; default: all 0, or riskless.toml with --outcomes.",
+        ),
     ] = None,
     without: Annotated[
         list[str] | None,
