@@ -124,7 +124,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         """
         depth = get(mem, node + Frame.DEPTH)
         plies_left = get(shared, Option.PLIES_LEFT)
-        is_deeper_allowed = get(shared, Option.PRUNE_SETTLED) != 0 and entry_depth < plies_left - get(
+        is_deeper_allowed = get(shared, Option.SELECTIVE) != 0 and entry_depth < plies_left - get(
             mem, node + Frame.DISTANCE
         )
         is_before_limit = abs(value) <= ESTIMATE_LIMIT or WIN - abs(value) <= plies_left

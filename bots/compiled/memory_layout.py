@@ -136,7 +136,7 @@ class Option(IntEnum):
     NULL_WINDOWS = 48  # 1 to test moves with a null window first, also without Jamboree
     TABLE_MASK = 49
     SPLIT_WORDS = 51
-    PRUNE_SETTLED = 52  # 1 to leave a node whose estimate, or shallower search, is far outside the window
+    SELECTIVE = 52  # 1 to prune by estimates and shallower searches, and to use deeper entries of the table
     LATE_MOVES = 53  # moves that a shallow search examines per ply of depth; 0: all, and reduce none
     FORESEE = 54  # 1 to value leaves from the node above them
     END = 64

@@ -145,7 +145,7 @@ class Searcher(Generic[P, M]):
             return
         shared[Option.TEMPO] = calibration.tempo
         shared[Option.SPREAD] = calibration.spread
-        shared[Option.PRUNE_SETTLED] = 1
+        shared[Option.SELECTIVE] = 1
         shared[Option.LATE_MOVES] = EXAMINED_MOVES_PER_PLY
 
     def close(self) -> None:

@@ -93,7 +93,7 @@ class SelectivePruning:
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
-                get(shared, Option.PRUNE_SETTLED) == 0
+                get(shared, Option.SELECTIVE) == 0
                 or depth > MAX_SHALLOW_DEPTH
                 or not is_prunable(mem, shared, node)
             ):
@@ -128,7 +128,7 @@ class SelectivePruning:
             node = frame + words
             depth = get(mem, node + Frame.DEPTH)
             if (
-                get(shared, Option.PRUNE_SETTLED) == 0
+                get(shared, Option.SELECTIVE) == 0
                 or depth < MIN_PROBCUT_DEPTH
                 or not is_prunable(mem, shared, node)
             ):

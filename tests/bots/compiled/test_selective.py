@@ -83,6 +83,26 @@ def test_a_win_beyond_the_ply_limit_is_not_used() -> None:
     assert late_win_count >= 10
 
 
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(("plies_left", "is_before_limit"), [(6, False), (7, True)])
+def test_only_a_selective_search_uses_deeper_entries_that_ended_before_the_ply_limit(
+    plies_left: int, is_before_limit: bool, exact: bool
+) -> None:
+    game = Riskless(dataclasses.replace(load_map("italy"), ply_limit=40))
+    searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=4, exact=exact))
+    searcher.warm_up()
+    if not exact:
+        searcher._shared[Option.SPREAD] = 1_000_000  # no node is left because of an estimate
+    start = game.start()
+    children = [game.successor(start, move) for move in game.moves(start)]
+    for child in children:
+        searcher.search(child._replace(ply=0), 5, -INFINITY, INFINITY)
+    _, nodes = searcher.search(start._replace(ply=40 - plies_left), 3, -INFINITY, INFINITY)
+    # A child is entered once, or twice if its null window fails high. Otherwise its own moves are searched.
+    assert (nodes <= 1 + 2 * len(children)) == (is_before_limit and not exact)
+    searcher.close()
+
+
 def _winner(value: int) -> int:
     return (value > ESTIMATE_LIMIT) - (value < -ESTIMATE_LIMIT)
 
@@ -141,7 +161,7 @@ def test_the_exact_mode_measures_nothing() -> None:
     game = Riskless(load_map("m2"))
     searcher = Searcher(game, weights_for(game, "features"), Settings(table_mb=1, exact=True))
     searcher.warm_up()
-    for option in (Option.TEMPO, Option.SPREAD, Option.PRUNE_SETTLED, Option.LATE_MOVES):
+    for option in (Option.TEMPO, Option.SPREAD, Option.SELECTIVE, Option.LATE_MOVES):
         assert searcher._shared[option] == 0
     searcher.close()
 
