@@ -18,7 +18,15 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
 from arena.protocol.record import to_line
-from testkit.browser import BrowserArena, box_of, evaluate_with_json, middle_of, new_context, wait_until
+from testkit.browser import (
+    BrowserArena,
+    box_of,
+    evaluate_with_json,
+    find_cut_texts,
+    middle_of,
+    new_context,
+    wait_until,
+)
 from tests.web.conftest import stop_clock
 from tests.web.screenshots import made_up
 
@@ -844,7 +852,7 @@ ON_TARGETS = """() => [...document.querySelectorAll('.outcomes rect')].every((ea
 """True when each label of a choice lies on the land of one target."""
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (768, 1024)])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (768, 1024), (390, 780), (360, 640), (844, 390)])
 def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_their_targets(
     empty: BrowserArena, page: Page, width: int, height: int
 ) -> None:
@@ -869,6 +877,13 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     )
     for offer in offers.all():
         expect(offer).to_be_in_viewport(ratio=0.99)
+    if width <= 960:
+        expect(offers.first.locator("strong > .shape")).to_be_visible()  # of who holds it, beside its name
+    assert not find_cut_texts(offers)
+    if min(width, height) < 480:
+        assert offers.first.inner_text().split("\n")[-1] == "14 can take it back"
+        expect(page.locator(".controls")).to_be_in_viewport(ratio=0.99)
+        return
     expect(page.locator(".outcomes text")).to_have_count(3)
     assert sorted(page.locator(".outcomes text").all_text_contents()) == ["11 left", "3 left", "lose"]
     page.wait_for_function(ON_TARGETS)

@@ -660,10 +660,11 @@ export class MapBoard {
     const wasFocused = isFocused();
     keyed(this.offers, offered, {
       key: (v) => v,
-      words: (v) => [armies(v), result(v), ...moves.get(v)?.threats ?? []].join(),
-      make: (v) => graded(h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", null, this.game.names[v]),
-        h("span", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, result(v)),
-        moves.get(v)?.threats.length ? h("span", { class: "threat" }, threatWords(moves.get(v).threats.slice(0, 1))) : null), moves.get(v)),
+      words: (v) => [armies(v), result(v), threatWords(moves.get(v)?.threats ?? [])].join(),
+      make: (v) => graded(h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
+        h("span", null, result(v)),
+        ...(moves.get(v)?.threats ?? []).slice(0, 1).map(({ name, armies: strength }) => (
+          h("span", { class: "threat" }, h("span", null, `${name} (`), strength, h("span", null, ")"), " can take it back")))), moves.get(v)), // a phone shows the strength alone
     });
     if (!wasFocused || isFocused()) return;
     const next = this.picture.querySelector("[data-selected]") ?? this.picture.querySelector("[data-target]") ?? this.zoom.place;

@@ -6,8 +6,8 @@ export const winWords = (came, stood) => (came > stood ? `win, ${came - stood} l
 // Return how many armies take an empty territory, in words.
 export const moveIn = (/** @type {number} */ came) => `${came} ${came === 1 ? "army moves" : "armies move"} in`;
 
-// Return who could take a territory back, in words.
-export const threatWords = (/** @type {string[]} */ threats) => `${threats.join(", ")} can take it back`;
+// Return who could take a territory back, as weigh() has it, in words.
+export const threatWords = (/** @type {{ name: string, armies: number }[]} */ threats) => `${threats.map(({ name, armies }) => `${name} (${armies})`).join(", ")} can take it back`;
 
 export class Riskless {
   static title = "Riskless";
@@ -70,8 +70,8 @@ export class Riskless {
     const told = this.told(position, move);
     const after = this.play(position, move);
     const replies = told.what === "lost" ? [] : this.moves(after).filter((reply) => reply[1] === move[1] && this.told(after, reply).what === "won");
-    const strengths = replies.map(([from]) => ({ name: this.names[from], armies: Math.abs(after.armies[from]) })).sort((a, b) => b.armies - a.armies);
-    return { ...told, threats: strengths.map(({ name, armies }) => `${name} (${armies})`) };
+    const threats = replies.map(([from]) => ({ name: this.names[from], armies: Math.abs(after.armies[from]) })).sort((a, b) => b.armies - a.armies);
+    return { ...told, threats };
   }
 
   // Return what a move would do, in a few words, and which replies would undo it.
