@@ -92,7 +92,7 @@ def tune_command(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="File with the initial weights; default: all 0, or riskless.toml with --outcomes.",
+            help="File with the initial weights; default: all 0; with --outcomes, the project's own.",
         ),
     ] = None,
     without: Annotated[
