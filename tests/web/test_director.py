@@ -383,7 +383,7 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     timed.evaluate("staged = ''; wall.restage('m')")
     timed.evaluate("play(0, { winner: 'maxie', reason: 'resignation' }); tell(); wall.show([])")
     timed.clock.run_for(500)
-    expect(card.locator(".summary-of")).to_have_text("won in 9 movesItaly")
+    expect(card.locator(".summary-of")).to_have_text("Final · won in 9 movesItaly")
     assert card.inner_text().count("won") == 1
     timed.clock.run_for(2000)
     expect(card).to_have_count(0)
@@ -469,7 +469,7 @@ def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(ti
     )
     timed.clock.run_for(10_000)
     expect(cards.locator(".summary-of")).to_have_text(
-        ["won in 9 movesItaly", "FinishedItaly", "Starting…Italy"]
+        ["Final · won in 9 movesItaly", "FinishedItaly", "Starting…Italy"]
     )
     expect(cards.nth(1).locator(".summary-of")).not_to_have_attribute("data-owner", re.compile(""))
     assert cards.evaluate_all(places) == before
