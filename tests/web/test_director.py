@@ -451,6 +451,19 @@ def test_only_the_last_card_moves_when_another_one_leaves(timed: Page) -> None:
     timed.evaluate("viewer.stop()")
 
 
+def test_two_matches_of_the_same_bots_on_a_map_are_apart(timed: Page) -> None:
+    timed.evaluate(HURRIED, [make_game_on_map("riskless", "italy").setup(), 9])
+    timed.evaluate(WALL)
+    timed.evaluate(
+        "wall.show([]); const { players: { maxie, minnie } } = listed[0];"
+        " wall.show([{ ...listed[0], match: 'one' }, { ...listed[0], match: 'twin', players: { maxie: minnie, minnie: maxie } },"
+        " { ...listed[0], match: 'other', map: 'usa' }])"
+    )
+    order = timed.locator(".cards > li").evaluate_all("(all) => all.map((each) => each.dataset.match)")
+    assert [each for each in order if each in {"one", "twin", "other"}] == ["one", "other", "twin"]
+    timed.evaluate("viewer.stop()")
+
+
 def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(timed: Page) -> None:
     timed.set_viewport_size({"width": 390, "height": 844})
     timed.emulate_media(reduced_motion="reduce")

@@ -64,7 +64,7 @@ export class LiveCards {
     this.listed = listed;
     const matches = listed.filter(({ match: id }) => !this.isOnStage(id) || (this.cards.has(id) && isAtReader(this.cards.get(id))));
     const ids = new Set(matches.map((each) => each.match));
-    const fresh = matches.filter((each) => !this.cards.has(each.match));
+    const fresh = spread(matches.filter((each) => !this.cards.has(each.match)));
     const over = [...this.cards].filter(([id]) => !ids.has(id))
       .sort(([, a], [, b]) => Number(Boolean(a.state)) - Number(Boolean(b.state))); // first those that were over before they were drawn
     for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
@@ -197,3 +197,14 @@ export class LiveCards {
 
 const isAtReader = (card) => card.element.matches(":hover, :focus-within");
 const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);
+
+// Return the matches in an order in which the first match of two players on a map comes before all their others, whoever of them moves first.
+function spread(matches) {
+  const pairing = ({ game, map, players }) => JSON.stringify([game, map, SEATS.map((seat) => players[seat]).sort()]);
+  const seen = new Map();
+  return matches.map((each) => {
+    const earlier = seen.get(pairing(each)) ?? 0;
+    seen.set(pairing(each), earlier + 1);
+    return { each, earlier };
+  }).sort((a, b) => a.earlier - b.earlier).map(({ each }) => each);
+}
