@@ -282,12 +282,24 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
         for sign in beside:
             expect(page.locator(sign)).to_be_in_viewport(ratio=1)
             assert box_of(page.locator(sign))["x"] >= stage["width"]
-        if not view:
+        if view:
+            head = box_of(page.locator(".tv-head"))
+            assert head["y"] + head["height"] <= box_of(page.locator(".scoreboard"))["y"]
+        else:
             heights = [
                 box_of(page.locator(sign))["y"] for sign in (".pitch h1", ".pitch .button", ".scoreboard")
             ]
             assert heights == sorted(heights)
         assert page.evaluate(WIDER) <= 0
+
+
+def test_on_a_phone_the_goal_is_beside_the_armies(empty: BrowserArena, page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    for view in ("", "tv"):
+        page.goto(f"{empty.url}{view}")
+        total = page.locator(".stage:not(.first) .player[data-owner=maxie] .total")
+        expect(total).to_have_text(re.compile(r"^\d+ / \d+$"))
+        expect(total.locator(".goal-of")).to_be_visible()
 
 
 def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserArena, page: Page) -> None:

@@ -2,7 +2,7 @@
 
 import { addressOf } from "../router.js";
 import { h, svg } from "../dom.js";
-import { botTitle, plural, whole } from "../text.js";
+import { botTitle, plural, signed, whole } from "../text.js";
 import { ratingBar, ratingScale } from "./ratingbar.js";
 
 const MAX_CROSS_TABLE = 40;
@@ -23,21 +23,25 @@ export function ratings(rows) {
   return standing(rows, "Rating", ends, ({ middle, provisional }) => [whole(middle), provisional && h("abbr", { class: "quiet", title: "provisional" }, "?")], (row) => ratingBar(row, scale));
 }
 
-// The results of an event: the points of a Swiss, of other formats the shares of the points.
-export function scores(rows) {
+// The results of an event. The figure that decides the rank comes first: Elo if `byElo`, the points of a Swiss or of an arena, of other formats
+// the share of the points.
+export function scores(rows, { byElo = false, byPoints = false } = {}) {
   const ends = h("span", { class: "scale-of" }, "Won, drawn, lost");
-  if (rows.some(isSwiss)) return standing(rows, "Points", ends, ({ points }) => points, recordBar); // they rank, and a bye has some
-  return standing(rows, "Score", ends, pointShare, recordBar);
+  if (rows.some(isSwiss)) return standing(rows, "Points", ends, ({ points }) => points, recordBar); // a bye has some, too
+  if (byElo) return standing(rows, "Elo", ends, ({ elo }) => signed(Math.round(elo) + 0), recordBar, [SCORE]);
+  if (byPoints) return standing(rows, "Points", ends, ({ points }) => points, recordBar, [SCORE]);
+  return standing(rows, SCORE.heading, ends, SCORE.value, recordBar);
 }
 
 // Return the share of the points of all matches, as in "52 %".
 export const pointShare = ({ won, drawn, matches }) => `${Math.round((100 * (won + drawn / 2)) / (matches || 1))} %`;
 
+const SCORE = { heading: "Score", value: pointShare };
+
 const isSwiss = ({ buchholz }) => typeof buchholz === "number";
 
 // Standings: the figure of each bot, its bar below `ends`, and its results. A column of noughts is left out.
-function standing(rows, what, ends, figure, bar) {
-  const more = formatColumns(rows);
+function standing(rows, what, ends, figure, bar, more = /** @type {any[]} */ (formatColumns(rows))) {
   const head = ["#", what, "Bot", ends, more[0]?.heading].filter((each) => each !== undefined);
   const rest = [...more.slice(1), ...RESULTS].filter(({ value }) => rows.some((row) => value(row)));
   return scrolling("Standings", h("table", { class: "standing" },

@@ -127,7 +127,7 @@ export class EventView {
     const rows = found ? eventRows(found.rows) : [];
     const { parts: between, isWide } = headToHead(rows, found?.crosses ?? []);
     this.standings.replaceChildren(...(rows.length
-      ? [scores(rows), h("p", { class: "quiet" }, `From ${plural(found.counted, "match", "matches")}. `, files(this.event))]
+      ? [scores(rows, ranking(plan)), h("p", { class: "quiet" }, `From ${plural(found.counted, "match", "matches")}. `, ranking(plan).byElo ? "Ranked by Elo, which counts the strength of the opponents. " : "", files(this.event))]
       : [h("p", { class: "quiet" }, "No match has finished yet.")]));
     set(this.elo, { hidden: !rows.length });
     this.strengths.replaceChildren(table("Elo", ["Bot", "Above the average", "95 % error"], rows.map((row) => [botTitle(row.bot), whole(row.elo), `± ${row.elo_error.toFixed(0)}`])));
@@ -167,6 +167,9 @@ function fill(section, content) {
   section.replaceChildren(...content);
   set(section, { hidden: !content.length });
 }
+
+// Return whether Elo or the points rank the bots, which have not all played as often: as the server ranks an open pool, a ladder, an arena.
+const ranking = (plan) => ({ byElo: !plan || (plan.kind !== "event" && plan.format !== "knockout"), byPoints: plan?.format === "arena" });
 
 // Links to the table and the dates of events for other programs.
 function files(event) {
