@@ -54,7 +54,7 @@ def test_an_event_between_two_matches_names_the_boards_that_stay(empty: BrowserA
 
 
 def test_the_figure_that_ranks_comes_first(empty: BrowserArena, page: Page) -> None:
-    told: dict[str, object] = {"event": OPEN_PLAY_EVENT_NAME, "plan": None, "counted": 3, "finished": False}
+    told = {"event": OPEN_PLAY_EVENT_NAME, "plan": None, "counted": 3, "finished": False, "cancel_reason": ""}
     counts = dict.fromkeys(("drawn", "time", "illegal", "gone", "other", "crash", "byes"), 0)
     common = {**counts, "elo_error": 50.0, "buchholz": None, "reached": ""}
     rows = [
