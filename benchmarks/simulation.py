@@ -31,7 +31,7 @@ MAX_DEFECT_SEARCH_SECONDS = 60
 def main() -> int:
     """Run simulations, or check that they find the defects planted on purpose, and print the results.
 
-    Return the exit code: 1 if a simulation without a planted defect fails.
+    Return the exit code: 1 if a simulation without a planted defect fails, otherwise 0.
     """
     arguments = _parse_arguments()
     logging.disable(logging.CRITICAL)

@@ -53,7 +53,7 @@ class ExternalBot:
     """State of a bot that connects by itself: away or not, playing or not, lost or not."""
 
     is_lost: bool = False
-    """True if the bot will never play again."""
+    """True if the bot plays no more matches: it made no move in several, or was away for too long."""
     is_playing: bool = False
     """True from the start of a match until the match is over."""
     _away_since: float | None = None

@@ -54,7 +54,10 @@ IndexedNumbers = tuple[int, Numbers]
 
 
 def mapmin(lists: Iterable[Numbers]) -> Iterator[int]:
-    """Yield the minimum of the first list, and of each later list whose minimum is the greatest so far (`omit`)."""
+    """Yield the minimum of the first list, and of each later list whose minimum is greater than all before it.
+
+    Hughes calls the function that skips the other lists `omit`.
+    """
     return map(itemgetter(1), minima(enumerate(lists)))
 
 

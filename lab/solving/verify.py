@@ -46,7 +46,7 @@ class CodeMismatch:
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of verifying a table: the true numbers of boards by value, the longest win, and the errors of the table."""
+    """Result of verifying a table: how many boards are won, drawn and lost, the longest win, and the wrong entries of the table."""
 
     totals: BoardTotals
     longest_win_plies: int

@@ -226,7 +226,7 @@ class Event:
     # progress
 
     def begin_with_bots(self, bot_names: Sequence[str]) -> None:
-        """Begin the event with these bots, highest rating first."""
+        """Begin the event with these bots, which the caller has sorted, highest rating first."""
         self.state = replace(self.state, phase="running", bots=tuple(bot_names))
         self._make_schedule()
 

@@ -14,7 +14,9 @@ K = TypeVar("K", bound=Hashable)
 
 
 class TurnOrder(Generic[K]):
-    """Order in which keys, such as owners, take turns: the number of each key's last turn. All methods take constant time."""
+    """Order in which keys, such as owners, take turns: the key whose last turn was longest ago comes first.
+
+    Turns are numbered, and the number of each key's last turn is kept. All methods take constant time."""
 
     def __init__(self) -> None:
         self.turn_count = 0

@@ -17,7 +17,7 @@ from typing import Protocol
 from arena.clock import TimeSource
 
 MAX_SLICE_TIME_SHARE = 0.2
-"""Largest share of the process's time for all slices (pieces of queued work) together, 0 to 1."""
+"""Largest share of the process's time that all slices (pieces of queued work) together may take, from 0 to 1."""
 MOVE_STORING_CHECK_INTERVAL_SECONDS = 0.001
 """Interval between checks whether moves are still being stored, while a slice of work is put off, in seconds."""
 MAX_SLICE_DELAY_NS = 3_000_000
