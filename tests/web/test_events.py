@@ -53,6 +53,27 @@ def test_an_event_between_two_matches_names_the_boards_that_stay(empty: BrowserA
     expect(page.locator(".cards.now > li")).to_have_count(1)
 
 
+def test_the_figure_that_ranks_comes_first(empty: BrowserArena, page: Page) -> None:
+    told = {"event": OPEN_PLAY_EVENT_NAME, "plan": None, "counted": 3, "finished": False, "cancel_reason": ""}
+    counts = dict.fromkeys(("drawn", "time", "illegal", "gone", "other", "crash", "byes"), 0)
+    common = {**counts, "elo_error": 50.0, "buchholz": None, "reached": ""}
+    rows = [
+        {**common, "rank": 1, "bot": "ada", "games": 3, "won": 2, "lost": 1, "points": 2, "elo": 80.4},
+        {**common, "rank": 2, "bot": "bob", "games": 1, "won": 1, "lost": 0, "points": 1, "elo": -80.4},
+    ]
+    table = {"event": OPEN_PLAY_EVENT_NAME, "rows": rows, "crosses": [], "counted": 3, "bracket": []}
+    page.route("**/api/event?*", lambda route: route.fulfill(json=told))
+    page.route("**/api/records?*", lambda route: route.fulfill(json={"matches": [], "next": None}))
+    page.route("**/api/table?*", lambda route: route.fulfill(json=table))
+    page.goto(f"{empty.url}event/{OPEN_PLAY_EVENT_NAME}")
+    headings = page.locator("table.standing thead th")
+    expect(headings).to_have_text(["#", "Elo", "Bot", "Won, drawn, lost", "Score", "Matches", "W", "L"])
+    cells = page.locator("table.standing tbody tr").last.locator("td")
+    expect(cells.nth(1)).to_have_text("−80")
+    expect(cells.nth(3)).to_have_text("100 %")
+    expect(page.get_by_text("Ranked by Elo, which counts the strength of the opponents.")).to_be_visible()
+
+
 def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_path: Path, page: Page) -> None:
     options = ("--game", "tictactoe", "--tc", "600+0", "--set", "pool.concurrency=20")
     with run_arena(tmp_path, *options) as running, ExitStack() as stack:
