@@ -48,7 +48,7 @@ def test_a_restored_backup_has_the_same_ratings(
     assert arena("ratings", "--db", f"sqlite:///{file}")[1] == before
     fails("already has 2 matches and 1 tokens", 1, "restore", str(file), "--db", other_database)
     fails(f"cannot write {file}: the file exists", 1, "backup", str(file), "--db", filled_store)
-    fails("FILE: name a file", 2, "backup", "-", "--db", filled_store)
+    fails("standard output: name a file", 2, "backup", "-", "--db", filled_store)
 
 
 def test_a_full_temporary_folder_is_not_an_error_of_the_backup(tmp_path: Path) -> None:
