@@ -177,7 +177,9 @@ BAD_BOTS = [
     (
         ["match", "jamboree:prune=0.5", "greedy"],
         MISUSE,
-        ["bot jamboree:prune=0.5: jamboree: prune works only with form=course: write form=course,prune=0.5"],
+        [
+            "bot jamboree:prune=0.5 cannot play: jamboree: prune works only with form=course: write form=course,prune=0.5"
+        ],
     ),
 ]
 """Arguments, exit code and parts of the message, for errors that a bot's process reports."""

@@ -268,7 +268,10 @@ async def test_a_connection_that_is_lost_at_any_byte_of_the_greeting_is_refused(
             sent = greeting[:size]
             why = (await refusal(url)).removeprefix(f"cannot use the NATS server at {url}: ")
             if sent == b"INFO":
-                assert why == "the connection was lost (not enough values to unpack (expected 2, got 1))"
+                assert (
+                    why
+                    == "the connection to the NATS server was lost (not enough values to unpack (expected 2, got 1))"
+                )
             elif b"}" not in sent:
                 assert why == "no NATS server listens there"
             else:

@@ -197,7 +197,7 @@ async def close(file, last):
         sa.event.listen(engine.sync_engine, "before_cursor_execute", step)
         sa.event.listen(engine.sync_engine, "commit", step)
         await count_new_matches(engine)
-        await write(engine, partial(close_season, name="spring"))
+        await write(engine, partial(close_season, season_name="spring"))
 
 folder, code = Path(sys.argv[1]), -9
 for last in itertools.count(1):
