@@ -109,9 +109,8 @@ def _explain_error(frame: bytes, error: Exception, type_names: list[str]) -> Dec
         return DecodeError(
             Code.UNKNOWN_TYPE, f"{type_name!r:.40} is not a message type; use {', '.join(type_names)}"
         )
-    if str(error).endswith(
-        "at `$.type`"
-    ):  # the decoder has read another key `type`, which it takes for a field
+    if str(error).endswith("at `$.type`"):
+        # The decoder has read a second key `type`, which it takes for a field.
         return DecodeError(Code.BAD_MESSAGE, "a message must have only one 'type'")
     return DecodeError(Code.BAD_MESSAGE, f"{type_name}: {error}")
 
