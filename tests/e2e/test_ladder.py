@@ -147,7 +147,7 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
     options = ("--game", "tictactoe", "--rounds", "40", "--sprt", "elo0=0,elo1=200")
     quick = (
         "--tc",
-        "0.02/move",
+        "60/move",  # the depth bounds the search: within little time, a busy machine would choose the moves
         "--margin",
         "60000",
         "--json",
@@ -158,7 +158,7 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
         "m.html",
     )
     sides = ("--name-a", "strong", "--name-b", "weak", "--tc-b", "1+0.1", "--record", "m.jsonl")
-    result = arena("match", "minimax", "random", *options, *quick, *sides, folder=tmp_path)
+    result = arena("match", "minimax:depth=3", "random", *options, *quick, *sides, folder=tmp_path)
     assert result.code == 0, result
     data = json.loads((tmp_path / "m.json").read_text())
     assert data["sprt"]["verdict"] == "H1"
@@ -187,7 +187,7 @@ def test_a_match_tells_the_difference_and_its_error(mark: str, tmp_path: Path) -
     assert f"{strong['elo']:+z.0f}" in page
     for each in records.read_records(tmp_path / "m.jsonl"):
         seat = "maxie" if each.players.maxie == "weak" else "minnie"
-        assert (each.time_control, each.time_odds) == ("0.02/move", TimeOdds(**{seat: "1+0.1"}))
+        assert (each.time_control, each.time_odds) == ("60/move", TimeOdds(**{seat: "1+0.1"}))
         assert {each.players.maxie, each.players.minnie} == {"strong", "weak"}
     assert all_gone(mark)
 

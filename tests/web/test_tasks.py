@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -170,9 +170,10 @@ def test_find_yesterdays_final_in_three(tmp_path: Path, browser: Browser) -> Non
     assert ForkedCommand(*words, cwd=tmp_path).wait(PATIENCE_SECONDS) == 0
     with run_arena(tmp_path) as running:
         ((final,),) = running.fetch_json("table?event=cup")["bracket"][-1:]
+        finished = running.fetch_json("records?event=cup")["matches"][0]["finished"]
         context = new_context(browser)  # all pages of a context have one clock
         page = context.new_page()
-        page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=1))
+        page.clock.set_fixed_time(datetime.fromisoformat(finished) + timedelta(days=1))
         page.goto(running.url)
         expect(page.locator(".past h3").first).to_have_text("Yesterday")
         expect(page.locator(".past .card").first).to_contain_text("cup · Tic-tac-toe")

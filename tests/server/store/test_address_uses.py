@@ -33,22 +33,14 @@ async def test_uses_by_bots_with_a_token_are_kept_until_they_expire(engine: Asyn
     for name in ("anna", "bert", "carl"):
         await tokens.create_token(engine, name, "bot", "ada" if name == "carl" else "")
     await tokens.revoke_token(engine, "bert")
-    rows = [
-        AddressUse(name, format_day_ago(days), "x")
-        for name in ("anna", "bert", "carl", "nobody")
-        for days in (0, ADDRESS_RETENTION_DAYS - 1, ADDRESS_RETENTION_DAYS + 1)
-    ]
+    # Computed once: midnight may pass during the test.
+    days = [format_day_ago(each) for each in (ADDRESS_RETENTION_DAYS + 1, ADDRESS_RETENTION_DAYS - 1, 0)]
+    rows = [AddressUse(name, day, "x") for name in ("anna", "bert", "carl", "nobody") for day in days]
     for _ in range(2):
         await write(engine, partial(store_address_uses, uses=rows))
-    assert await find_days_with_shared_address(engine) == {
-        ("anna", "carl"): [
-            format_day_ago(each) for each in (ADDRESS_RETENTION_DAYS + 1, ADDRESS_RETENTION_DAYS - 1, 0)
-        ]
-    }
+    assert await find_days_with_shared_address(engine) == {("anna", "carl"): days}
     await write(engine, remove_expired_data)
-    assert await find_days_with_shared_address(engine) == {
-        ("anna", "carl"): [format_day_ago(ADDRESS_RETENTION_DAYS - 1), format_day_ago(0)]
-    }
+    assert await find_days_with_shared_address(engine) == {("anna", "carl"): days[1:]}
     async with engine.connect() as connection:
         names = await connection.scalars(sa.select(table.c.name).distinct().order_by(table.c.name))
         assert names.all() == ["anna", "carl"]

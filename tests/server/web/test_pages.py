@@ -281,13 +281,12 @@ async def test_an_address_over_its_work_budget_is_refused_alone() -> None:
     async with open_host(
         make_private_host_settings(limits=HostLimits(work_ms_per_second=2), proxies=["127.0.0.0/8"])
     ) as host:
-        answered = [await get(host, f"/api/bot/{n}", X_Forwarded_For="192.0.2.1") for n in range(12)]
-        statuses = [status for status, _, _ in answered]
-        assert statuses[:8] == [404] * 8
-        assert set(statuses[8:]) <= {404, 429}
-        assert 429 in statuses
-        refused, headers, body = next(each for each in answered if each[0] == 429)
-        assert refused == 429
+        statuses = [404]
+        while statuses[-1] == 404:  # on a busy machine, the budget grows by one request or more meanwhile
+            status, headers, body = await get(host, f"/api/bot/{len(statuses)}", X_Forwarded_For="192.0.2.1")
+            statuses.append(status)
+        assert statuses[-1] == 429
+        assert len(statuses[1:-1]) >= 8
         assert int(headers["Retry-After"]) >= 1
         assert body.decode().startswith("too many requests")
         assert (await get(host, "/healthz", X_Forwarded_For="192.0.2.1"))[0] == 200
