@@ -33,7 +33,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, Response
 
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from benchmarks.kit.results import make_argument_parser
 from benchmarks.kit.running_server import fetch_histogram
 from testkit.browser import MEASURE_SHIFT_SCRIPT, BrowserArena, open_chromium, run_arena, wait_until
@@ -228,7 +228,7 @@ def measure_frame_times(browser: Browser, folder: Path, _loads: int) -> None:
     with run_arena(folder) as running:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.goto(f"{running.url}#/play")
-        page.evaluate("(line) => { window.record = JSON.parse(line); }", to_line(made_up("usa")))
+        page.evaluate("(line) => { window.record = JSON.parse(line); }", format_record_line(made_up("usa")))
         page.evaluate(SHOW_BOARD_SCRIPT)
         browser.start_tracing(page=page, categories=TRACE_CATEGORIES)
         gaps = page.evaluate(PLAY_MOVES_SCRIPT)

@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from arena.clock import MONOTONIC_CLOCK
 from arena.protocol.codec import DecodeError, decode_client_message
 from arena.protocol.messages import ClientMessage, Hello, ServerMessage, Status, Welcome
-from arena.protocol.values import Limits
+from arena.protocol.values import ClientLimits
 
 MAX_LOGGED_FRAMES = 8
 """Number of most recent websocket frames that the report of a fault shows."""
@@ -154,7 +154,7 @@ class BotConnection:
             raise ProtocolFault(
                 f"{get_message_type_name(early_message[0])} must not be sent before the server's welcome"
             )
-        limits = Limits(16_384, hello.matches, 10_000)
+        limits = ClientLimits(16_384, hello.matches, 10_000)
         await self.send_message(Welcome("arena check", hello.name, session_secret, limits))
         return hello
 

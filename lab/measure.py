@@ -41,7 +41,7 @@ from arena.match.openings import find_position_after
 from arena.protocol.values import Opening
 from arena.rating.elo import Z95
 from arena.rating.pentanomial import (
-    compute_moments,
+    compute_count_mean_and_variance,
     count_pair_scores,
     estimate_elo_difference,
 )
@@ -289,7 +289,7 @@ def summarize_unequal_pairs(
     if elo is None:
         raise ValueError("cannot estimate an Elo difference without a pair of matches: play at least one")
     pairs = len(matches) // 2
-    _, mean, variance = compute_moments(counts)
+    _, mean, variance = compute_count_mean_and_variance(counts)
     pairs_needed = compute_pairs_to_distinguish(counts)
     return UnequalPairs(
         nodes=(strong_nodes_per_move, weak_nodes_per_move),
@@ -314,7 +314,7 @@ def compute_pairs_to_distinguish(pair_score_counts: Sequence[float]) -> float:
         pair_score_counts = [
             n + (i in {0, len(pair_score_counts) - 1}) for i, n in enumerate(pair_score_counts)
         ]
-    _, mean, variance = compute_moments(pair_score_counts)
+    _, mean, variance = compute_count_mean_and_variance(pair_score_counts)
     return (Z95 / (mean - 0.5)) ** 2 * variance if mean > 0.5 else math.inf
 
 

@@ -31,7 +31,7 @@ from arena.match.replay import verify_record
 from arena.match.terms import Terms, to_json
 from arena.processes.bot_process import RestartPolicy
 from arena.processes.tasks import open_background_tasks
-from arena.protocol.record import BadRecord, Record, from_line
+from arena.protocol.record import BadRecord, Record, parse_record_line
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
 
@@ -259,7 +259,7 @@ def start_next_pair(schedule: Schedule) -> list[tuple[str, Pairing]]:
 
 def parse_worker_record(record_line: str, terms: Terms) -> Record:
     """Return the record in a worker's answer. Raises BadRecord if it belongs to another match or breaks the rules."""
-    record = from_line(record_line)
+    record = parse_record_line(record_line)
     expected = {
         "match": terms.match,
         "event": terms.event,

@@ -29,7 +29,7 @@ from arena.ladder.runner import (
 )
 from arena.match.terms import Terms, from_json
 from arena.processes.bot_process import RestartPolicy
-from arena.protocol.record import Record, to_line
+from arena.protocol.record import Record, format_record_line
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 
@@ -110,7 +110,7 @@ async def _play_job(
         )
         await processes.wait_until_connected()
         for terms in matches:
-            pair_result.records.append(to_line(await _play_match(terms, host, processes)))
+            pair_result.records.append(format_record_line(await _play_match(terms, host, processes)))
     return pair_result
 
 

@@ -14,7 +14,7 @@ from arena.games.core import AnyGame
 from arena.maps.openings_file import find_shipped_openings_file, read_openings
 from arena.match.openings import make_random_opening
 from arena.protocol.values import Opening
-from arena.rating.pairing import shuffle_by_salt
+from arena.rating.pairing import shuffle_by_seed
 
 SHIPPED_OPENINGS: Final = "shipped"
 """Value of `--openings`, and of `openings` in a ladder file, that selects the openings shipped with each map."""
@@ -95,4 +95,4 @@ def _load_built_in_openings(map_name: str, game: AnyGame, seed: int) -> Sequence
         return [()]
     # Shuffled by the seed, so that short events with other seeds use other openings.
     [openings] = read_openings(path, [game])
-    return [openings[place] for place in shuffle_by_salt(range(len(openings)), str(seed))]
+    return [openings[place] for place in shuffle_by_seed(range(len(openings)), str(seed))]

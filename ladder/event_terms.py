@@ -28,7 +28,7 @@ class EventTerms:
 
     event: str
     starts: Sequence[AnyGame]
-    """Start positions, each as a game whose matches begin there, such as Riskless on one map; `Pair.start` is an index here."""
+    """Start positions, each as a game whose matches begin there, such as Riskless on one map; `MatchPair.start` is an index here."""
     time_control: TimeControl
     margin_ms: int
     ready_ms: int

@@ -27,7 +27,7 @@ from arena.maps.game_on_map import has_maps
 from arena.maps.openings_file import find_shipped_openings_file
 from arena.processes.bot_process import RestartPolicy
 from arena.protocol.record import Record
-from arena.rating.formats import FORMATS_WITHOUT_ELO, Encounter, KnockoutFormat, make_format, sort_by_format
+from arena.rating.formats import FORMATS_WITHOUT_ELO, Encounter, KnockoutFormat, make_format, rank_by_format
 from arena.rating.pairing import Pairing
 from arena.rating.pentanomial import PairCounts, count_pair_scores, estimate_elo_difference
 from arena.rating.schedule import Schedule
@@ -112,7 +112,7 @@ class Ladder:
         plan = self.plan
         format = make_format(plan.format, self.bots, plan.rounds, len(self.starts), plan.seed)
         self.schedule = Schedule(event_uid.hex, format)
-        counted_matches, void_records = self.schedule.resume(finished_records or {})
+        counted_matches, void_records = self.schedule.restore_results(finished_records or {})
         self.played = [
             (pairing, replace_connection_names(pairing, record)) for pairing, record in counted_matches
         ]
@@ -138,7 +138,7 @@ class Ladder:
         """Return the table of the bots, in the order of the format. In a match of two bots, Elo comes from the pairs."""
         rows = make_standings(self.bots, self.records)
         if self.schedule is not None and self.plan.format in FORMATS_WITHOUT_ELO:
-            rows = sort_by_format(rows, self.schedule.format)
+            rows = rank_by_format(rows, self.schedule.format)
         pairs = self.count_pair_scores() if self.kind == "match" else ()
         return replace_elo(rows, self.bots[0], estimate_elo_difference(pairs)) if pairs else rows
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arena.atomic_file import append_line
-from arena.protocol.record import BadRecord, Record, from_line, to_line
+from arena.protocol.record import BadRecord, Record, format_record_line, parse_record_line
 
 RECORD_LINE_PREFIX = b'{"format":"arena-record/'
 """Beginning of each line of a record file."""
@@ -36,7 +36,7 @@ class RecordFile:
 
     def append_record(self, record: Record) -> None:
         """Append the record of a match. If it cannot be written, the file stays as it was."""
-        append_line(self._file, to_line(record))
+        append_line(self._file, format_record_line(record))
 
     def append_missing_records(self, records: Iterable[Record]) -> int:
         """Append the `records` that are not in the file.
@@ -91,6 +91,6 @@ class RecordFile:
 def _find_match_id(record_line: bytes) -> str:
     """Return the id of the match in a line of the file; empty if the line is not a record."""
     try:
-        return from_line(record_line).match
+        return parse_record_line(record_line).match
     except BadRecord:
         return ""

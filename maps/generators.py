@@ -57,8 +57,10 @@ def make_ring_map(territory_count: int) -> RisklessMap:
     The roads of a territory lead to the next one and then to the previous one. The territories held at the start are
     spread evenly. Minnie holds territory 0, and the players alternate.
     """
-    start_count = 2 * max(1, round(territory_count / TERRITORIES_PER_START_TERRITORY))
-    start_territories = [number * territory_count // start_count for number in range(start_count)]
+    start_position_count = 2 * max(1, round(territory_count / TERRITORIES_PER_START_TERRITORY))
+    start_territories = [
+        number * territory_count // start_position_count for number in range(start_position_count)
+    ]
     minnie_territories = start_territories[0::2]
     angles = [2 * pi * territory / territory_count for territory in range(territory_count)]
     radius = 4 * territory_count
@@ -164,11 +166,11 @@ def make_generated_map(
 ) -> RisklessMap:
     """Return a map with the armies and limits that the docstring of this module describes.
 
-    territory_cap  maximum number of armies on a territory
+    territory_cap       maximum number of armies on a territory
     minnie_territories  territories that Minnie holds at the start, with ARMIES_PER_START_TERRITORY on each
-    maxie_territories  territories that Maxie holds at the start, with ARMIES_PER_START_TERRITORY on each
-    places        point of each territory on the picture
-    extra_armies  numbers of extra armies on the first of Minnie's territories, except on the maps in MINNIE_EXTRA_ARMIES_BY_MAP
+    maxie_territories   territories that Maxie holds at the start, with ARMIES_PER_START_TERRITORY on each
+    places              point of each territory on the picture
+    extra_armies        numbers of extra armies on the first of Minnie's territories, except on the maps in MINNIE_EXTRA_ARMIES_BY_MAP
     """
     size = len(territories)
     start = [0] * size

@@ -124,7 +124,7 @@ def summarize_record(record: Record) -> str:
     map_text = f" on {record.setup['map']}" if "map" in record.setup else ""
     players_text = f"{record.players.maxie} (maxie) - {record.players.minnie} (minnie)"
     reason_text = (
-        REPETITION_DETAIL_PREFIX if result.is_by_repetition else result.reason.value.replace("_", " ")
+        REPETITION_DETAIL_PREFIX if result.ended_by_repetition else result.reason.value.replace("_", " ")
     )
     return f"{players_text}, {record.game}{map_text}, {record.time_odds.describe_time_controls(record.time_control)}: {winner_text}, {reason_text}, {len(record.moves)} plies"
 
@@ -217,7 +217,7 @@ def _check_result(record: Record, referee: Referee) -> None:
                 f"the record says that {format_result(result)}, "
                 f"but its moves say that {format_result(replayed_result)}"
             )
-        if result.is_by_repetition and not replayed_result.is_by_repetition:
+        if result.ended_by_repetition and not replayed_result.ended_by_repetition:
             raise BadRecord(
                 f"the record says that the match ended by a repeated position, but its moves lead to another result: {replayed_result.detail}"
             )

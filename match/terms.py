@@ -11,7 +11,7 @@ from arena.games.catalogue import CATALOGUE, make_game
 from arena.games.core import AnyGame, GameError
 from arena.match.clock import MatchClock
 from arena.protocol.adjudication import Adjudication
-from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.engines import EngineInfo, EnginesBySeat
 from arena.protocol.record import FORMAT, Record, RecordedMove, Result
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Data, Opening, Players, Seat
@@ -45,7 +45,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Time within which a disconnected player must reconnect, in ms. Set by the server."""
     thread_limits: ThreadLimits = ThreadLimits()
     """Thread limits set by the creator of the match, such as an event that assigns cores to its bots."""
-    engines: Engines = Engines()
+    engines: EnginesBySeat = EnginesBySeat()
     """Engines of the players, with their search threads. Set by the server."""
     opening: Opening = ()
     """Moves that the referee plays before the players begin, while no clock runs."""
@@ -99,7 +99,7 @@ class Terms(Struct, frozen=True, kw_only=True):
             moves=moves,
             result=result,
             adjudication=self.adjudication,
-            engines=self.engines if self.engines != Engines() else None,
+            engines=self.engines if self.engines != EnginesBySeat() else None,
             rules=CATALOGUE.get_rules_digest(self.game),
         )
 
@@ -117,7 +117,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         An engine is None if its bot sent no description.
         """
         limits = self.thread_limits
-        engines = Engines(_limit_threads(maxie, limits.maxie), _limit_threads(minnie, limits.minnie))
+        engines = EnginesBySeat(_limit_threads(maxie, limits.maxie), _limit_threads(minnie, limits.minnie))
         return structs.replace(self, engines=engines)
 
 

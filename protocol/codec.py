@@ -35,7 +35,7 @@ CONTAINER_VALUE_TYPES = frozenset({dict, list})
 TEXT_TYPES = frozenset({str})
 M = TypeVar("M", bound=Message)
 
-encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_as_msgpack).encode
+encode: Callable[[Message], bytes] = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_hook).encode
 """Function that returns the frame of a message."""
 _CLIENT_DECODER: msgspec.msgpack.Decoder[ClientMessage] = msgspec.msgpack.Decoder(ClientMessage)
 _SERVER_DECODER: msgspec.msgpack.Decoder[ServerMessage] = msgspec.msgpack.Decoder(ServerMessage)

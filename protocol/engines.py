@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-MAX_STATED_THREADS = 4096
+MAX_REPORTED_THREADS = 4096
 """Maximum number of search threads that a message may state."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -24,7 +24,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
     """Name of the engine, such as `jamboree`."""
     options: Annotated[dict[OptionName, OptionText], Meta(max_length=32)] = {}
     """Values of the engine's options by name, as text."""
-    threads: Annotated[int, Meta(ge=1, le=MAX_STATED_THREADS)] | None = None
+    threads: Annotated[int, Meta(ge=1, le=MAX_REPORTED_THREADS)] | None = None
     """Number of search threads; None if the bot does not state it."""
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class EngineInfo(Struct, frozen=True, omit_defaults=True):
         return f"{engine}, {self.threads} thread{'s' if self.threads > 1 else ''}"
 
 
-class Engines(Struct, frozen=True):
+class EnginesBySeat(Struct, frozen=True):
     """Engines by seat; None for a player that sent no description."""
 
     maxie: EngineInfo | None = None

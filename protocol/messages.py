@@ -16,13 +16,13 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from arena.protocol.codes import Code, EndReason
-from arena.protocol.engines import MAX_STATED_THREADS, EngineInfo, Engines, Name
+from arena.protocol.engines import MAX_REPORTED_THREADS, EngineInfo, EnginesBySeat, Name
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import Milliseconds, TimeControl, TimeOdds
 from arena.protocol.values import (
+    ClientLimits,
     Clocks,
     Data,
-    Limits,
     MatchId,
     Players,
     Ply,
@@ -174,7 +174,7 @@ class Welcome(Struct, frozen=True, tag="welcome"):
     name: str
     session: str
     """Secret that lets a new connection replace this one and take over its matches."""
-    limits: Limits
+    limits: ClientLimits
 
 
 class Start(Struct, frozen=True, tag="start"):
@@ -191,7 +191,7 @@ class Start(Struct, frozen=True, tag="start"):
     margin_ms: Milliseconds
     """Extra time allowed on each move for network delay, in ms: the flag falls this much later than the clock says."""
     ready_ms: Milliseconds
-    threads: Annotated[int, Meta(ge=1, le=MAX_STATED_THREADS)] = 1
+    threads: Annotated[int, Meta(ge=1, le=MAX_REPORTED_THREADS)] = 1
     """Maximum number of search threads that the receiver may use."""
     rules: Name | UnsetType = UNSET
     """Digest of the rules of a custom game; UNSET for a game defined in PROTOCOL.md."""
@@ -430,7 +430,7 @@ class View(Struct, frozen=True, tag="view"):
     clocks: Clocks
     mover: Seat | None
     """Player whose clock runs; None before the first turn."""
-    engines: Engines = Engines()
+    engines: EnginesBySeat = EnginesBySeat()
     """Descriptions of the players' engines, as far as the bots sent them."""
     time_odds: TimeOdds | UnsetType = UNSET
     """Time control of each player who does not use `time_control`; omitted if both use it."""

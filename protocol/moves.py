@@ -43,23 +43,23 @@ class MovesSnapshot(Sequence[Data]):
         self._size = len(moves.encoded)
 
     @staticmethod
-    def encode_as_msgpack(moves: object) -> Raw:
-        """Encode `moves`, which must be a MovesSnapshot, as a msgpack array.
+    def encode_hook(value: object) -> Raw:
+        """Encode `value`, which must be a MovesSnapshot, as a msgpack array.
 
         Message encoders use it as their `enc_hook`. Raises NotImplementedError for any other type.
         """
-        if type(moves) is not MovesSnapshot:
+        if type(value) is not MovesSnapshot:
             raise NotImplementedError(
-                f"a {type(moves).__name__} cannot be encoded in a message: use numbers, strings, lists and dicts"
+                f"a {type(value).__name__} cannot be encoded in a message: use numbers, strings, lists and dicts"
             )
-        count = moves._count  # noqa: SLF001  same class
+        count = value._count  # noqa: SLF001  same class
         if count < 16:
             header = bytes((0x90 | count,))
         elif count < 1 << 16:
             header = b"\xdc" + count.to_bytes(2, "big")
         else:
             header = b"\xdd" + count.to_bytes(4, "big")
-        return Raw(header + moves._encoded[: moves._size])  # noqa: SLF001  same class
+        return Raw(header + value._encoded[: value._size])  # noqa: SLF001  same class
 
     @overload
     def __getitem__(self, index: int) -> Data: ...

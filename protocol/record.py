@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from arena.protocol.adjudication import REPETITION_DETAIL_PREFIX, Adjudication
 from arena.protocol.codes import EndReason
-from arena.protocol.engines import Engines
+from arena.protocol.engines import EnginesBySeat
 from arena.protocol.timecontrol import TimeOdds
 from arena.protocol.values import Data, Players, Seat, Thinking
 
@@ -47,7 +47,7 @@ class Result(Struct, frozen=True, omit_defaults=True):
     detail: str = ""
 
     @property
-    def is_by_repetition(self) -> bool:
+    def ended_by_repetition(self) -> bool:
         """Return True if the match was drawn by repetition."""
         return self.reason is EndReason.ADJUDICATED and self.detail.startswith(f"{REPETITION_DETAIL_PREFIX}:")
 
@@ -70,13 +70,13 @@ class Record(Struct, frozen=True, omit_defaults=True):
     """Rules for ending the match early; None if there were none."""
     time_odds: TimeOdds = TimeOdds()
     """Time control of each player who did not use `time_control`."""
-    engines: Engines | None = None
+    engines: EnginesBySeat | None = None
     """Engines of both players; None if neither sent a description, or in records older than this field."""
     rules: str = ""
     """Digest of the rules of a custom game (docs/games.md); empty for a game that the project ships."""
 
 
-def to_line(record: Record) -> str:
+def format_record_line(record: Record) -> str:
     """Return the record as one line of JSON, without a line end."""
     return msgspec.json.encode(record).decode()
 
@@ -85,7 +85,7 @@ def to_line(record: Record) -> str:
 _decode = msgspec.json.Decoder(Record).decode
 
 
-def from_line(line: str | bytes) -> Record:
+def parse_record_line(line: str | bytes) -> Record:
     """Return the record in a line of JSON. Raises BadRecord if the line does not hold a valid record."""
     try:
         return _decode(line)
@@ -110,6 +110,6 @@ def read_numbered_records(record_file: Path) -> Iterator[tuple[int, Record]]:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield number, from_line(line)
+                    yield number, parse_record_line(line)
                 except BadRecord as error:
                     raise BadRecord(f"{record_file}, line {number}: {error}") from None

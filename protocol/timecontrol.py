@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-MAX_MESSAGE_TIME_MS = 24 * 3600 * 1000
+MAX_TIME_FIELD_MS = 24 * 3600 * 1000
 """Maximum of a time in a message, in ms: one day, which is longer than any match and fits in 32 bits."""
 
-Milliseconds = Annotated[int, Meta(ge=0, le=MAX_MESSAGE_TIME_MS)]
+Milliseconds = Annotated[int, Meta(ge=0, le=MAX_TIME_FIELD_MS)]
 
 _SECONDS_PATTERN = r"[0-9]{1,8}(?:\.[0-9]{1,3})?"
 _TIME_CONTROL_PATTERN = re.compile(
@@ -34,7 +34,7 @@ class TimeControl(Struct, frozen=True):
     per_move True: `base_ms` for each move; unused time is lost, and `increment_ms` is 0.
     """
 
-    base_ms: Annotated[int, Meta(ge=1, le=MAX_MESSAGE_TIME_MS)]
+    base_ms: Annotated[int, Meta(ge=1, le=MAX_TIME_FIELD_MS)]
     increment_ms: Milliseconds = 0
     per_move: bool = False
 
@@ -52,7 +52,7 @@ class TimeControl(Struct, frozen=True):
             raise error
         base_ms = _parse_seconds_to_ms(match["base"])
         increment_ms = _parse_seconds_to_ms(match["increment"] or "0")
-        if not 1 <= base_ms <= MAX_MESSAGE_TIME_MS or increment_ms > MAX_MESSAGE_TIME_MS:
+        if not 1 <= base_ms <= MAX_TIME_FIELD_MS or increment_ms > MAX_TIME_FIELD_MS:
             raise error
         return cls(base_ms, increment_ms, match["move"] is not None)
 
@@ -77,14 +77,16 @@ class TimeOdds(Struct, frozen=True, omit_defaults=True):
         odds: str = getattr(self, seat)
         return TimeControl.parse(odds) if odds else match_control
 
-    def describe_time_controls(self, match_control: str) -> str:
+    def describe_time_controls(self, match_control_text: str) -> str:
         """Return the time controls of both players as text, such as `10+0.1 (maxie) against 5+0.1 (minnie)`.
 
-        Return `match_control`, the time control of the match, if neither player has one of its own.
+        Return `match_control_text`, the time control of the match, if neither player has one of its own.
         """
         if not (self.maxie or self.minnie):
-            return match_control
-        return f"{self.maxie or match_control} (maxie) against {self.minnie or match_control} (minnie)"
+            return match_control_text
+        return (
+            f"{self.maxie or match_control_text} (maxie) against {self.minnie or match_control_text} (minnie)"
+        )
 
 
 def _parse_seconds_to_ms(seconds_text: str) -> int:
@@ -95,8 +97,8 @@ def _format_ms_as_seconds(ms: int) -> str:
     return f"{Decimal(ms) / 1000:f}".rstrip("0").rstrip(".") if ms % 1000 else str(ms // 1000)
 
 
-VALID_DURATION_FORMS = "30s, 10m, 2h, or ever"
-"""Valid forms of a duration, for error messages."""
+DURATION_EXAMPLES = "30s, 10m, 2h, or ever"
+"""Examples of all forms of a duration, for error messages."""
 
 _SECONDS_BY_DURATION_UNIT = {"s": 1, "m": 60, "h": 3600}
 
@@ -112,10 +114,10 @@ def parse_duration(text: str) -> float:
         seconds = float(text[:-1]) * _SECONDS_BY_DURATION_UNIT[text[-1:]]
     except (ValueError, KeyError):
         raise ValueError(
-            f"the time must be a duration such as {VALID_DURATION_FORMS}, not {text!r:.40}"
+            f"the time must be a duration such as {DURATION_EXAMPLES}, not {text!r:.40}"
         ) from None
     if not 0 < seconds < math.inf:
-        raise ValueError(f"the time must be above 0, such as {VALID_DURATION_FORMS}")
+        raise ValueError(f"the time must be above 0, such as {DURATION_EXAMPLES}")
     return seconds
 
 

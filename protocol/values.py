@@ -46,7 +46,7 @@ class Clocks(Struct, frozen=True, gc=False):
     minnie_ms: int
 
 
-class Limits(Struct, frozen=True):
+class ClientLimits(Struct, frozen=True):
     """Limits that the server sets for a client, sent in `welcome`."""
 
     message_bytes: int

@@ -107,8 +107,8 @@ def _compute_log_likelihood(theta: FloatArray, graph: _ResultGraph) -> float:
 
 def _compute_information_matrix(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return minus the second derivatives of the log-likelihood at the log-odds ratings `theta`, a players × players matrix."""
-    matrix = np.diag(PRIOR_DRAWS_PER_PLAYER * _compute_decisive_variance(theta))
-    weight = graph.games * _compute_decisive_variance(theta[graph.a] - theta[graph.b])
+    matrix = np.diag(PRIOR_DRAWS_PER_PLAYER * _compute_win_loss_variance(theta))
+    weight = graph.games * _compute_win_loss_variance(theta[graph.a] - theta[graph.b])
     for row, column, sign in (
         (graph.a, graph.a, 1),
         (graph.b, graph.b, 1),
@@ -127,23 +127,23 @@ def _compute_standard_errors(theta: FloatArray, graph: _ResultGraph) -> FloatArr
     inverse = np.linalg.inv(_compute_information_matrix(theta, graph))
     # Rows of P A⁻¹, where P subtracts the mean, since matches do not determine the mean rating.
     centred = inverse - inverse.mean(axis=0)
-    variances = np.square(centred) @ (PRIOR_DRAWS_PER_PLAYER * _compute_decisive_variance(theta))
+    variances = np.square(centred) @ (PRIOR_DRAWS_PER_PLAYER * _compute_win_loss_variance(theta))
     # B is a sum over pairs of players who met, so multiplying a row by it costs one step per pair instead of n².
-    variances += np.square(centred[:, graph.a] - centred[:, graph.b]) @ _compute_variances(theta, graph)
+    variances += np.square(centred[:, graph.a] - centred[:, graph.b]) @ _compute_score_variances(theta, graph)
     errors: FloatArray = np.sqrt(variances)
     return errors
 
 
-def _compute_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
+def _compute_score_variances(theta: FloatArray, graph: _ResultGraph) -> FloatArray:
     """Return, for each pair of players, the variance of the sum of their scores in their matches.
 
     A match adds E (1 - E), minus a quarter if it was drawn. E is the expected score of the match at the ratings `theta`.
     As a prior, two more matches without draws are counted for each pair, so that the variance is never 0.
     """
     shrinkage = graph.games / (graph.games + 2)
-    decisive_variances = _compute_decisive_variance(theta[graph.a] - theta[graph.b])
+    win_loss_variances = _compute_win_loss_variance(theta[graph.a] - theta[graph.b])
     return shrinkage * np.maximum(
-        (graph.games + 2) * decisive_variances - graph.draws / 4, 2 * decisive_variances
+        (graph.games + 2) * win_loss_variances - graph.draws / 4, 2 * win_loss_variances
     )
 
 
@@ -155,9 +155,9 @@ def _log_logistic(x: FloatArray) -> FloatArray:
     return -np.logaddexp(0, -x)
 
 
-def _compute_decisive_variance(x: FloatArray) -> FloatArray:
+def _compute_win_loss_variance(rating_difference: FloatArray) -> FloatArray:
     """Return E (1 - E), the variance of the score of a match that cannot be drawn.
 
-    E is the expected score at a rating difference of `x`, in log-odds.
+    E is the expected score at the rating difference, in log-odds.
     """
-    return _logistic(x) * _logistic(-x)
+    return _logistic(rating_difference) * _logistic(-rating_difference)

@@ -80,7 +80,7 @@ def make_breakdown(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]
         ),
         by_map=_count_group_scores(bots, records, lambda record, _: get_map_or_game_name(record)),
         by_opponent=_count_group_scores(bots, records, _get_opponent),
-        duels=_count_duels(bots, results),
+        duels=_make_duels(bots, results),
         first_move=_measure_first_move_advantage(records),
     )
 
@@ -109,7 +109,7 @@ def _count_group_scores(
     return [GroupScore(bot, group, *counts[bot, group]) for bot, group in sorted_bot_groups]
 
 
-def _count_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
+def _make_duels(bots: Sequence[str], results: Sequence[tuple[Pairing, Record]]) -> list[Duel]:
     meetings: defaultdict[frozenset[str], list[tuple[Pairing, Record]]] = defaultdict(list)
     for pairing, record in results:
         meetings[frozenset((pairing.maxie, pairing.minnie))].append((pairing, record))
@@ -159,7 +159,7 @@ def count_draws(records: Iterable[Record]) -> DrawCounts:
     return DrawCounts(
         len(valid_records),
         len(drawn_records),
-        sum(record.result.is_by_repetition for record in drawn_records),
+        sum(record.result.ended_by_repetition for record in drawn_records),
     )
 
 

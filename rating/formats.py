@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.rating.pairing import Pair, check_entrants, make_round_robin_round, shuffle_by_salt
+from arena.rating.pairing import MatchPair, check_entrants, make_round_robin_round, shuffle_by_seed
 from arena.rating.standings import StandingsRow, rank_standings
 from arena.rating.swiss import pair_swiss_round
 
@@ -27,7 +27,7 @@ MAX_TIE_BREAK_PAIRS = 4
 MAX_CONSECUTIVE_ABSENCES = 2
 """Number of encounters with an opponent, missed in a row, after which a bot is withdrawn until it joins again."""
 
-CHAMPION_ROUND = "champion"
+CHAMPION_ROUND_NAME = "champion"
 """Value of `FormatRank.reached` for the winner of a knockout."""
 
 KNOCKOUT_FORMAT = "knockout"
@@ -65,12 +65,12 @@ class FormatRank(NamedTuple):
     """Stage reached in a knockout: `champion`, `final`, `semifinal`, `last 8` and so on; empty in other formats."""
 
 
-def sort_by_format(rows: Sequence[StandingsRow], format: Format) -> list[StandingsRow]:
+def rank_by_format(rows: Sequence[StandingsRow], format: EventFormat) -> list[StandingsRow]:
     """Return the rows of an event's table sorted by the rules of its format, with the columns that the format fills.
 
     Rows of equal rank stay in the order of `rows`.
     """
-    ranks = {row.bot: format.get_rank(row.bot, row.points) for row in rows}
+    ranks = {row.bot: format.compute_rank(row.bot, row.points) for row in rows}
 
     def add_format_columns(row: StandingsRow) -> StandingsRow:
         rank = ranks[row.bot]
@@ -116,14 +116,14 @@ class Absences:
             if len(encounters) >= MAX_CONSECUTIVE_ABSENCES
         )
 
-    def record_pair(self, pair: Pair, absent: Collection[str]) -> None:
-        """Record a finished pair of matches.
+    def record_absences(self, pair: MatchPair, absent_bots: Collection[str]) -> None:
+        """Record which bots appeared for a finished pair of matches.
 
-        absent   bots that missed both matches of the pair
+        absent_bots   bots that missed both matches of the pair
         """
         for bot, opponent in ((pair.first, pair.second), (pair.second, pair.first)):
             encounter = pair.round, opponent
-            if bot not in absent:
+            if bot not in absent_bots:
                 self._latest_encounters[bot] = encounter
                 self.forget_absences(bot)
             elif self._latest_encounters.get(bot) != encounter:
@@ -134,7 +134,7 @@ class Absences:
         self._missed_encounters.pop(bot, None)
 
 
-class Format(Protocol):
+class EventFormat(Protocol):
     """Interface of a tournament format, which decides who plays whom in an event.
 
     Bots play in pairs of matches: two matches from the same start position, the second with swapped seats.
@@ -148,22 +148,22 @@ class Format(Protocol):
     def total_matches(self) -> int | None:
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
 
-    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:
+    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        has_empty_queue  True if at least one pair of bots has no scheduled match left to start, so that a round-robin or
-                        gauntlet can begin its next round
+        is_any_queue_empty  True if at least one pair of bots has no scheduled match left to start, so that a round-robin or
+                            gauntlet can begin its next round
         """
 
-    def record_pair(
-        self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
+    def record_pair_result(
+        self, pair: MatchPair, first_points: float, second_points: float, absent_bots: Collection[str] = ()
     ) -> None:
         """Record a finished pair of matches, with the points of its two bots.
 
-        absent   bots that missed both matches of the pair
+        absent_bots   bots that missed both matches of the pair
         """
 
-    def get_rank(self, bot: str, points: float) -> FormatRank:
+    def compute_rank(self, bot: str, points: float) -> FormatRank:
         """Return the rank of a bot in the event. `points`: points that the bot has scored in matches."""
 
 
@@ -171,13 +171,13 @@ class Format(Protocol):
 class RoundRobinFormat:
     """Round-robin, in which each bot meets every other, or gauntlet, in which the first bot plays all others.
 
-    rounds       number of rounds; None for an endless event
-    start_count  number of start positions; every two bots play a pair on each of them in every round
+    rounds                number of rounds; None for an endless event
+    start_position_count  number of start positions; every two bots play a pair on each of them in every round
     """
 
     bots: Sequence[str]
     rounds: int | None
-    start_count: int
+    start_position_count: int
     seed: int
     is_gauntlet: bool = False
     _rounds_started: int = 0
@@ -186,7 +186,7 @@ class RoundRobinFormat:
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
-        check_entrants(self.bots, self.start_count)
+        check_entrants(self.bots, self.start_position_count)
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -200,34 +200,36 @@ class RoundRobinFormat:
     def _pairs_per_round(self) -> int:
         bot_count = len(self.bots)
         encounter_count = bot_count - 1 if self.is_gauntlet else bot_count * (bot_count - 1) // 2
-        return encounter_count * self.start_count
+        return encounter_count * self.start_position_count
 
-    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:
-        if not has_empty_queue or (self.rounds is not None and self._rounds_started >= self.rounds):
+    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:
+        if not is_any_queue_empty or (self.rounds is not None and self._rounds_started >= self.rounds):
             return []
         round = self._rounds_started
         self._rounds_started += 1
         first_number = round * self._pairs_per_round
         if not self.is_gauntlet:
-            return make_round_robin_round(self.bots, round, self.start_count, self.seed, first_number)
+            return make_round_robin_round(
+                self.bots, round, self.start_position_count, self.seed, first_number
+            )
         champion, *opponents = self.bots
-        pairs: list[Pair] = []
-        for start in range(self.start_count):
-            for opponent in shuffle_by_salt(opponents, f"{self.seed}/{round}/{start}"):
-                pairs.append(Pair(first_number + len(pairs), round, start, champion, opponent))
+        pairs: list[MatchPair] = []
+        for start in range(self.start_position_count):
+            for opponent in shuffle_by_seed(opponents, f"{self.seed}/{round}/{start}"):
+                pairs.append(MatchPair(first_number + len(pairs), round, start, champion, opponent))
         return pairs
 
-    def record_pair(
+    def record_pair_result(
         self,
-        pair: Pair,
+        pair: MatchPair,
         first_points: float,  # noqa: ARG002  pairings do not depend on results
         second_points: float,  # noqa: ARG002
-        absent: Collection[str] = (),
+        absent_bots: Collection[str] = (),
     ) -> None:
         self._pairs_finished.update((pair.first, pair.second))
-        self._absences.record_pair(pair, absent)
+        self._absences.record_absences(pair, absent_bots)
 
-    def get_rank(self, bot: str, points: float) -> FormatRank:
+    def compute_rank(self, bot: str, points: float) -> FormatRank:
         if self.is_gauntlet and bot == self.bots[0]:
             # The first bot plays in every match; an opponent ranks above it by scoring more than half against it.
             # Half of the two points of each finished pair is one point.
@@ -245,7 +247,7 @@ class SwissFormat:
 
     bots: list[str]
     rounds: int | None
-    start_count: int
+    start_position_count: int
     rounds_started: int = 0
     """Number of rounds that are paired so far."""
     _next_number: int = 0
@@ -262,7 +264,7 @@ class SwissFormat:
     _absences: Absences = field(default_factory=Absences)
 
     def __post_init__(self) -> None:
-        check_entrants(self.bots, self.start_count)
+        check_entrants(self.bots, self.start_position_count)
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -278,9 +280,13 @@ class SwissFormat:
 
     @property
     def total_matches(self) -> int | None:
-        return None if self.rounds is None else 2 * self.rounds * (len(self.bots) // 2) * self.start_count
+        return (
+            None
+            if self.rounds is None
+            else 2 * self.rounds * (len(self.bots) // 2) * self.start_position_count
+        )
 
-    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:  # noqa: ARG002  a round is paired when the previous one is over
+    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:  # noqa: ARG002  a round is paired when the previous one is over
         if self._open_pairs or (self.rounds is not None and self.rounds_started >= self.rounds):
             return []
         round = self.rounds_started
@@ -293,16 +299,16 @@ class SwissFormat:
         )
         if swiss_round.bye is not None:
             self._byes[swiss_round.bye] += 1
-            self._points[swiss_round.bye] += 2 * self.start_count
+            self._points[swiss_round.bye] += 2 * self.start_position_count
         paired_bots = {bot for meeting in swiss_round.meetings for bot in meeting}
         for bot in self.bots:
             self._idle_rounds[bot] += bot not in paired_bots
-        pairs: list[Pair] = []
+        pairs: list[MatchPair] = []
         for first, second in swiss_round.meetings:
             self._opponents[first].append(second)
             self._opponents[second].append(first)
-            for start in range(self.start_count):
-                pairs.append(Pair(self._next_number + len(pairs), round, start, first, second))
+            for start in range(self.start_position_count):
+                pairs.append(MatchPair(self._next_number + len(pairs), round, start, first, second))
         self._next_number += len(pairs)
         self._open_pairs = {pair.number for pair in pairs}
         return pairs
@@ -315,16 +321,16 @@ class SwissFormat:
             (self._absent_bots.discard if joins else self._absent_bots.add)(bot)
         return [bot for bot in self.bots if bot not in self._absent_bots]
 
-    def record_pair(
-        self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
+    def record_pair_result(
+        self, pair: MatchPair, first_points: float, second_points: float, absent_bots: Collection[str] = ()
     ) -> None:
         self._points[pair.first] += first_points
         self._points[pair.second] += second_points
-        self._absences.record_pair(pair, absent)
+        self._absences.record_absences(pair, absent_bots)
         self._open_pairs.discard(pair.number)
 
-    def get_rank(self, bot: str, points: float) -> FormatRank:
-        byes = self._byes[bot] * 2 * self.start_count
+    def compute_rank(self, bot: str, points: float) -> FormatRank:
+        byes = self._byes[bot] * 2 * self.start_position_count
         buchholz = sum(self._points[other] for other in self._opponents[bot])
         return FormatRank((-points - byes, -buchholz), byes, buchholz)
 
@@ -335,15 +341,15 @@ class ArenaFormat:
     total_matches = None
     withdrawn: frozenset[str] = frozenset()
 
-    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:  # noqa: ARG002  the server pairs the bots
+    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:  # noqa: ARG002  the server pairs the bots
         return []
 
-    def record_pair(
-        self, pair: Pair, first_points: float, second_points: float, absent: Collection[str] = ()
+    def record_pair_result(
+        self, pair: MatchPair, first_points: float, second_points: float, absent_bots: Collection[str] = ()
     ) -> None:
         """Do nothing, because pairings do not depend on results."""
 
-    def get_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points alone decide
+    def compute_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points alone decide
         return FormatRank((-points,))
 
 
@@ -392,7 +398,7 @@ class KnockoutFormat:
 
     bots: Sequence[str]
     rounds: int
-    start_count: int
+    start_position_count: int
     _nodes: list[_EncounterNode] = field(default_factory=list)
     _new_encounters: list[int] = field(default_factory=list)
     """Indices in `_nodes` of the encounters whose bots are known, but whose pairs are not scheduled yet."""
@@ -403,7 +409,7 @@ class KnockoutFormat:
     withdrawn: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        check_entrants(self.bots, self.start_count)
+        check_entrants(self.bots, self.start_position_count)
         self._seed = {bot: place for place, bot in enumerate(self.bots)}
         self._add_encounters(list(_make_bracket_seeds(len(self.bots))), None, 0, 0)
 
@@ -430,59 +436,57 @@ class KnockoutFormat:
 
     @property
     def total_matches(self) -> int | None:
-        return 2 * ((len(self.bots) - 1) * self.rounds * self.start_count + self._tie_breaks)
+        return 2 * ((len(self.bots) - 1) * self.rounds * self.start_position_count + self._tie_breaks)
 
     @property
-    def _pair_numbers_per_encounter(self) -> int:
+    def _max_pairs_per_encounter(self) -> int:
         """Number of pair numbers reserved for each encounter: for its scheduled pairs and all possible tie-breaks."""
-        return self.rounds * self.start_count + MAX_TIE_BREAK_PAIRS
+        return self.rounds * self.start_position_count + MAX_TIE_BREAK_PAIRS
 
-    def make_next_pairs(self, *, has_empty_queue: bool) -> list[Pair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
-        pairs: list[Pair] = []
+    def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:  # noqa: ARG002  an encounter is scheduled when its bots are known
+        pairs: list[MatchPair] = []
         for index in sorted(self._new_encounters):
-            pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_count)]
+            pairs += [self._make_next_pair(index) for _ in range(self.rounds * self.start_position_count)]
         for index, node in enumerate(self._nodes):
             if (
                 node.pairs_started
                 and not node.pairs_to_play
                 and self._is_tied(node)
-                and node.pairs_started < self._pair_numbers_per_encounter
+                and node.pairs_started < self._max_pairs_per_encounter
             ):
                 self._tie_breaks += 1
                 pairs.append(self._make_next_pair(index))
         self._new_encounters.clear()
         return pairs
 
-    def _make_next_pair(self, index: int) -> Pair:
-        node = self._nodes[index]
+    def _make_next_pair(self, encounter_index: int) -> MatchPair:
+        node = self._nodes[encounter_index]
         first, second = node.bots
         if first is None or second is None:
             raise ValueError(
-                f"the bots of knockout encounter {index} are not known before earlier encounters end"
+                f"the bots of knockout encounter {encounter_index} are not known before earlier encounters end"
             )
-        number = index * self._pair_numbers_per_encounter + node.pairs_started
-        pair = Pair(
+        number = encounter_index * self._max_pairs_per_encounter + node.pairs_started
+        pair = MatchPair(
             number,
-            node.pairs_started // self.start_count,
-            node.pairs_started % self.start_count,
+            node.pairs_started // self.start_position_count,
+            node.pairs_started % self.start_position_count,
             first,
             second,
         )
         node.count_started_pair()
         return pair
 
-    def record_pair(
+    def record_pair_result(
         self,
-        pair: Pair,
+        pair: MatchPair,
         first_points: float,
         second_points: float,
-        absent: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
+        absent_bots: Collection[str] = (),  # noqa: ARG002  an absent bot has lost anyway
     ) -> None:
-        node = self._nodes[pair.number // self._pair_numbers_per_encounter]
+        node = self._nodes[pair.number // self._max_pairs_per_encounter]
         node.add_pair_result({pair.first: first_points, pair.second: second_points})
-        if node.pairs_to_play or (
-            self._is_tied(node) and node.pairs_started < self._pair_numbers_per_encounter
-        ):
+        if node.pairs_to_play or (self._is_tied(node) and node.pairs_started < self._max_pairs_per_encounter):
             return
         bots = pair.first, pair.second
         node.winner = winner = min(bots, key=lambda bot: (-node.points[bot], self._seed[bot]))
@@ -495,9 +499,9 @@ class KnockoutFormat:
         if None not in parent.bots:
             self._new_encounters.append(node.parent)
 
-    def get_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points decide only encounters
+    def compute_rank(self, bot: str, points: float) -> FormatRank:  # noqa: ARG002  points decide only encounters
         if bot == self.winner:
-            return FormatRank((0.0,), reached=CHAMPION_ROUND)
+            return FormatRank((0.0,), reached=CHAMPION_ROUND_NAME)
         lost_depth = self._lost_depths.get(bot)
         if lost_depth is not None:
             return FormatRank((lost_depth + 1.0,), reached=_format_round_name(lost_depth))
@@ -543,24 +547,24 @@ def make_format(
     format_name: str,
     bots: Sequence[str],
     rounds: int | None,
-    start_count: int,
+    start_position_count: int,
     seed: int,
     changes: Iterable[RosterChange] = (),
-) -> Format:
+) -> EventFormat:
     """Return the format called `format_name`: one of `FORMATS`, or ARENA_FORMAT. Raises ValueError for any other name.
 
-    bots         names of the bots in order of seeding; in a gauntlet, the first one plays all others
-    rounds       number of rounds; None for an endless event
-    start_count  number of start positions
-    seed         seed that determines the order of the pairings
-    changes      bots that join or leave a Swiss; unused by the other formats
+    bots                  names of the bots in order of seeding; in a gauntlet, the first one plays all others
+    rounds                number of rounds; None for an endless event
+    start_position_count  number of start positions
+    seed                  seed that determines the order of the pairings
+    changes               bots that join or leave a Swiss; unused by the other formats
     """
-    makers: dict[str, Callable[[], Format]] = {
-        "round-robin": lambda: RoundRobinFormat(bots, rounds, start_count, seed),
-        "gauntlet": lambda: RoundRobinFormat(bots, rounds, start_count, seed, is_gauntlet=True),
-        "swiss": lambda: SwissFormat([*bots], rounds, start_count),
+    makers: dict[str, Callable[[], EventFormat]] = {
+        "round-robin": lambda: RoundRobinFormat(bots, rounds, start_position_count, seed),
+        "gauntlet": lambda: RoundRobinFormat(bots, rounds, start_position_count, seed, is_gauntlet=True),
+        "swiss": lambda: SwissFormat([*bots], rounds, start_position_count),
         ARENA_FORMAT: ArenaFormat,
-        "knockout": lambda: KnockoutFormat(bots, rounds or 1, start_count),
+        "knockout": lambda: KnockoutFormat(bots, rounds or 1, start_position_count),
     }
     if format_name not in makers:
         raise ValueError(f"no format is called {format_name!r:.40}: choose from {', '.join(FORMATS)}")

@@ -32,7 +32,7 @@ MIN_PROVISIONAL_DEVIATION = 75.0
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class GlickoRating:
     """A rating on the Glicko scale; the defaults are a new player's rating."""
 
     rating: float = 1500.0
@@ -49,17 +49,17 @@ class Rating:
     def is_provisional(self) -> bool:
         return self.deviation > MIN_PROVISIONAL_DEVIATION
 
-    def after_inactivity(self, periods: float) -> Rating:
+    def after_inactivity(self, periods: float) -> GlickoRating:
         """Return the rating after `periods` rating periods without a match: the same rating with a larger deviation."""
         phi = math.hypot(self.deviation / GLICKO_SCALE, math.sqrt(periods) * self.volatility)
         return replace(self, deviation=min(phi * GLICKO_SCALE, MAX_DEVIATION))
 
 
-GameResult = tuple[Rating, float]
+GameResult = tuple[GlickoRating, float]
 """Rating of the opponent before the rating period, and the player's score in the game: 1, ½ or 0."""
 
 
-def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float = 1.0) -> Rating:
+def update_rating(player: GlickoRating, games: Sequence[GameResult], *, periods: float = 1.0) -> GlickoRating:
     """Return the rating of `player` after these games, `periods` rating periods after the previous rating. O(games).
 
     Without games, the rating stays the same and its deviation grows. Raises ValueError for negative `periods`.
@@ -88,7 +88,9 @@ def update_rating(player: Rating, games: Sequence[GameResult], *, periods: float
     sigma = _solve_volatility(phi, player.volatility, variance, variance * surplus)
     deviation = replace(player, volatility=sigma).after_inactivity(periods).deviation / GLICKO_SCALE
     squared = 1 / (1 / (deviation * deviation) + information)
-    return Rating(1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma)
+    return GlickoRating(
+        1500 + GLICKO_SCALE * (mu + squared * surplus), GLICKO_SCALE * math.sqrt(squared), sigma
+    )
 
 
 def _compute_opponent_weight(phi: float) -> float:

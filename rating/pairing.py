@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MatchPair:
     """Two matches of `first` and `second` from one start position; in the first match `first` has Maxie's seat."""
 
     number: int
@@ -37,45 +37,45 @@ class Pair:
 class Pairing:
     """One of the two matches of a pair, with the names of its bots by seat."""
 
-    pair: Pair
+    pair: MatchPair
     leg: int
     """Index of the match in its pair, 0 or 1."""
     maxie: str
     minnie: str
 
 
-def check_entrants(bots: Sequence[str], start_count: int) -> None:
+def check_entrants(bots: Sequence[str], start_position_count: int) -> None:
     """Raise ValueError unless an event has at least two bots, all with different names, and a start position."""
     if len(bots) < 2 or len(set(bots)) != len(bots):
         raise ValueError("an event needs at least two bots, with different names")
-    if start_count < 1:
+    if start_position_count < 1:
         raise ValueError("an event needs at least one start position")
 
 
 def make_round_robin_round(
-    bots: Sequence[str], round: int, start_count: int, seed: int, first_number: int
-) -> list[Pair]:
-    """Return one round of a round-robin: every two bots play a pair on each of `start_count` start positions.
+    bots: Sequence[str], round: int, start_position_count: int, seed: int, first_pair_number: int
+) -> list[MatchPair]:
+    """Return one round of a round-robin: every two bots play a pair on each of `start_position_count` start positions.
 
     On each start position the order follows the circle method, so that all bots take turns and few are idle. The
     seats of the circle are shuffled by the seed, differently for each round and start position. The same arguments
-    give the same pairs on every machine. The pairs are numbered from `first_number`.
+    give the same pairs on every machine. The pairs are numbered from `first_pair_number`.
     """
     pairings = [
         (start, first, second)
-        for start in range(start_count)
-        for first, second in _list_circle_pairs(shuffle_by_salt(bots, f"{seed}/{round}/{start}"))
+        for start in range(start_position_count)
+        for first, second in _list_circle_pairs(shuffle_by_seed(bots, f"{seed}/{round}/{start}"))
     ]
     return [
-        Pair(number, round, start, first, second)
-        for number, (start, first, second) in enumerate(pairings, first_number)
+        MatchPair(number, round, start, first, second)
+        for number, (start, first, second) in enumerate(pairings, first_pair_number)
     ]
 
 
-def shuffle_by_salt(items: Iterable[T], salt: str) -> list[T]:
-    """Return names or numbers in an order that depends only on `salt` and on the items."""
+def shuffle_by_seed(items: Iterable[T], seed_text: str) -> list[T]:
+    """Return names or numbers in an order that depends only on `seed_text` and on the items."""
     # A digest instead of `random` gives the same order in every version of Python, and stays pure.
-    return sorted(items, key=lambda item: hashlib.sha256(f"{salt}/{item}".encode()).digest())
+    return sorted(items, key=lambda item: hashlib.sha256(f"{seed_text}/{item}".encode()).digest())
 
 
 def _list_circle_pairs(bots: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -21,19 +21,19 @@ PairCounts = tuple[int, ...]
 Five numbers for pairs of matches (0, ½, 1, 1½ and 2 points), or three for single matches (0, ½ and 1).
 """
 
-PAIR_SCORE_COUNT = 5
+POSSIBLE_PAIR_SCORE_COUNT = 5
 """Number of possible scores of a pair of matches: 0, ½, 1, 1½ and 2 points."""
 
 
 def count_pair_scores(scores: Iterable[float]) -> PairCounts:
     """Return the number of pairs with each of the scores 0, ½, 1, 1½ and 2, given the score of each pair."""
-    counts = [0] * PAIR_SCORE_COUNT
+    counts = [0] * POSSIBLE_PAIR_SCORE_COUNT
     for score in scores:
         counts[round(2 * score)] += 1
     return tuple(counts)
 
 
-def compute_moments(pair_score_counts: Sequence[float]) -> tuple[float, float, float]:
+def compute_count_mean_and_variance(pair_score_counts: Sequence[float]) -> tuple[float, float, float]:
     """Return the number of scores, and their mean and variance on a scale from 0 to 1.
 
     pair_score_counts  number of occurrences of each score, from the lowest score (0) to the highest (1) in equal steps
@@ -64,7 +64,7 @@ class EloDifference:
     """Upper end of the 95 % interval on the Elo scale; +∞ if the score's upper bound is above 1."""
 
     @property
-    def interval(self) -> str:
+    def interval_text(self) -> str:
         """Return the 95 % interval in words, such as `+120.3 to ∞`."""
         return f"{_format_bound(self.low)} to {_format_bound(self.high)}"
 
@@ -76,7 +76,7 @@ def _format_bound(elo: float) -> str:
 def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference | None:
     """Return the Elo difference between two players, or None if there are no counts.
 
-    pair_score_counts  number of occurrences of each score of the first player, as for `compute_moments`
+    pair_score_counts  number of occurrences of each score of the first player, as for `compute_count_mean_and_variance`
 
     The interval is the score ± 1.96 standard errors, converted to the Elo scale. It lies above 0 exactly if the
     likelihood of superiority is above 97.5 %. If all scores are equal (all won, all drawn), their variance is 0.
@@ -87,13 +87,13 @@ def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference |
     if not sum(pair_score_counts):
         return None
     min_score = 0.5 / (sum(pair_score_counts) * (len(pair_score_counts) - 1))
-    score = min(max(compute_moments(pair_score_counts)[1], min_score), 1 - min_score)
+    score = min(max(compute_count_mean_and_variance(pair_score_counts)[1], min_score), 1 - min_score)
     adjusted_counts: Sequence[int] = pair_score_counts
     if sum(1 for n in pair_score_counts if n) == 1:
         adjusted_counts = [
             n + (i in {0, len(pair_score_counts) - 1}) for i, n in enumerate(pair_score_counts)
         ]
-    total, mean, variance = compute_moments(adjusted_counts)
+    total, mean, variance = compute_count_mean_and_variance(adjusted_counts)
     error = math.sqrt(variance / total)
     low, high = mean - Z95 * error, mean + Z95 * error
     if low > 0 and high < 1:
@@ -103,7 +103,9 @@ def estimate_elo_difference(pair_score_counts: Sequence[int]) -> EloDifference |
         elo_error = Z95 * error * ELO_SCALE / (mean * (1 - mean))
     # The mean score of a pair has half the variance of a match.
     normalised_unit = (
-        2 * ELO_SCALE / math.sqrt(variance * (2 if len(pair_score_counts) == PAIR_SCORE_COUNT else 1))
+        2
+        * ELO_SCALE
+        / math.sqrt(variance * (2 if len(pair_score_counts) == POSSIBLE_PAIR_SCORE_COUNT else 1))
     )
     return EloDifference(
         score_to_elo(score),

@@ -18,7 +18,7 @@ from msgspec import Struct
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.glicko import Rating, update_rating
+from arena.rating.glicko import GlickoRating, update_rating
 
 RATING_PERIOD_SECONDS = 24 * 3600
 """Length of a rating period. At a new bot's volatility, a deviation of 50 grows to 110 in three months without matches."""
@@ -61,16 +61,24 @@ def get_rating_effect(reason: EndReason) -> RatingEffect:
     return RatingEffect.FORFEITED if reason in FORFEIT_REASONS else RatingEffect.PLAYED
 
 
-def get_rated_outcome(result: Result, seat: Seat) -> tuple[RatedOutcome, bool]:
-    """Return the outcome of a match for the bot in a seat, and whether the bot forfeited."""
+class BotOutcome(NamedTuple):
+    """Outcome of a match for one of its bots, and whether the bot forfeited the match."""
+
+    outcome: RatedOutcome
+    is_forfeit: bool
+
+
+def get_rated_outcome(result: Result, seat: Seat) -> BotOutcome:
+    """Return the outcome of a match for the bot in a seat."""
     effect = get_rating_effect(result.reason)
     if effect is RatingEffect.VOID:
-        return RatedOutcome.NONE, False
+        return BotOutcome(RatedOutcome.NONE, is_forfeit=False)
     if result.winner is None:
-        return (RatedOutcome.NONE, True) if effect is RatingEffect.MISSED else (RatedOutcome.DRAW, False)
+        is_missed = effect is RatingEffect.MISSED
+        return BotOutcome(RatedOutcome.NONE if is_missed else RatedOutcome.DRAW, is_forfeit=is_missed)
     if result.winner == seat:
-        return RatedOutcome.WIN, False
-    return RatedOutcome.LOSS, effect in (RatingEffect.FORFEITED, RatingEffect.MISSED)
+        return BotOutcome(RatedOutcome.WIN, is_forfeit=False)
+    return BotOutcome(RatedOutcome.LOSS, is_forfeit=effect in (RatingEffect.FORFEITED, RatingEffect.MISSED))
 
 
 class RatingCategory(NamedTuple):
@@ -85,7 +93,7 @@ class RatingCategory(NamedTuple):
     """Number of the season. Each season begins with new ratings."""
 
 
-def make_rating_categories(
+def make_map_and_game_categories(
     game: str, map: str, time_control: str, season: int
 ) -> tuple[RatingCategory, RatingCategory]:
     """Return the categories in which a match counts: its game as a whole, and its game on its map and time control."""
@@ -101,8 +109,8 @@ class CurrentRating(Struct, frozen=True):
     finished: str
     """End time of the bot's last match in the category: ISO 8601, UTC, to the millisecond."""
 
-    def to_rating(self) -> Rating:
-        return Rating(self.rating, self.deviation, self.volatility)
+    def to_rating(self) -> GlickoRating:
+        return GlickoRating(self.rating, self.deviation, self.volatility)
 
 
 class RatingStep(CurrentRating, frozen=True):
@@ -166,14 +174,14 @@ class Rater:
 
     def _get_rating_and_idle_periods(
         self, category: RatingCategory, bot: str, end_time: str
-    ) -> tuple[Rating, float]:
+    ) -> tuple[GlickoRating, float]:
         """Return a bot's current rating, and the number of rating periods from the bot's last match to `end_time`.
 
         A bot without a match has the rating of a new player, and 0 periods.
         """
         last_rating = self.current_ratings.get((category, bot))
         if last_rating is None:
-            return Rating(), 0.0
+            return GlickoRating(), 0.0
         return last_rating.to_rating(), compute_periods_between(last_rating.finished, end_time)
 
     def _make_step(
@@ -182,8 +190,8 @@ class Rater:
         end_time: str,
         category: RatingCategory,
         seat: Seat,
-        bot_rating_and_idle_periods: tuple[Rating, float],
-        opponent_rating_and_idle_periods: tuple[Rating, float],
+        bot_rating_and_idle_periods: tuple[GlickoRating, float],
+        opponent_rating_and_idle_periods: tuple[GlickoRating, float],
     ) -> RatingStep:
         outcome, forfeit = get_rated_outcome(record.result, seat)
         rating, idle_periods = bot_rating_and_idle_periods

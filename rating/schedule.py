@@ -14,8 +14,8 @@ from typing import TypeVar
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.rating.formats import Format
-from arena.rating.pairing import Pair, Pairing
+from arena.rating.formats import EventFormat
+from arena.rating.pairing import MatchPair, Pairing
 from arena.rating.rater import AnyFinishedMatch
 from arena.rating.standings import is_void
 
@@ -41,7 +41,7 @@ class Schedule:
     Two bots play their matches in the order of their queue. `event_uid`: unique id of the event, as for `make_match_id`.
     """
 
-    def __init__(self, event_uid: str, format: Format) -> None:
+    def __init__(self, event_uid: str, format: EventFormat) -> None:
         self._event_uid = event_uid
         self.format = format
         self._queues: dict[frozenset[str], deque[Pairing]] = {}
@@ -51,7 +51,7 @@ class Schedule:
         self._unfinished_pair_results: dict[int, list[tuple[dict[str, float], set[str]]]] = {}
         """Played matches of unfinished pairs, by pair number: the points by bot, and the absent bots, of each match."""
         self._queued_count = 0
-        self._add_pairs(has_empty_queue=True)
+        self._add_pairs(is_any_queue_empty=True)
 
     def __len__(self) -> int:
         """Return the number of matches waiting to be played."""
@@ -62,7 +62,7 @@ class Schedule:
         """Return the total number of matches, with the tie-breaks known so far; None for an endless event."""
         return self.format.total_matches
 
-    def resume(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
+    def restore_results(self, finished_records: Mapping[str, R]) -> tuple[list[tuple[Pairing, R]], list[R]]:
         """Remove from the schedule the matches that were played before a restart.
 
         Return the records that count, each with its pairing, and the records of matches that must be played again.
@@ -85,9 +85,9 @@ class Schedule:
                         break
                     void_records.append(record)
             if records and not has_progressed:
-                has_progressed = self._add_pairs(has_empty_queue=True)
+                has_progressed = self._add_pairs(is_any_queue_empty=True)
         if len(self._queues) < len(self._scheduled_bot_pairs):
-            self._add_pairs(has_empty_queue=True)
+            self._add_pairs(is_any_queue_empty=True)
         record_indexes = {match: index for index, match in enumerate(finished_records)}
         return sorted(
             counted_matches, key=lambda match_and_record: record_indexes[match_and_record[1].match]
@@ -105,7 +105,7 @@ class Schedule:
     def mark_started(self, pairing: Pairing) -> None:
         """Remove a match from the schedule, because it has started."""
         self._remove_pairing(pairing)
-        self._add_pairs(has_empty_queue=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
+        self._add_pairs(is_any_queue_empty=frozenset((pairing.maxie, pairing.minnie)) not in self._queues)
 
     def record_result(self, pairing: Pairing, record: AnyFinishedMatch) -> bool:
         """Record a finished match. Return True if the result counts, False if the match must be played again."""
@@ -113,7 +113,7 @@ class Schedule:
             attempts = self._attempts.get(pairing, 0) + 1
             if attempts < MAX_ATTEMPTS_PER_MATCH:
                 self._attempts[pairing] = attempts
-                self._get_queue_of_bots(pairing).appendleft(pairing)
+                self._get_queue_for_same_bots(pairing).appendleft(pairing)
                 self._queued_count += 1
                 return False
         self._attempts.pop(pairing, None)
@@ -128,22 +128,22 @@ class Schedule:
             del self._unfinished_pair_results[pair.number]
             bots = pair.first, pair.second
             first_points, second_points = (sum(points[bot] for points, _ in legs) for bot in bots)
-            self.format.record_pair(pair, first_points, second_points, legs[0][1] & legs[1][1])
-            self._add_pairs(has_empty_queue=False)
+            self.format.record_pair_result(pair, first_points, second_points, legs[0][1] & legs[1][1])
+            self._add_pairs(is_any_queue_empty=False)
 
-    def _add_pairs(self, *, has_empty_queue: bool) -> bool:
-        pairs = self.format.make_next_pairs(has_empty_queue=has_empty_queue)
+    def _add_pairs(self, *, is_any_queue_empty: bool) -> bool:
+        pairs = self.format.make_next_pairs(is_any_queue_empty=is_any_queue_empty)
         for pair in pairs:
             self._add_pair(pair)
         return bool(pairs)
 
-    def _add_pair(self, pair: Pair) -> None:
+    def _add_pair(self, pair: MatchPair) -> None:
         self._scheduled_bot_pairs.add(frozenset((pair.first, pair.second)))
         for pairing in pair.matches():
-            self._get_queue_of_bots(pairing).append(pairing)
+            self._get_queue_for_same_bots(pairing).append(pairing)
             self._queued_count += 1
 
-    def _get_queue_of_bots(self, pairing: Pairing) -> deque[Pairing]:
+    def _get_queue_for_same_bots(self, pairing: Pairing) -> deque[Pairing]:
         return self._queues.setdefault(frozenset((pairing.maxie, pairing.minnie)), deque())
 
     def _remove_pairing(self, pairing: Pairing) -> None:

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from arena.rating.elo import ELO_SCALE, compute_expected_score
 
-_ASSUMED_MIN_COUNT = 1e-3
+_MIN_PAIR_SCORE_COUNT = 1e-3
 """Number of occurrences assumed for a score that did not occur, because 0 has no logarithm."""
 
 _NUMERIC_PARAMETERS = ("elo0", "elo1", "alpha", "beta")
@@ -105,7 +105,7 @@ class Sprt:
         """Return the log-likelihood ratio of H1 to H0; 0 without results. `pair_score_counts`: as for `decide`."""
         if not sum(pair_score_counts):
             return 0.0
-        smoothed = [n or _ASSUMED_MIN_COUNT for n in pair_score_counts]
+        smoothed = [n or _MIN_PAIR_SCORE_COUNT for n in pair_score_counts]
         pair_count = sum(smoothed)
         shares = [n / pair_count for n in smoothed]
         under0, under1 = (

@@ -111,15 +111,15 @@ def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[Stand
 
 
 def make_standings_from_counts(
-    bots: Sequence[str], scores: Iterable[tuple[AnyFinishedMatch, int]]
+    bots: Sequence[str], counted_matches: Iterable[tuple[AnyFinishedMatch, int]]
 ) -> list[StandingsRow]:
     """Return the rows of `bots`, ranked by Elo and then by points, from counted matches.
 
-    scores  matches, each with the number of matches that have the same seats and result
+    counted_matches  matches, each with the number of matches that have the same seats and result
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     pair_counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for record, match_count in scores:
+    for record, match_count in counted_matches:
         if is_void(record):
             continue
         losing_bots = list_losers(record)
@@ -213,18 +213,18 @@ def compute_pair_scores(bot: str, results: Iterable[tuple[Pairing, Record]]) -> 
 
 
 def replace_elo(
-    rows: Sequence[StandingsRow], first_bot: str, elo: EloDifference | None
+    rows: Sequence[StandingsRow], first_bot: str, elo_difference: EloDifference | None
 ) -> list[StandingsRow]:
-    """Return the rows of two bots with their Elo ratings replaced by ones that differ by `elo` and average 0.
+    """Return the rows of two bots with their Elo ratings replaced by ones that differ by `elo_difference` and average 0.
 
-    first_bot  bot that is stronger if `elo` is positive
-    elo        Elo difference from the bots' pairs of matches; None to return the rows unchanged
+    first_bot       bot that is stronger if `elo_difference` is positive
+    elo_difference  Elo difference from the bots' pairs of matches; None to return the rows unchanged
 
     The ratings in `rows` treat the two matches of a pair as independent, and so differ by another number.
     """
-    if elo is None:
+    if elo_difference is None:
         return list(rows)
-    half_difference, error = elo.elo / 2, elo.error / 2
+    half_difference, error = elo_difference.elo / 2, elo_difference.error / 2
     new_rows = [
         replace(row, elo=half_difference if row.bot == first_bot else -half_difference, elo_error=error)
         for row in rows

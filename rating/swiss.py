@@ -35,32 +35,34 @@ def pair_swiss_round(
     bots: Sequence[str],
     points: Mapping[str, float],
     count_meetings: Callable[[str, str], int],
-    idle_rounds: Mapping[str, int],
+    idle_round_counts: Mapping[str, int],
 ) -> SwissRound:
     """Return the pairings of one round.
 
-    bots            bots to pair, the best seed first
-    points          points of each bot
-    count_meetings  returns the number of times that two bots have met
-    idle_rounds     number of rounds in which each bot did not play
+    bots               bots to pair, the best seed first
+    points             points of each bot
+    count_meetings     returns the number of times that two bots have met
+    idle_round_counts  number of rounds in which each bot did not play
     """
     sorted_bots = sorted(bots, key=lambda bot: -points[bot])
     max_meetings = 0
     while True:
-        pairing = _RoundPairing(sorted_bots, count_meetings, max_meetings)
+        pairer = _RoundPairer(sorted_bots, count_meetings, max_meetings)
         if len(sorted_bots) % 2 == 0:
-            if pairing.can_pair_all(sorted_bots):
-                return SwissRound(pairing.pair_all(sorted_bots, points), None)
+            if pairer.can_pair_all(sorted_bots):
+                return SwissRound(pairer.pair_all(sorted_bots, points), None)
         else:
-            for bye_bot in sorted(sorted_bots, key=lambda bot: (idle_rounds[bot], -sorted_bots.index(bot))):
+            for bye_bot in sorted(
+                sorted_bots, key=lambda bot: (idle_round_counts[bot], -sorted_bots.index(bot))
+            ):
                 paired_bots = [bot for bot in sorted_bots if bot != bye_bot]
-                if pairing.can_pair_all(paired_bots):
-                    return SwissRound(pairing.pair_all(paired_bots, points), bye_bot)
+                if pairer.can_pair_all(paired_bots):
+                    return SwissRound(pairer.pair_all(paired_bots, points), bye_bot)
         max_meetings += 1
 
 
-class _RoundPairing:
-    """Pairing of one round, in which two bots may meet if they have met at most `max_meetings` times before."""
+class _RoundPairer:
+    """Pairer of the bots of one round, in which two bots may meet if they have met at most `max_meetings` times before."""
 
     def __init__(
         self, bots: Sequence[str], count_meetings: Callable[[str, str], int], max_meetings: int
@@ -98,14 +100,14 @@ class _RoundPairing:
             floaters_from_above = floaters
         return pairs
 
-    def _choose_floaters(self, group: list[str], *lower: list[str]) -> list[str]:
+    def _choose_floaters(self, group: list[str], *lower_groups: list[str]) -> list[str]:
         """Return the bots of a group (equal points) that must play in a lower group, in order: as few and as low as possible.
 
-        lower  groups below this one, from the top
+        lower_groups  groups below this one, from the top
 
         Among choices of equal size, prefer the one after which the fewest bots move down from the next group.
         """
-        lower_bots = [bot for group in lower for bot in group]
+        lower_bots = [bot for group in lower_groups for bot in group]
         attempts = 0
         for count in range(self._count_min_unpaired(group), len(group), 2):
             options: list[tuple[int, list[str]]] = []
@@ -115,7 +117,7 @@ class _RoundPairing:
                 if self.can_pair_all(
                     [bot for bot in group if bot not in ordered_floaters]
                 ) and self.can_pair_all(ordered_floaters + lower_bots):
-                    next_group = ordered_floaters + lower[0] if lower else ordered_floaters
+                    next_group = ordered_floaters + lower_groups[0] if lower_groups else ordered_floaters
                     options.append((self._count_min_unpaired(next_group), ordered_floaters))
                     if options[-1][0] == len(next_group) % 2:
                         break

@@ -42,13 +42,13 @@ def choose_refusal_seconds(grace_seconds: float) -> float:
 
 
 class AbuseCounter:
-    """Counter of one kind of abuse: after too much of it in `ABUSE_COUNTING_SECONDS`, an address is refused for `pause_seconds`.
+    """Counter of one kind of abuse: after too much of it in `ABUSE_COUNTING_SECONDS`, an address is refused for `refusal_seconds`.
 
     IPv6 addresses of the same /64 network count as one.
     """
 
-    def __init__(self, pause_seconds: float = MAX_REFUSAL_SECONDS) -> None:
-        self._pause_seconds = pause_seconds
+    def __init__(self, refusal_seconds: float = MAX_REFUSAL_SECONDS) -> None:
+        self._refusal_seconds = refusal_seconds
         self._abuse_by_address = BoundedDict[str, _AddressAbuse](MAX_REMEMBERED_ADDRESSES)
 
     def get_refusal_seconds_left(self, address: str, now_seconds: float) -> float:
@@ -65,7 +65,7 @@ class AbuseCounter:
         self._abuse_by_address[key] = abuse
         abuse.count += 1
         if abuse.count >= max_abuse_count:
-            abuse.blocked_until = now_seconds + self._pause_seconds
+            abuse.blocked_until = now_seconds + self._refusal_seconds
             abuse.count, abuse.first_time = 0, now_seconds
 
 

@@ -548,7 +548,7 @@ async def make_edge(
             metrics=metrics,
             server_program=PROGRAM_NAME_AND_VERSION,
             proxies=settings.server.proxies,
-            pause_seconds=choose_refusal_seconds(settings.matches.grace_seconds),
+            refusal_seconds=choose_refusal_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             allows_any_origin=settings.server.anyone,
             unlimited_names={engine.name for engine in house.engines},

@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from arena.match.referee_events import MoveReceived
 from arena.match.replay import verify_record
 from arena.protocol.codes import FORFEIT_REASONS, EndReason
-from arena.protocol.record import BadRecord, Record, from_line
+from arena.protocol.record import BadRecord, Record, parse_record_line
 from arena.server.store import schema
 from arena.server.store.database import open_store
 from arena.server.store.journal.reader import load_events_of_match
@@ -149,7 +149,9 @@ async def compare_with_store(
                     sa.select(schema.matches, schema.records.c.packed).outerjoin(schema.records)
                 )
             ).all()
-        records = {row.match: from_line(unpack_record(row.packed)) for row in rows if row.packed is not None}
+        records = {
+            row.match: parse_record_line(unpack_record(row.packed)) for row in rows if row.packed is not None
+        }
         records_in_store = {
             (match, event.ply): event.move
             for match in records

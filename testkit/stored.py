@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.protocol.record import Record, from_line
+from arena.protocol.record import Record, parse_record_line
 from arena.server.store import database
 from arena.server.store.archive import ImportResult, add_matches, parse_archive_lines
 from arena.server.store.finished_matches import IS_FINISHED_MATCH
@@ -20,7 +20,9 @@ async def load_records(engine: AsyncEngine, event_name: str) -> list[Record]:
     query = sa.select(records.c.packed).join(matches, matches.c.number == records.c.number)
     query = query.where(matches.c.event == event_name, IS_FINISHED_MATCH)
     query = query.order_by(matches.c.started, matches.c.match)
-    return [from_line(unpack_record(packed)) for packed in (await database.fetch(engine, query)).scalars()]
+    return [
+        parse_record_line(unpack_record(packed)) for packed in (await database.fetch(engine, query)).scalars()
+    ]
 
 
 async def import_record_lines(

@@ -28,7 +28,7 @@ from arena.lab.variants import HELD_OUT_MAPS, load_variant
 from arena.ladder.reports.standings import FORFEIT_FIELD_BY_COLUMN
 from arena.maps.loader import list_map_names
 from arena.maps.openings_file import find_shipped_openings_file
-from arena.rating.pentanomial import PAIR_SCORE_COUNT, PairCounts, estimate_elo_difference
+from arena.rating.pentanomial import POSSIBLE_PAIR_SCORE_COUNT, PairCounts, estimate_elo_difference
 from benchmarks.kit.results import make_argument_parser
 
 REPOSITORY_FOLDER = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def play_pairs(
 
 def sum_pair_scores(scores: Sequence[PairScore]) -> PairScore:
     """Return the sum of several scores, such as those on all maps."""
-    pairs = tuple(sum(score.pairs[points] for score in scores) for points in range(PAIR_SCORE_COUNT))
+    pairs = tuple(sum(score.pairs[points] for score in scores) for points in range(POSSIBLE_PAIR_SCORE_COUNT))
     return PairScore(pairs, sum(score.forfeits for score in scores))
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from arena.match.terms import to_json
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.protocol.values import Players
 from arena.server.store import schema
 from arena.server.store.database import make_engine, prepare_store
@@ -81,7 +81,7 @@ async def fill_store(engine: AsyncEngine, match_count: int) -> None:
     pieces = []
     for seed in range(SAMPLE_RECORD_COUNT):
         match = make_sample_match(PLIES_PER_MATCH, seed)
-        match_data = PackableMatch(to_line(match.record), make_terms_json(match), match.rows)
+        match_data = PackableMatch(format_record_line(match.record), make_terms_json(match), match.rows)
         pieces.append({"place": seed, "packed": pack_match(match_data)})
     async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         if kind == "sqlite":
@@ -115,7 +115,7 @@ async def replace_sample_records(engine: AsyncEngine, match_ids: Sequence[str]) 
             players = Players(row.maxie, row.minnie)
             fields = {"match": row.match, "event": row.event, "players": players}
             terms, record = replace(sample.terms, **fields), replace(sample.record, **fields)
-            packed = pack_match(PackableMatch(to_line(record), to_json(terms), sample.rows))
+            packed = pack_match(PackableMatch(format_record_line(record), to_json(terms), sample.rows))
             change = sa.update(schema.records).where(schema.records.c.number == row.number)
             await connection.execute(change.values(packed=packed))
 

@@ -22,7 +22,7 @@ from arena.match.referee_events import MatchOpened, MoveReceived, PlayerReady, P
 from arena.match.terms import Terms
 from arena.protocol.adjudication import Adjudication
 from arena.protocol.codes import EndReason
-from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.engines import EngineInfo, EnginesBySeat
 from arena.protocol.record import Record, RecordedMove, Result
 from arena.protocol.values import Players
 
@@ -45,8 +45,8 @@ class LocalMatch:
     ) -> None:
         """Create the bot and let it prepare. Any exception raised by the bot propagates.
 
-        engine         description of the bot for the record; None to record none
-        adjudication   rules that may end the match before the game does; None for none
+        engine        description of the bot for the record; None to record none
+        adjudication  rules that may end the match before the game does; None for none
         """
         self.match = match
         self._terms = Terms(
@@ -57,7 +57,7 @@ class LocalMatch:
             time_control=match.time_control,
             margin_ms=UNLIMITED_MARGIN_MS,
             ready_ms=1,
-            engines=Engines(**{match.seat.value: engine}),
+            engines=EnginesBySeat(**{match.seat.value: engine}),
             adjudication=adjudication,
         )
         self._start_time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -11,7 +11,7 @@ from arena.bots.api.bot import Ending, Match, SeatOutcome
 from arena.bots.client.settings import ClientSettings
 from arena.bots.client.state.actions import ReportStatus
 from arena.protocol.timecontrol import format_duration
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 
 log = logging.getLogger("arena.client")
 
@@ -58,7 +58,7 @@ class StatusReporter:
                 reported_ratings[game] = earlier_rating
                 continue
             deviation = status.deviations.get(game)
-            text = f"{rating:.0f}" if deviation is None else Rating(rating, deviation)
+            text = f"{rating:.0f}" if deviation is None else GlickoRating(rating, deviation)
             change_text = (
                 f"; its page: {self._page_url}"
                 if earlier_rating is None

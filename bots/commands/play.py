@@ -34,7 +34,7 @@ from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.terminal import print_position
 from arena.match.adjudication import find_unusable_table_reason
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION, Adjudication, BadAdjudication
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.protocol.timecontrol import TimeControl
 
 HELP_TEXT = """\
@@ -214,7 +214,7 @@ def _save_record(match: LocalMatch, path: Path, *, is_finished: bool) -> None:
         typer.echo("Nothing is recorded: the match is unfinished.")
         return
     try:
-        append_line_to_path(path, to_line(match.to_record()))
+        append_line_to_path(path, format_record_line(match.to_record()))
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"The match is in {path}.")

@@ -32,7 +32,13 @@ from arena.console import (
 from arena.fetch import fetch_body
 from arena.maps.terminal import print_position
 from arena.match.replay import Replay, verify_record
-from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line, read_numbered_records
+from arena.protocol.record import (
+    MAX_RECORD_BYTES,
+    BadRecord,
+    Record,
+    parse_record_line,
+    read_numbered_records,
+)
 
 KEY_HELP = "Enter, space or → next   ← back   g first   G last   q quit"
 FORWARD_KEYS = {"\r", "\n", " ", "n", "l", "j", "\x1b[C", "\x1b[B", "\x1bOC", "\x1bOB"}
@@ -266,6 +272,6 @@ def _fetch_record(url: str) -> Record:
     server, match = url_parts[1], unquote(url_parts[2])
     body = fetch_body(server, f"{server}/api/record/{quote(match, safe='')}", MAX_RECORD_BYTES + 1)
     try:
-        return from_line(body)
+        return parse_record_line(body)
     except BadRecord as error:
         raise CommandError(f"{server} did not send a match record: {error}") from None

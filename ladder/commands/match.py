@@ -185,7 +185,7 @@ def _format_pairs(pairs: PairCounts) -> str:
 
 def _format_elo(first_bot: str, second_bot: str, elo: EloDifference) -> str:
     """Return the Elo difference of two bots with its 95 % interval, in words."""
-    return f"{first_bot} against {second_bot}: {elo.elo:+z.1f} Elo (95 %: {elo.interval})"
+    return f"{first_bot} against {second_bot}: {elo.elo:+z.1f} Elo (95 %: {elo.interval_text})"
 
 
 def _describe_findings(

@@ -18,7 +18,7 @@ def format_match_line(record: Record) -> str:
     map_text = f" on {record.setup['map']}" if record.setup.get("map") else ""
     reason = (
         REPETITION_DETAIL_PREFIX
-        if record.result.is_by_repetition
+        if record.result.ended_by_repetition
         else record.result.reason.value.replace("_", " ")
     )
     detail = (

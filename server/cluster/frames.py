@@ -70,7 +70,7 @@ def _encode_subject_part(shard_name: str) -> str:
     )
 
 
-_encoder = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_as_msgpack)
+_encoder = msgspec.msgpack.Encoder(enc_hook=MovesSnapshot.encode_hook)
 _frame_decoder = msgspec.msgpack.Decoder(BusFrame)
 TO_CORE_DECODER: msgspec.msgpack.Decoder[list[MessageToCore]] = msgspec.msgpack.Decoder(list[MessageToCore])
 TO_EDGE_DECODER: msgspec.msgpack.Decoder[list[MessageToEdge]] = msgspec.msgpack.Decoder(list[MessageToEdge])

@@ -23,7 +23,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.match.adjudication import find_unusable_table_reason
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.adjudication import BadAdjudication
-from arena.protocol.record import Record, to_line
+from arena.protocol.record import Record, format_record_line
 from arena.server.cluster.bus import BusError
 from arena.server.cluster.core_link import CoreSuperseded
 from arena.server.commands import server_log
@@ -265,7 +265,7 @@ class ReloadableHost:
             faults["standard output"] = error.strerror
         if path := self.settings.store.record:
             try:
-                await anyio.to_thread.run_sync(append_line_to_path, Path(path), to_line(record))
+                await anyio.to_thread.run_sync(append_line_to_path, Path(path), format_record_line(record))
             except OSError as error:
                 faults[path] = error.strerror
         if faults.keys() - self._failed_outputs:

@@ -12,7 +12,7 @@ from arena.games.core import AnyGame, Player
 from arena.protocol.engines import EngineInfo
 from arena.protocol.messages import ListedBot
 from arena.protocol.timecontrol import TimeControl
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.server.core.inputs import ClientAdmitted
 from arena.server.core.settings import PoolGame
 
@@ -96,7 +96,7 @@ class LobbyBot:
     """True for a guest, which plays only the server's own engines."""
     is_local: bool = False
     """True for a bot that runs on the server's own machine."""
-    ratings: dict[str, Rating] = field(default_factory=dict)
+    ratings: dict[str, GlickoRating] = field(default_factory=dict)
     """Rating of the bot in each game that it has been rated in."""
     keeps_session: bool = False
     """True if the session outlives the connection: the bot was ready for a match, or the session was restored after a restart.
@@ -117,7 +117,7 @@ class LobbyBot:
 
     def get_rating(self, game: str) -> float:
         """Return the bot's rating in a game; a new bot's rating if the bot has none."""
-        return self.ratings.get(game, Rating()).rating
+        return self.ratings.get(game, GlickoRating()).rating
 
     @property
     def has_capacity_for_match(self) -> bool:

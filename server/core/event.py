@@ -14,8 +14,15 @@ from msgspec.structs import replace
 from arena.protocol.codes import Code
 from arena.protocol.record import Result
 from arena.protocol.values import Players
-from arena.rating.formats import ArenaFormat, Format, KnockoutFormat, RosterChange, SwissFormat, make_format
-from arena.rating.pairing import Pair, Pairing
+from arena.rating.formats import (
+    ArenaFormat,
+    EventFormat,
+    KnockoutFormat,
+    RosterChange,
+    SwissFormat,
+    make_format,
+)
+from arena.rating.pairing import MatchPair, Pairing
 from arena.rating.rater import FinishedMatch
 from arena.rating.schedule import Schedule, compute_points_by_bot, make_match_id
 from arena.server.core.event_state import EventPlan, StoredEvent
@@ -109,8 +116,8 @@ class Event:
 
     def find_rank(self, bot_name: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if the bot is not in the event. Bots with equal results share a rank."""
-        format: Format = ArenaFormat() if self.schedule is None else self.schedule.format
-        ranks = {entrant: format.get_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
+        format: EventFormat = ArenaFormat() if self.schedule is None else self.schedule.format
+        ranks = {entrant: format.compute_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
         if bot_name not in ranks:
             return None
         rank = 1 + sum(other.order < ranks[bot_name].order for other in ranks.values())
@@ -266,7 +273,7 @@ class Event:
             for finished_match in matches.values():
                 self._record_meeting(finished_match.players.maxie, finished_match.players.minnie)
             return
-        self.schedule.resume(matches)
+        self.schedule.restore_results(matches)
 
     # matches
 
@@ -302,11 +309,11 @@ class Event:
             max_pairs=max_pairs,
         )
         started_count = self._match_count + len(self.matches_in_progress)
-        start_count = len(self.plan.games)
+        start_position_count = len(self.plan.games)
         chosen_matches = []
         for number, (maxie, minnie) in enumerate(chosen_pairs, started_count):
             self._record_meeting(maxie, minnie)
-            pair = Pair(number, 0, number % start_count, maxie, minnie)
+            pair = MatchPair(number, 0, number % start_position_count, maxie, minnie)
             chosen_matches.append(Pairing(pair, 0, maxie, minnie))
         return chosen_matches
 
@@ -333,7 +340,7 @@ class Event:
             if not due_matches:
                 return
         for match, players in players_by_match.items():
-            pair = Pair(
+            pair = MatchPair(
                 self._match_count + len(self.matches_in_progress), 0, 0, players.maxie, players.minnie
             )
             self.matches_in_progress[match] = Pairing(pair, 0, players.maxie, players.minnie)

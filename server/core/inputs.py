@@ -11,7 +11,7 @@ from arena.match.terms import Terms
 from arena.protocol.messages import ClientMessage, Hello
 from arena.protocol.record import Record
 from arena.protocol.values import Role
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
@@ -48,7 +48,7 @@ class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
     """True for a bot that runs on the server's own machine."""
     stored_session: bytes = b""
     """Hash of the bot's session secret in the store; empty if the store has none."""
-    ratings: dict[str, Rating] = {}
+    ratings: dict[str, GlickoRating] = {}
     """Ratings of the bot, by game."""
 
 
@@ -237,7 +237,7 @@ class RatingChanged(Struct, frozen=True):
     game: str
     name: str
     """Name of the bot."""
-    rating: Rating
+    rating: GlickoRating
 
 
 class SeasonClosed(Struct, frozen=True):

@@ -10,7 +10,7 @@ from arena.games.catalogue import CATALOGUE
 from arena.match.clock import NS_PER_MS
 from arena.protocol.codes import Code
 from arena.protocol.messages import ServerMessage, Welcome
-from arena.protocol.values import Limits
+from arena.protocol.values import ClientLimits
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.calendar import format_unix_time_as_utc
 from arena.server.core.deadlines import Deadlines
@@ -238,7 +238,7 @@ class Lobby:
     def send_welcome(self, client: LobbyClient, session_secret: str) -> None:
         """Send a client the `welcome` message. `session_secret`: secret of its session; empty for a spectator."""
         matches = 0 if client.bot is None else client.bot.capacity
-        limits = Limits(self.settings.limits.message_bytes, matches, self.settings.grace_ms)
+        limits = ClientLimits(self.settings.limits.message_bytes, matches, self.settings.grace_ms)
         self.effects.append(
             SendToClient(client.id, Welcome(self.settings.program, client.name, session_secret, limits))
         )

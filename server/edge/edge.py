@@ -97,7 +97,7 @@ class Edge:
         metrics: Metrics,
         server_program: str,
         proxies: Collection[str] = (),
-        pause_seconds: float = MAX_REFUSAL_SECONDS,
+        refusal_seconds: float = MAX_REFUSAL_SECONDS,
         allows_any_origin: bool = False,
         unlimited_names: Container[str] = frozenset(),
         lag: EventLoopLag,
@@ -110,7 +110,7 @@ class Edge:
         core               receiver of the clients' messages; may be replaced before the edge listens
         server_program     name and version in the `Server` header of responses
         proxies            addresses or networks whose X-Forwarded-For is trusted
-        pause_seconds      time for which an address with many misbehaving connections is refused
+        refusal_seconds    time for which an address with many misbehaving connections is refused
         allows_any_origin  True if browsers may connect from pages of other sites
         unlimited_names    names of bots without rate limits: the server's own
         lag                meter of the event loop's lag, shared with a core in this process
@@ -128,7 +128,7 @@ class Edge:
         self.clock = clock
         self.now = clock.now_ns
         self.work_budget = WorkBudget(limits)
-        self.admission = ConnectionAdmission(limits, proxies, clock, pause_seconds)
+        self.admission = ConnectionAdmission(limits, proxies, clock, refusal_seconds)
         self.fair_queue = FairQueue(clock, is_storing)
         self.make_session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""

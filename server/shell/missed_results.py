@@ -10,7 +10,7 @@ import anyio.abc
 
 from arena.clock import TimeSource
 from arena.protocol.messages import End, Error, ServerMessage
-from arena.protocol.record import from_line
+from arena.protocol.record import parse_record_line
 from arena.protocol.values import Clocks
 from arena.server.core.effects import SendMissedResult, SendToClient
 from arena.server.core.lobby import make_unknown_match_refusal
@@ -85,7 +85,7 @@ class MissedResultSender:
                 "cannot read the result of match %s: %s", request.match, why, extra={"bot": request.name}
             )
             return None
-        record = None if record_line is None else from_line(record_line)
+        record = None if record_line is None else parse_record_line(record_line)
         if record is None or request.name not in (record.players.maxie, record.players.minnie):
             refusal = make_unknown_match_refusal(request.match)
             return Error(refusal.code, refusal.detail, request.match)

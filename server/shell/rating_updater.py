@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.rating.rater import RatingStep
 from arena.server.core.effects import CloseMatch
 from arena.server.core.inputs import RatingChanged, SeasonClosed
@@ -64,4 +64,4 @@ class RatingUpdater:
     def _submit_rating_change(self, step: RatingStep) -> None:
         self._report_season_if_new(step.game, step.season)
         if not step.time_control:
-            self._shell.submit(RatingChanged(step.game, step.bot, Rating(step.rating, step.deviation)))
+            self._shell.submit(RatingChanged(step.game, step.bot, GlickoRating(step.rating, step.deviation)))

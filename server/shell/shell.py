@@ -29,7 +29,7 @@ from arena.clock import TimeSource
 from arena.match.terms import Terms
 from arena.processes.tasks import open_background_tasks
 from arena.protocol.messages import Accept, Move, Resign
-from arena.protocol.record import Record, from_line
+from arena.protocol.record import Record, parse_record_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
@@ -407,7 +407,7 @@ class Shell:
         if line is None:
             self.submit(request)
         else:
-            record.set_result(from_line(line))
+            record.set_result(parse_record_line(line))
 
     async def _handle_rounds_until_stopped(self, effects: list[Effect]) -> None:
         """Handle inputs, round by round, until stopped.

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from arena.protocol.values import Role
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.server.store import database
 from arena.server.store.aggregates.seasons import select_running_season_number
 from arena.server.store.database import Engine
@@ -26,7 +26,7 @@ class StoredAccount(Struct):
     """True if the token was revoked."""
     session: bytes = b""
     """SHA-256 of the session's secret; empty if the name has no session on this server."""
-    ratings: dict[str, Rating] = {}
+    ratings: dict[str, GlickoRating] = {}
     """Ratings in the current season, by game."""
     owner: str = ""
     """Owner of the token; empty if the name has no token."""
@@ -46,7 +46,7 @@ async def load_accounts(engine: Engine, server_name: str, names: Iterable[str]) 
                 elif row.kind == "session":
                     account.session = bytes.fromhex(row.text)
                 else:
-                    account.ratings[row.text] = Rating(row.number, row.deviation)
+                    account.ratings[row.text] = GlickoRating(row.number, row.deviation)
     return accounts
 
 

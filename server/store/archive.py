@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.match.analysis_limits import AnalysisTrimmer
 from arena.match.replay import verify_record
-from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, from_line, to_line
+from arena.protocol.record import MAX_RECORD_BYTES, BadRecord, Record, format_record_line, parse_record_line
 from arena.protocol.timecontrol import TimeControl
 from arena.server.store import database
 from arena.server.store.database import Engine
@@ -93,7 +93,7 @@ async def export_archive_lines(
 
 def format_archived_line(row: Any) -> str:
     """Return a finished match as one line of JSON, from a row with the columns `packed`, `finished` and `rated`."""
-    record = structs.asdict(from_line(unpack_record(row.packed)))
+    record = structs.asdict(parse_record_line(unpack_record(row.packed)))
     return msgspec.json.encode(ArchivedMatch(**record, finished=row.finished, rated=row.rated)).decode()
 
 
@@ -242,7 +242,7 @@ async def _add_chunk_of_matches(
     query = sa.select(matches.c.match, records.c.packed).where(matches.c.match.in_(match_ids))
     query = query.outerjoin(records, records.c.number == matches.c.number)
     stored_records: dict[str, Record | None] = {
-        row.match: None if row.packed is None else from_line(unpack_record(row.packed))
+        row.match: None if row.packed is None else parse_record_line(unpack_record(row.packed))
         for row in (await connection.execute(query)).all()
     }
     rows: list[dict[str, Any]] = []
@@ -251,7 +251,7 @@ async def _add_chunk_of_matches(
         record = Record(**{name: getattr(archived, name) for name in Record.__struct_fields__})
         if archived.match not in stored_records:
             rows.append(_make_match_row(archived, record, counts_rated_matches=counts_rated_matches))
-            packed_match = pack_match(PackableMatch(to_line(record), _encode_terms(record), []))
+            packed_match = pack_match(PackableMatch(format_record_line(record), _encode_terms(record), []))
             packed_rows.append({"match": record.match, "packed": packed_match, "whole": True})
             stored_records[archived.match] = record
             result.added += 1

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from arena.clock import MONOTONIC_CLOCK
-from arena.protocol.record import Record, from_line
+from arena.protocol.record import Record, parse_record_line
 from arena.server.store import database, schema
 from arena.server.store.database import Engine
 from arena.server.store.errors import StoreError
@@ -177,7 +177,7 @@ async def _load_ladder(engine: Engine, event_name: str) -> StoredLadder:
     finished_query = finished_query.join(records, records.c.number == matches.c.number)
     finished_query = finished_query.order_by(matches.c.finished, matches.c.number)
     rows = (await database.fetch(engine, finished_query)).all()
-    records_by_match = {row.match: from_line(unpack_record(row.packed)) for row in rows}
+    records_by_match = {row.match: parse_record_line(unpack_record(row.packed)) for row in rows}
     spans = [
         (_parse_unix_seconds(records_by_match[row.match].started), _parse_unix_seconds(row.finished))
         for row in rows

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from msgspec.structs import asdict, replace
 
 from arena.protocol.codes import EndReason
-from arena.protocol.engines import Engines
-from arena.protocol.record import Record, from_line, to_line
+from arena.protocol.engines import EnginesBySeat
+from arena.protocol.record import Record, format_record_line, parse_record_line
 from arena.protocol.values import Players, Seat
 from arena.server.store import schema
 from arena.server.store.address_uses import remove_old_address_uses
@@ -325,7 +325,7 @@ def _rename_in_matches(connection: sa.Connection, name: str, new_name: str, *, f
         seats: set[Seat] = {seat for seat in ("maxie", "minnie") if forgets and getattr(row, seat) == name}
         terms, detail = _replace_names_in_terms(row.terms, players, seats), row.detail
         if row.packed is not None:
-            record = _replace_names_in_record(from_line(unpack_record(row.packed)), players, seats)
+            record = _replace_names_in_record(parse_record_line(unpack_record(row.packed)), players, seats)
             # The referee's details contain names in parentheses, as in "maxie (NAME) …".
             record = replace(
                 record,
@@ -337,7 +337,7 @@ def _rename_in_matches(connection: sa.Connection, name: str, new_name: str, *, f
             packed_terms = (
                 _replace_names_in_terms(unpack_terms(row.packed), players, seats) if row.whole else ""
             )
-            line = to_line(record)
+            line = format_record_line(record)
             journal = unpack_match(row.packed).events if row.whole and not forgets else []
             packed = (
                 pack_match(PackableMatch(line, packed_terms, journal)) if row.whole else pack_record(line)
@@ -362,7 +362,7 @@ def _replace_names_in_record(record: Record, new_players: Players, seats: set[Se
     if engines is not None:
         engines = replace(engines, **dict.fromkeys(seats, None))
     return replace(
-        record, players=new_players, result=result, engines=None if engines == Engines() else engines
+        record, players=new_players, result=result, engines=None if engines == EnginesBySeat() else engines
     )
 
 

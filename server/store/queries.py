@@ -20,11 +20,11 @@ from arena.rating.formats import (
     ARENA_FORMAT,
     FORMATS_WITHOUT_ELO,
     Encounter,
-    Format,
+    EventFormat,
     KnockoutFormat,
     RosterChange,
     make_format,
-    sort_by_format,
+    rank_by_format,
 )
 from arena.rating.pairing import Pairing
 from arena.rating.rater import FinishedMatch, RatingCategory
@@ -175,7 +175,7 @@ async def _order_event_table(
     if ladder is None or _is_decided_by_elo(ladder):
         return rows, []
     if ladder.plan["format"] in FORMATS_RANKED_BY_POINTS:
-        return sort_by_format(rows, _make_format(ladder)), []
+        return rank_by_format(rows, _make_format(ladder)), []
     async with open_query_connection(engine) as connection:
         results = await read_finished_matches_of_event(connection, event_name)
     return await anyio.to_thread.run_sync(_order_rows_by_format, ladder, results, rows)
@@ -211,7 +211,7 @@ def _order_rows_by_format(
     ladder: StoredPlan, records: Mapping[str, FinishedMatch], rows: list[StandingsRow]
 ) -> tuple[list[StandingsRow], list[list[Encounter]]]:
     format = _make_schedule(ladder, records).format
-    return sort_by_format(rows, format), format.make_bracket() if isinstance(format, KnockoutFormat) else []
+    return rank_by_format(rows, format), format.make_bracket() if isinstance(format, KnockoutFormat) else []
 
 
 def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> Schedule:
@@ -221,11 +221,11 @@ def _make_schedule(ladder: StoredPlan, records: Mapping[str, FinishedMatch]) -> 
     records: results of the finished matches, by match id
     """
     schedule = Schedule(ladder.uid, _make_format(ladder))
-    schedule.resume(records)
+    schedule.restore_results(records)
     return schedule
 
 
-def _make_format(ladder: StoredPlan) -> Format:
+def _make_format(ladder: StoredPlan) -> EventFormat:
     """Return the format of an event, such as a round-robin, in its state before the first match."""
     plan = ladder.plan
     return make_format(

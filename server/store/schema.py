@@ -38,7 +38,7 @@ ROW_NUMBER_TYPE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def _make_rating_columns() -> tuple[sa.Column[float], ...]:
-    """Return new columns for the fields of a `rating.glicko.Rating`."""
+    """Return new columns for the fields of a `rating.glicko.GlickoRating`."""
     return tuple(sa.Column(name, sa.Double, nullable=False) for name in ("rating", "deviation", "volatility"))
 
 

@@ -27,7 +27,15 @@ from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names
 from arena.processes import supervisor
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, BadRecord, Record, RecordedMove, Result, from_line, to_line
+from arena.protocol.record import (
+    FORMAT,
+    BadRecord,
+    Record,
+    RecordedMove,
+    Result,
+    format_record_line,
+    parse_record_line,
+)
 from arena.protocol.values import Players
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -117,7 +125,7 @@ async def review_moves(parameters: Mapping[str, str]) -> Response:
         # The only end reason that need not follow from the moves.
         result=Result(None, EndReason.SERVER_FAULT),
     )
-    return await review_match(to_line(record))
+    return await review_match(format_record_line(record))
 
 
 async def review_match(record_line: str) -> Response:
@@ -126,7 +134,7 @@ async def review_match(record_line: str) -> Response:
     record_line: record of the match, as one line of JSON
     """
     try:
-        record = from_line(record_line)
+        record = parse_record_line(record_line)
     except BadRecord as error:
         return responses.make_bad_request_response(f"the record cannot be read: {error}")
     if not CATALOGUE.is_known(record.game):

@@ -21,7 +21,7 @@ from arena.maps.map_file import MapFile
 from arena.maps.picture import find_built_in_map, make_map_picture
 from arena.match.openings import find_position_after
 from arena.protocol.messages import Played, View
-from arena.protocol.record import from_line
+from arena.protocol.record import parse_record_line
 from arena.protocol.values import Data, Players
 from arena.server.web import titles
 
@@ -78,7 +78,7 @@ class InitialPage:
 
 def load_demo() -> HeroMatch:
     """Return the built-in match after two thirds of its moves, where one player is the favourite but the match is undecided."""
-    record = from_line(DEMO_FILE.read_text(encoding="utf-8"))
+    record = parse_record_line(DEMO_FILE.read_text(encoding="utf-8"))
     moves = [Played(move.move, move.ms, move.thinking) for move in record.moves]
     return HeroMatch(
         "", record.game, record.setup, record.players, moves[: 2 * len(moves) // 3], is_live=False

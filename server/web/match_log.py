@@ -11,7 +11,7 @@ from arena.games.core import GameError
 from arena.match.referee import SEATS
 from arena.match.referee_events import FinishMatch
 from arena.match.timeline import TimelineEntry, build_timeline
-from arena.protocol.engines import Engines
+from arena.protocol.engines import EnginesBySeat
 from arena.protocol.values import Seat
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
@@ -49,7 +49,7 @@ class MatchLog(Struct, frozen=True):
     """Explanation of the result, in words; empty while the match is in progress."""
     steps: list[TimelineEntry]
     """Events of the match, in order."""
-    engines: Engines = Engines()
+    engines: EnginesBySeat = EnginesBySeat()
     """Engines of the players with their options and threads, as the players described them."""
 
     def filter_by_bot(self, bot_name: str) -> MatchLog:

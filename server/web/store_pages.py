@@ -15,7 +15,7 @@ from arena.games.core import BadData
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.protocol.codes import EndReason
-from arena.protocol.record import BadRecord, from_line
+from arena.protocol.record import BadRecord, parse_record_line
 from arena.rating.pairing import Pairing
 from arena.rating.standings import format_standings_csv
 from arena.server.edge import responses
@@ -299,7 +299,7 @@ def rate_moves_by_table(record_line: str) -> list[SolvedMoveQuality] | None:
     The call takes about 0.1 ms per move.
     """
     try:
-        classified_moves = classify_moves(from_line(record_line))
+        classified_moves = classify_moves(parse_record_line(record_line))
     except BadRecord:
         return None
     return (

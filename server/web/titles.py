@@ -93,7 +93,7 @@ def make_result_title(players: Players, result: Result) -> str:
         return "void"
     names = dict(zip(("maxie", "minnie"), make_bot_titles(players), strict=True))
     reason_texts = _WIN_TEXTS if result.winner else _DRAW_TEXTS
-    reason_text = "by repetition" if result.is_by_repetition else reason_texts.get(result.reason, "")
+    reason_text = "by repetition" if result.ended_by_repetition else reason_texts.get(result.reason, "")
     if result.winner is None:
         winner_text, loser = "draw", ""
     else:

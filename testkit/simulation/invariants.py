@@ -30,7 +30,7 @@ from arena.protocol.messages import (
     Turn,
     Welcome,
 )
-from arena.protocol.record import Record, from_line
+from arena.protocol.record import Record, parse_record_line
 from arena.server.core.core import Core
 from arena.server.core.effects import CloseMatch, Effect, OpenMatch, SaveSession, SendToClient
 from arena.server.core.inputs import Input, MessageReceived, TurnSent
@@ -204,7 +204,7 @@ class InvariantMonitor:
 
     def _check_close(self, row: dict[str, Any]) -> None:
         match = self.matches[row["match"]]
-        record = from_line(unpack_record(row["packed"]))
+        record = parse_record_line(unpack_record(row["packed"]))
         if match.record is not None:
             self.require_true(
                 match.record == record, f"match {record.match:.8} ended twice, with different records"

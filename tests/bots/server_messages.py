@@ -7,13 +7,13 @@ from arena.games.tictactoe import TicTacToe
 from arena.protocol.codes import EndReason
 from arena.protocol.messages import End, Start, Turn, Welcome
 from arena.protocol.timecontrol import TimeControl
-from arena.protocol.values import Clocks, Data, Limits, Players, Seat
+from arena.protocol.values import ClientLimits, Clocks, Data, Players, Seat
 
 TICTACTOE: AnyGame = TicTacToe()  # type: ignore[assignment]
 
 
 def welcome(session: str = "secret") -> Welcome:
-    return Welcome("test server", "me", session, Limits(16_384, 1, 5_000))
+    return Welcome("test server", "me", session, ClientLimits(16_384, 1, 5_000))
 
 
 def start(

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from arena.protocol.record import Record, from_line
+from arena.protocol.record import Record, parse_record_line
 from testkit.parts import mark_requires
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, wait_for
 
@@ -104,7 +104,7 @@ class Arena:
         # Docker carries both outputs, and would put the last line of one into a line of the other.
         export = f"arena export - --db {DATABASE} 2>/dev/null"
         exported = self.compose("exec", "-T", "edge-1", "sh", "-c", export)
-        return [from_line(line) for line in exported.splitlines() if line.startswith("{")]
+        return [parse_record_line(line) for line in exported.splitlines() if line.startswith("{")]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from arena.protocol.messages import SUBPROTOCOL
-from arena.protocol.record import from_line
+from arena.protocol.record import parse_record_line
 from testkit.parts import mark_requires
 from tests.bots.command_line import ARENA, arena, environment
 from tests.docker.compose import ROOT, assert_replays, docker, stand_in, token_in
@@ -213,7 +213,7 @@ def test_a_rated_match_of_bots_from_outside_goes_on_after_the_host_was_killed(
         (tmp_path / "go").touch()
         profile.wait("arena_matches_finished_total", 1)
     exported = profile.compose("exec", "-T", "host", "arena", "export", "-", "--db", DATABASE)
-    first = from_line(next(line for line in exported.splitlines() if line.startswith("{")))
+    first = parse_record_line(next(line for line in exported.splitlines() if line.startswith("{")))
     assert {first.players.maxie, first.players.minnie} == {"ada", "ben"}
     assert_replays(first)
     ratings = profile.compose("exec", "-T", "host", "arena", "ratings", "--db", DATABASE)

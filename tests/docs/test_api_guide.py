@@ -18,7 +18,7 @@ from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names, load_map
 from arena.protocol.engines import EngineInfo
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
 from arena.server.core.inputs import AnnounceEvent
@@ -267,7 +267,7 @@ async def test_every_answer_has_the_fields_that_the_guide_tells() -> None:
 async def test_the_analysis_has_the_fields_that_the_guide_tells() -> None:
     answer = await analyse_position("path4", {"position": PATH4.position_to_text(PATH4.start())})
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Advice"], "advice") == ""
-    answer = await review_match(to_line(random_record(make_game_on_map("riskless", "path4"))[0]))
+    answer = await review_match(format_record_line(random_record(make_game_on_map("riskless", "path4"))[0]))
     assert Guide(text_of(PAGE)).wrong(json.loads(answer.body), ["Review"], "review") == ""
 
 

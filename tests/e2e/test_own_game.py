@@ -17,7 +17,7 @@ from arena.ladder.plan import BotPlan
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, to_json
 from arena.processes.bot_process import RestartPolicy
-from arena.protocol.record import from_line, read_records
+from arena.protocol.record import parse_record_line, read_records
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from tests.bots.command_line import ARENA
@@ -137,7 +137,7 @@ def job(**changes: object) -> PairJob:
 def test_a_worker_of_a_cluster_plays_it() -> None:
     done = play_pair(job())
     assert not done.notices
-    assert [from_line(line).game for line in done.records] == ["connect4", "connect4"]
+    assert [parse_record_line(line).game for line in done.records] == ["connect4", "connect4"]
 
 
 def test_a_worker_with_other_rules_or_without_the_file_refuses() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.server.store.database import open_store
 from testkit.crash import CrashResult, KillableServer, compare_with_store
 from testkit.forked import ForkedCommand
@@ -127,7 +127,7 @@ def can_be_changed(file: Path) -> bool:
 async def lines(database: str) -> dict[str, str]:
     """Return the records in a store, as lines."""
     async with open_store(database) as engine:
-        return {each.match: to_line(each) for each in await load_records(engine, "serve")}
+        return {each.match: format_record_line(each) for each in await load_records(engine, "serve")}
 
 
 def servers(folder: Path, stack: ExitStack) -> tuple[KillableServer, KillableServer]:

@@ -37,7 +37,7 @@ from arena.ladder.plan import BotPlan, LadderPlan, plan_engine_bot
 from arena.match.replay import verify_record
 from arena.protocol import record as records
 from arena.protocol.codes import EndReason
-from arena.protocol.record import BadRecord, Record, to_line
+from arena.protocol.record import BadRecord, Record, format_record_line
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.rating.formats import make_format
 from arena.rating.schedule import Schedule
@@ -252,7 +252,7 @@ async def test_the_same_event_as_on_one_machine_also_when_a_worker_dies(tmp_path
     with closing(sqlite3.connect(tmp_path / "arena.db")) as store:
         packed = store.execute("select match, packed from matches join records using (number)")
         stored = {match: unpack_record(piece) for match, piece in packed}
-    assert stored == {each.match: to_line(each) for each in written}
+    assert stored == {each.match: format_record_line(each) for each in written}
     assert len(stored) == 12
 
     # Run it again: no match is left, so no cluster is used.
@@ -387,7 +387,9 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
     assert len({match for match, _ in taken}) == 12
 
     half = schedule()
-    half.resume({taken[0][0]: record(taken[0][0], maxie=taken[0][1].maxie, minnie=taken[0][1].minnie)})
+    half.restore_results(
+        {taken[0][0]: record(taken[0][0], maxie=taken[0][1].maxie, minnie=taken[0][1].minnie)}
+    )
     lonely = next(pair for pair in iter(lambda: start_next_pair(half), []) if len(pair) == 1)
     assert lonely == [taken[1]]
 
@@ -395,15 +397,15 @@ def test_pairs_are_resumed_as_a_whole_or_by_their_missing_match() -> None:
 def test_a_workers_record_is_held_against_its_match() -> None:
     match = spec("anna", "bert", "1+0.1")
     good = record(match.match, moves=(4, 0))
-    assert parse_worker_record(to_line(good), match) == good
+    assert parse_worker_record(format_record_line(good), match) == good
     with pytest.raises(BadRecord, match="not a valid arena-record/1 record"):
         parse_worker_record("{}", match)
     with pytest.raises(
         BadRecord,
         match=r"the record says '[0-9a-f]{32}' for `match`, but the match was planned with '[0-9a-f]{32}'",
     ):
-        parse_worker_record(to_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
+        parse_worker_record(format_record_line(msgspec.structs.replace(good, match=uuid4().hex)), match)
     with pytest.raises(BadRecord, match="illegal move"):
-        parse_worker_record(to_line(record(match.match, moves=(4, 4))), match)
+        parse_worker_record(format_record_line(record(match.match, moves=(4, 4))), match)
     with pytest.raises(BadRecord, match="opening"):
-        parse_worker_record(to_line(good), msgspec.structs.replace(match, opening=(4,)))
+        parse_worker_record(format_record_line(good), msgspec.structs.replace(match, opening=(4,)))

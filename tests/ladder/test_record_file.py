@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.ladder.record_file import RecordFile
-from arena.protocol.record import read_records, to_line
+from arena.protocol.record import format_record_line, read_records
 from tests.full_disk import limit_file_size
 from tests.server.matches import record
 
@@ -23,7 +23,10 @@ def test_missing_records_are_added_once(tmp_path: Path) -> None:
 
 def test_lines_of_other_matches_are_counted_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    path.write_text(f"{to_line(record('1'))}\nnot a record\n{to_line(record('2'))}\n", encoding="utf-8")
+    path.write_text(
+        f"{format_record_line(record('1'))}\nnot a record\n{format_record_line(record('2'))}\n",
+        encoding="utf-8",
+    )
     with closing(RecordFile(path)) as file:
         assert file.append_missing_records([record("2"), record("3")]) == 2
     with closing(RecordFile(path)) as file:
@@ -33,7 +36,7 @@ def test_lines_of_other_matches_are_counted_and_kept(tmp_path: Path) -> None:
 
 def test_a_torn_last_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    line = to_line(record("1"))
+    line = format_record_line(record("1"))
     path.write_text(f"{line}\n{line[:30]}", encoding="utf-8")
     with closing(RecordFile(path)) as file:
         file.append_record(record("2"))
@@ -59,7 +62,7 @@ def test_a_pipe_is_refused_and_kept(tmp_path: Path) -> None:
 
 def test_a_torn_first_line_is_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    line = to_line(record("1"))
+    line = format_record_line(record("1"))
     for length in (1, 10, 40):
         path.write_text(line[:length], encoding="utf-8")
         with closing(RecordFile(path)) as file:

@@ -20,7 +20,7 @@ from arena.match.referee_events import (
 )
 from arena.match.terms import Terms
 from arena.protocol.codes import EndReason
-from arena.protocol.record import Record, Result, from_line, to_line
+from arena.protocol.record import Record, Result, format_record_line, parse_record_line
 from arena.protocol.values import Thinking
 from tests.server.matches import record, terms
 
@@ -68,7 +68,7 @@ def record_of(referee: Referee) -> Record:
         adjudication=agreed.adjudication,
         result=Result(SEATS[finish.winner] if finish.winner else None, finish.reason, finish.detail),
     )
-    return from_line(to_line(made))
+    return parse_record_line(format_record_line(made))
 
 
 def started_referee(**how: Any) -> Referee:

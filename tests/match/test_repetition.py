@@ -92,7 +92,7 @@ def test_a_match_and_its_record_end_when_the_oracle_says_so(
         assert (referee.result.winner, referee.result.reason) == (None, EndReason.ADJUDICATED)
         assert referee.result.detail.startswith("repetition: the same position came up")
     made = record_of(referee)
-    assert made.result.is_by_repetition is (
+    assert made.result.ended_by_repetition is (
         referee.result is not None
         and end == referee.ply != 0
         and referee.position == positions[end]

@@ -13,8 +13,8 @@ from arena.games.core import GameError
 from arena.maps.game_on_map import make_game_on_map
 from arena.match.terms import Terms, ThreadLimits, from_json, to_json
 from arena.protocol.codes import EndReason
-from arena.protocol.engines import EngineInfo, Engines
-from arena.protocol.record import Result, to_line
+from arena.protocol.engines import EngineInfo, EnginesBySeat
+from arena.protocol.record import Result, format_record_line
 from arena.protocol.timecontrol import TimeControl, TimeOdds
 from arena.protocol.values import Players
 from tests.games.own import EXAMPLES
@@ -55,7 +55,11 @@ def test_terms_that_are_older_than_engines_are_read() -> None:
     del data["engines"], data["thread_limits"]
     data["threads"] = 2
     read = from_json(json.encode(data).decode())
-    assert (read.engines, read.thread_limits, read.get_max_threads("maxie")) == (Engines(), ThreadLimits(), 1)
+    assert (read.engines, read.thread_limits, read.get_max_threads("maxie")) == (
+        EnginesBySeat(),
+        ThreadLimits(),
+        1,
+    )
 
 
 def test_terms_of_an_unknown_game_are_refused_with_its_name() -> None:
@@ -83,6 +87,6 @@ def test_a_record_has_the_terms_and_the_rules_digest_of_a_custom_game() -> None:
     assert record.engines is None
     assert record.rules == CATALOGUE.get_rules_digest(own.game)
     assert len(record.rules) == 16
-    assert '"rules"' not in to_line(
+    assert '"rules"' not in format_record_line(
         replace(own, game=make_game_on_map("tictactoe")).make_record(record.started, [], result)
     )

@@ -7,13 +7,13 @@ from hypothesis import example, given
 
 from arena.protocol.engines import EngineInfo
 from arena.protocol.messages import Hello, Message, Welcome, hide_secrets
-from arena.protocol.values import Limits
+from arena.protocol.values import ClientLimits
 from tests.protocol.strategies import client_messages, server_messages
 
 
 @given(client_messages | server_messages)
 @example(Hello("ada", token="hush", session="hush"))
-@example(Welcome("server 1", "ada", "hush", Limits(1, 1, 1)))
+@example(Welcome("server 1", "ada", "hush", ClientLimits(1, 1, 1)))
 def test_a_message_without_its_secrets_is_otherwise_the_same(message: Message) -> None:
     shown = hide_secrets(message)
     assert type(shown) is type(message)

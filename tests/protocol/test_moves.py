@@ -28,7 +28,7 @@ def test_a_prefix_of_the_moves_is_unchanged_by_later_moves(before: list[Data], a
     assert len(so_far) == len(before)
     assert repr(so_far) == repr(before)
     assert MovesSnapshot(move_list) == before + after
-    assert msgpack.unpackb(MovesSnapshot.encode_as_msgpack(so_far), strict_map_key=False) == before
+    assert msgpack.unpackb(MovesSnapshot.encode_hook(so_far), strict_map_key=False) == before
 
 
 @given(moves)
@@ -41,7 +41,7 @@ def test_a_message_with_them_has_the_bytes_of_one_with_a_list(made: list[Data]) 
 
 @pytest.mark.parametrize("count", [0, 15, 16, 255, 256, 65_535, 65_536])
 def test_any_number_of_them_is_one_array(count: int) -> None:
-    assert bytes(MovesSnapshot.encode_as_msgpack(MovesSnapshot(MoveList([7] * count)))) == msgpack.packb(
+    assert bytes(MovesSnapshot.encode_hook(MovesSnapshot(MoveList([7] * count)))) == msgpack.packb(
         [7] * count
     )
 

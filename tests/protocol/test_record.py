@@ -14,10 +14,10 @@ from arena.protocol.record import (
     Record,
     RecordedMove,
     Result,
-    from_line,
+    format_record_line,
+    parse_record_line,
     read_numbered_records,
     read_records,
-    to_line,
 )
 from arena.protocol.values import Players, Thinking
 from tests.protocol.strategies import names, plain, players, seats, texts, thinking
@@ -54,13 +54,13 @@ EXAMPLE = Record(
 
 @given(records)
 def test_a_line_is_unchanged_by_a_round_trip(record: Record) -> None:
-    line = to_line(record)
+    line = format_record_line(record)
     assert "\n" not in line
-    assert from_line(line) == record
+    assert parse_record_line(line) == record
 
 
 def test_the_format_is_the_one_that_is_promised() -> None:
-    assert json.loads(to_line(EXAMPLE)) == {
+    assert json.loads(format_record_line(EXAMPLE)) == {
         "format": "arena-record/1",
         "match": "5f0c",
         "event": "friday",
@@ -76,7 +76,7 @@ def test_the_format_is_the_one_that_is_promised() -> None:
 
 def test_a_file_is_read_line_by_line_and_empty_lines_are_passed(tmp_path: Path) -> None:
     file = tmp_path / "ladder.jsonl"
-    file.write_text(f"{to_line(EXAMPLE)}\n\n{to_line(EXAMPLE)}", encoding="utf-8")
+    file.write_text(f"{format_record_line(EXAMPLE)}\n\n{format_record_line(EXAMPLE)}", encoding="utf-8")
     assert list(read_records(file)) == [EXAMPLE, EXAMPLE]
     assert list(read_numbered_records(file)) == [(1, EXAMPLE), (3, EXAMPLE)]
 
@@ -88,15 +88,15 @@ def test_a_file_is_read_line_by_line_and_empty_lines_are_passed(tmp_path: Path) 
         b"[]",
         b"\xff\xfe",
         b"[" * 100_000,
-        to_line(EXAMPLE).replace("record/1", "record/2").encode(),
-        to_line(EXAMPLE).replace('"maxie","reason"', '"nobody","reason"').encode(),
-        to_line(EXAMPLE).replace("resignation", "x" * 65).encode(),
-        to_line(EXAMPLE).replace('"ms":0.0', '"ms":-1').encode(),
+        format_record_line(EXAMPLE).replace("record/1", "record/2").encode(),
+        format_record_line(EXAMPLE).replace('"maxie","reason"', '"nobody","reason"').encode(),
+        format_record_line(EXAMPLE).replace("resignation", "x" * 65).encode(),
+        format_record_line(EXAMPLE).replace('"ms":0.0', '"ms":-1').encode(),
     ],
 )
 def test_a_bad_line_is_named_by_its_file_and_number(tmp_path: Path, bad: bytes) -> None:
     file = tmp_path / "ladder.jsonl"
-    file.write_bytes(to_line(EXAMPLE).encode() + b"\n" + bad + b"\n")
+    file.write_bytes(format_record_line(EXAMPLE).encode() + b"\n" + bad + b"\n")
     lines = read_records(file)
     assert next(lines) == EXAMPLE
     with pytest.raises(
@@ -113,6 +113,6 @@ def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
 
 def test_a_repetition_is_known_by_the_detail_of_an_adjudicated_match() -> None:
     detail = "repetition: the same position came up 3 times"
-    assert Result(None, EndReason.ADJUDICATED, detail).is_by_repetition
-    assert not Result(None, EndReason.ADJUDICATED, "table: maxie forces a win in 3 plies").is_by_repetition
-    assert not Result(None, EndReason.PLY_LIMIT, detail).is_by_repetition
+    assert Result(None, EndReason.ADJUDICATED, detail).ended_by_repetition
+    assert not Result(None, EndReason.ADJUDICATED, "table: maxie forces a win in 3 plies").ended_by_repetition
+    assert not Result(None, EndReason.PLY_LIMIT, detail).ended_by_repetition

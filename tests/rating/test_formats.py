@@ -8,15 +8,15 @@ from msgspec.structs import replace
 
 from arena.rating.formats import (
     MAX_TIE_BREAK_PAIRS,
-    Format,
+    EventFormat,
     KnockoutFormat,
     RosterChange,
     RoundRobinFormat,
     SwissFormat,
     make_format,
-    sort_by_format,
+    rank_by_format,
 )
-from arena.rating.pairing import Pair
+from arena.rating.pairing import MatchPair
 from arena.rating.standings import StandingsRow, make_standings_from_counts
 from tests.rating.pairs import make_round_robin
 
@@ -25,17 +25,17 @@ def make_names(n: int) -> list[str]:
     return [f"b{i}" for i in range(n)]
 
 
-def play(format: Format, strength: dict[str, float], dice: Random) -> list[Pair]:
+def play(format: EventFormat, strength: dict[str, float], dice: Random) -> list[MatchPair]:
     """Play all pairs, which end in a random order and are won by the stronger bot. Return them in this order."""
-    matches: list[Pair] = []
-    open_ = format.make_next_pairs(has_empty_queue=True)
+    matches: list[MatchPair] = []
+    open_ = format.make_next_pairs(is_any_queue_empty=True)
     while open_:
         pair = open_.pop(dice.randrange(len(open_)))
         first = strength[pair.first] - strength[pair.second]
         won = 2.0 if first > 0 else 0.0 if first < 0 else 1.0
         matches.append(pair)
-        format.record_pair(pair, won, 2 - won)
-        open_ += format.make_next_pairs(has_empty_queue=not open_)
+        format.record_pair_result(pair, won, 2 - won)
+        open_ += format.make_next_pairs(is_any_queue_empty=not open_)
     return matches
 
 
@@ -127,10 +127,10 @@ def test_a_drawn_encounter_has_tie_breaks_and_then_the_better_seed_advances() ->
 
 def test_a_bot_with_a_bye_advances_without_a_match() -> None:
     format = KnockoutFormat(make_names(3), 1, 1)
-    [pair] = format.make_next_pairs(has_empty_queue=True)
+    [pair] = format.make_next_pairs(is_any_queue_empty=True)
     assert {pair.first, pair.second} == {"b1", "b2"}
-    format.record_pair(pair, 0, 2)
-    [final] = format.make_next_pairs(has_empty_queue=True)
+    format.record_pair_result(pair, 0, 2)
+    [final] = format.make_next_pairs(is_any_queue_empty=True)
     assert {final.first, final.second} == {"b0", pair.second}
 
 
@@ -155,7 +155,7 @@ def test_the_table_of_a_knockout_is_sorted_by_the_round_reached(bots: int, seed:
     lost: dict[str, int] = {}
     for number, pair in enumerate(play(format, strength, dice)):
         lost[min(pair.first, pair.second, key=strength.__getitem__)] = number
-    rows = sort_by_format(make_rows(make_names(bots), Counter()), format)
+    rows = rank_by_format(make_rows(make_names(bots), Counter()), format)
     assert rows[0].bot == format.winner
     assert [row.reached for row in rows[:2]] == ["champion", "final"]
     stages = [row.reached for row in rows]
@@ -174,11 +174,11 @@ def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
 ) -> None:
     format = SwissFormat(make_names(bots), rounds, starts)
     ladder = play(format, {bot: dice.random() for bot in make_names(bots)}, dice)
-    strength = {bot: format.get_rank(bot, 0).buchholz for bot in make_names(bots)}
+    strength = {bot: format.compute_rank(bot, 0).buchholz for bot in make_names(bots)}
     points: Counter[str] = Counter()
     for pair in ladder:
         points[pair.first] += 0
-    rows = sort_by_format(make_rows(make_names(bots), points), format)
+    rows = rank_by_format(make_rows(make_names(bots), points), format)
     assert rows == sorted(rows, key=lambda row: (-row.points, -(row.buchholz or 0)))
     results = [(row.points, row.buchholz or 0) for row in rows]
     assert [row.rank for row in rows] == [1 + sum(other > each for other in results) for each in results]
@@ -188,11 +188,13 @@ def test_the_table_of_a_swiss_is_sorted_by_points_and_buchholz(
 
 def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> None:
     format, paired = SwissFormat(make_names(6), 8, 1), list[set[str]]()
-    while pairs := format.make_next_pairs(has_empty_queue=True):
+    while pairs := format.make_next_pairs(is_any_queue_empty=True):
         paired.append({bot for pair in pairs for bot in (pair.first, pair.second)})
         for pair in pairs:
             absent = ["b5"] if len(paired) <= 4 and "b5" in (pair.first, pair.second) else []
-            format.record_pair(pair, 2.0 * (pair.second in absent), 2.0 * (pair.first in absent), absent)
+            format.record_pair_result(
+                pair, 2.0 * (pair.second in absent), 2.0 * (pair.first in absent), absent
+            )
         if len(paired) == 5:
             format.change_roster(
                 RosterChange("b5", format.rounds_started, True),
@@ -200,7 +202,7 @@ def test_a_bot_absent_twice_in_a_row_is_not_paired_until_it_joins_again() -> Non
             )
     assert ["b5" in each for each in paired] == [True, True, False, False, False, True, True, True]
     assert ["b0" in each for each in paired][5:] == [False, False, False]
-    assert sum(format.get_rank(bot, 0).byes for bot in make_names(6)) == 2 * 6, (
+    assert sum(format.compute_rank(bot, 0).byes for bot in make_names(6)) == 2 * 6, (
         "in six rounds there are only five bots"
     )
 

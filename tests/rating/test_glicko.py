@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.rating.elo import compute_expected_score
-from arena.rating.glicko import GLICKO_SCALE, MAX_DEVIATION, TAU, GameResult, Rating, update_rating
+from arena.rating.glicko import GLICKO_SCALE, MAX_DEVIATION, TAU, GameResult, GlickoRating, update_rating
 
 ratings = st.builds(
-    Rating,
+    GlickoRating,
     rating=st.floats(0, 3500),
     deviation=st.floats(10, MAX_DEVIATION),
     volatility=st.floats(0.02, 0.2),
@@ -18,11 +18,15 @@ ratings = st.builds(
 games = st.tuples(ratings, st.sampled_from([0.0, 0.5, 1.0]))
 periods = st.floats(0, 1000)
 
-PAPER: list[GameResult] = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (Rating(1700, 300), 0.0)]
+PAPER: list[GameResult] = [
+    (GlickoRating(1400, 30), 1.0),
+    (GlickoRating(1550, 100), 0.0),
+    (GlickoRating(1700, 300), 0.0),
+]
 
 
 def test_the_example_of_the_paper() -> None:
-    after = update_rating(Rating(1500, 200, 0.06), PAPER)
+    after = update_rating(GlickoRating(1500, 200, 0.06), PAPER)
     # The paper computes its last line from μ' and φ' as it has printed them, with four digits.
     mu, phi = round((after.rating - 1500) / GLICKO_SCALE, 4), round(after.deviation / GLICKO_SCALE, 4)
     assert (mu, phi) == (-0.2069, 0.8722)
@@ -35,7 +39,7 @@ def test_the_example_of_the_paper() -> None:
     )  # the paper prints the volatility without rounding up
 
 
-def _compute_f(player: Rating, played: list[GameResult], x: float) -> float:
+def _compute_f(player: GlickoRating, played: list[GameResult], x: float) -> float:
     """Return the value of the function f in step 5 of the paper, computed term by term as the paper defines it."""
     mu, phi = (player.rating - 1500) / GLICKO_SCALE, player.deviation / GLICKO_SCALE
     v_inverse = surplus = 0.0
@@ -52,7 +56,7 @@ def _compute_f(player: Rating, played: list[GameResult], x: float) -> float:
 
 @given(ratings, st.lists(games, min_size=1, max_size=8))
 def test_the_volatility_is_a_root_of_the_function_in_the_paper(
-    player: Rating, played: list[GameResult]
+    player: GlickoRating, played: list[GameResult]
 ) -> None:
     # Ratings far apart reveal a formula that confuses rating and deviation, which passes the paper's example.
     x = 2 * math.log(update_rating(player, played).volatility)
@@ -62,7 +66,7 @@ def test_the_volatility_is_a_root_of_the_function_in_the_paper(
 
 @given(ratings, st.lists(games, min_size=1, max_size=8), periods, st.randoms())
 def test_the_order_of_games_in_a_period_does_not_matter(
-    player: Rating, played: list[GameResult], passed: float, random: object
+    player: GlickoRating, played: list[GameResult], passed: float, random: object
 ) -> None:
     shuffled = list(played)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
@@ -71,7 +75,7 @@ def test_the_order_of_games_in_a_period_does_not_matter(
 
 @given(ratings, ratings, periods)
 def test_a_win_raises_the_rating_a_loss_lowers_it_and_a_draw_is_between(
-    player: Rating, other: Rating, passed: float
+    player: GlickoRating, other: GlickoRating, passed: float
 ) -> None:
     lost, drew, won = (
         update_rating(player, [(other, score)], periods=passed).rating for score in (0.0, 0.5, 1.0)
@@ -81,7 +85,9 @@ def test_a_win_raises_the_rating_a_loss_lowers_it_and_a_draw_is_between(
 
 
 @given(ratings, ratings, periods)
-def test_a_draw_moves_the_rating_towards_the_opponents(player: Rating, other: Rating, passed: float) -> None:
+def test_a_draw_moves_the_rating_towards_the_opponents(
+    player: GlickoRating, other: GlickoRating, passed: float
+) -> None:
     moved = update_rating(player, [(other, 0.5)], periods=passed).rating - player.rating
     apart = other.rating - player.rating
     # If the ratings are almost equal, rounding may decide the sign of the movement.
@@ -90,7 +96,7 @@ def test_a_draw_moves_the_rating_towards_the_opponents(player: Rating, other: Ra
 
 @given(ratings, st.lists(games, max_size=8), periods)
 def test_deviation_and_volatility_stay_within_their_bounds(
-    player: Rating, played: list[GameResult], passed: float
+    player: GlickoRating, played: list[GameResult], passed: float
 ) -> None:
     after = update_rating(player, played, periods=passed)
     assert 0 < after.deviation <= MAX_DEVIATION
@@ -99,13 +105,13 @@ def test_deviation_and_volatility_stay_within_their_bounds(
 
 
 @given(ratings, st.lists(games, min_size=1, max_size=8))
-def test_games_reduce_the_deviation(player: Rating, played: list[GameResult]) -> None:
+def test_games_reduce_the_deviation(player: GlickoRating, played: list[GameResult]) -> None:
     assert update_rating(player, played, periods=0).deviation < player.deviation
 
 
 @given(ratings, periods, periods)
 def test_two_periods_of_inactivity_equal_one_of_their_sum(
-    player: Rating, first: float, second: float
+    player: GlickoRating, first: float, second: float
 ) -> None:
     twice = player.after_inactivity(first).after_inactivity(second)
     assert twice.deviation == pytest.approx(player.after_inactivity(first + second).deviation)
@@ -115,11 +121,11 @@ def test_two_periods_of_inactivity_equal_one_of_their_sum(
 
 def test_negative_periods_are_refused() -> None:
     with pytest.raises(ValueError, match="must be 0 or more"):
-        update_rating(Rating(), [(Rating(), 1.0)], periods=-1)
+        update_rating(GlickoRating(), [(GlickoRating(), 1.0)], periods=-1)
 
 
 def test_scoring_as_expected_keeps_the_rating() -> None:
-    strong, weak = Rating(1700, 50), Rating(1500, 50)
+    strong, weak = GlickoRating(1700, 50), GlickoRating(1500, 50)
     scored = compute_expected_score(strong.rating - weak.rating)
     before = strong
     for _ in range(200):

@@ -76,7 +76,7 @@ def test_an_event_killed_at_any_time_plays_the_same_matches(
     kept: dict[str, Record] = {}
     for _ in range(3):
         schedule = make_schedule(name, bots, rounds, starts)
-        settled, again = schedule.resume(kept)
+        settled, again = schedule.restore_results(kept)
         assert len(settled) + len(again) == len(kept)
         assert [each.match for _, each in settled] == [
             match for match in kept if _contains_match(match, settled)
@@ -85,12 +85,12 @@ def test_an_event_killed_at_any_time_plays_the_same_matches(
         assert not set(more) & set(kept), "no match is played twice"
         kept |= more
     schedule = make_schedule(name, bots, rounds, starts)
-    schedule.resume(kept)
+    schedule.restore_results(kept)
     kept |= play(schedule, dice)
     assert kept == unbroken
     assert len(schedule) == 0
     final = make_schedule(name, bots, rounds, starts)
-    settled, _ = final.resume(kept)
+    settled, _ = final.restore_results(kept)
     assert len(settled) == final.total_matches
     assert not final.list_startable_pairings()
 
@@ -148,7 +148,7 @@ def test_an_endless_event_always_has_more_and_can_be_resumed() -> None:
     assert first.total_matches is None
     kept = play(first, Random(1), 200)
     again = make_endless()
-    settled, void = again.resume(kept)
+    settled, void = again.restore_results(kept)
     assert len(settled) + len(void) == 200
     assert again.list_startable_pairings()
     more = play(again, Random(2), 100)
@@ -193,7 +193,7 @@ def test_results_of_an_additional_process_count_for_its_bot_in_a_resumed_event()
         done[match] = played
         schedule.record_result(head, played)
     again = make_schedule()
-    assert len(again.resume(done)[0]) == len(done) == 6
+    assert len(again.restore_results(done)[0]) == len(done) == 6
     assert isinstance(again.format, KnockoutFormat)
     assert again.format.winner == "d"
 

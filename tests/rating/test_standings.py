@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from arena.protocol.codes import EndReason
 from arena.protocol.record import Record, Result
 from arena.protocol.values import Players, Seat
-from arena.rating.pairing import Pair, Pairing
+from arena.rating.pairing import MatchPair, Pairing
 from arena.rating.pentanomial import estimate_elo_difference
 from arena.rating.rater import FinishedMatch
 from arena.rating.standings import (
@@ -111,7 +111,7 @@ def test_a_match_without_players_is_lost_by_both_and_not_rated() -> None:
 def make_result(
     number: int, leg: int, maxie: str, minnie: str, winner: Seat | None, reason: EndReason = EndReason.LINE
 ) -> tuple[Pairing, Record]:
-    pair = Pair(number, 0, 0, *sorted((maxie, minnie)))
+    pair = MatchPair(number, 0, 0, *sorted((maxie, minnie)))
     return Pairing(pair, leg, maxie, minnie), make_record(maxie, minnie, winner, reason)
 
 

@@ -20,7 +20,7 @@ from arena.server.abuse_counter import (
 
 
 def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None:
-    counter = AbuseCounter(pause_seconds=300)
+    counter = AbuseCounter(refusal_seconds=300)
     for _ in range(MAX_WRONG_TOKENS - 1):
         counter.record_abuse("10.0.0.1", 1, MAX_WRONG_TOKENS)
         assert counter.get_refusal_seconds_left("10.0.0.1", 1) == 0
@@ -32,7 +32,7 @@ def test_the_last_allowed_wrong_token_blocks_its_address_for_the_pause() -> None
 
 
 def test_rare_wrong_tokens_block_no_address() -> None:
-    counter = AbuseCounter(pause_seconds=300)
+    counter = AbuseCounter(refusal_seconds=300)
     pause = math.ceil(ABUSE_COUNTING_SECONDS / (MAX_WRONG_TOKENS - 1))
     for at in range(0, 100 * pause, pause):
         counter.record_abuse("10.0.0.1", at, MAX_WRONG_TOKENS)
@@ -58,7 +58,7 @@ def test_addresses_that_count_as_one(one: str, other: str, same: bool) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20)), max_size=200))
 def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[tuple[int, float]]) -> None:
-    counter = AbuseCounter(pause_seconds=300)
+    counter = AbuseCounter(refusal_seconds=300)
     now, allowed = 0.0, dict[str, list[float]]()
     for number, passed in tries:
         now += passed
@@ -73,7 +73,7 @@ def test_no_address_gets_more_wrong_tokens_in_a_window_than_allowed(tries: list[
 
 
 def test_the_number_of_remembered_addresses_is_limited() -> None:
-    counter = AbuseCounter(pause_seconds=300)
+    counter = AbuseCounter(refusal_seconds=300)
     for number in range(MAX_REMEMBERED_ADDRESSES + 100):
         counter.record_abuse(f"2001:db8:{number:x}::1", number, MAX_WRONG_TOKENS)
     assert len(vars(counter)["_abuse_by_address"]) == MAX_REMEMBERED_ADDRESSES

@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names
 from arena.protocol.codes import EndReason
-from arena.protocol.record import FORMAT, Record, RecordedMove, Result, to_line
+from arena.protocol.record import FORMAT, Record, RecordedMove, Result, format_record_line
 from arena.protocol.values import Players, Thinking
 from arena.server.web.initial_page import DEMO_FILE
 from testkit.browser import BrowserArena, open_chromium, run_arena, wait_until
@@ -254,7 +254,7 @@ def played(running: BrowserArena, browser: Browser, folder: Path, wanted: set[st
 def quiet(running: BrowserArena, browser: Browser, folder: Path, work: Path, wanted: set[str]) -> None:
     """Show a server to which only its own bots are connected."""
     file = work / "usa.jsonl"
-    file.write_text(to_line(made_up("usa")) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(made_up("usa")) + "\n", encoding="utf-8")
     told = running.run_command("invite", "ada", "--bots", "2", "--url", running.url)
     invitation = told.partition("/join/")[2].split()[0]
     for each in QUIET.values():
@@ -345,7 +345,7 @@ def maps(running: BrowserArena, browser: Browser, folder: Path) -> None:
     """Every built-in map in every look, in the middle of a match."""
     for name in list_map_names():
         file = folder / f"{name}.jsonl"
-        file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
+        file.write_text(format_record_line(made_up(name)) + "\n", encoding="utf-8")
         for look, (size, scheme) in LOOKS.items():
             page = view(browser, size, f"{running.url}file", scheme)
             page.locator("input[type=file]").set_input_files(file)

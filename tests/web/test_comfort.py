@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.browser import BrowserArena, evaluate_with_json
 from tests.web.screenshots import made_up
 from tests.web.test_replay import open_record
@@ -107,7 +107,7 @@ def test_a_grey_picture_tells_whose_a_territory_is(
 ) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
     file = tmp_path / "one.jsonl"
-    file.write_text(to_line(made_up(map_name, game)) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(made_up(map_name, game)) + "\n", encoding="utf-8")
     page.goto(f"{empty.url}file")
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("4")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, expect
 
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.browser import BrowserArena, new_context, run_arena, wait_until
 from tests.web.conftest import faults_of
 from tests.web.screenshots import made_up
@@ -366,7 +366,7 @@ def test_a_page_that_would_lose_a_file_says_that_it_is_an_old_one_and_stays(
     idle: BrowserArena, page: Page, tmp_path: Path
 ) -> None:
     file = tmp_path / "one.jsonl"
-    file.write_text(to_line(made_up("m1")) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(made_up("m1")) + "\n", encoding="utf-8")
     page.goto(f"{idle.url}file")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".viewer .map")).to_be_visible()

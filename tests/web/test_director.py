@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.browser import (
     MEASURE_SHIFT_SCRIPT,
     STALLED_BOT_SLEEP_SECONDS,
@@ -227,7 +227,8 @@ def hasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     record = replace(whole, moves=whole.moves[:20])
     file = folder / "two.jsonl"
     file.write_text(
-        "".join(to_line(replace(record, match=32 * each)) + "\n" for each in "mn"), encoding="utf-8"
+        "".join(format_record_line(replace(record, match=32 * each)) + "\n" for each in "mn"),
+        encoding="utf-8",
     )
     with run_arena(folder, "--map", "italy", "--tc", "60/move") as running:
         running.run_command("import", str(file))
@@ -704,7 +705,7 @@ def test_a_finished_match_opens_at_its_start_and_tells_its_end_last(
     record = made_up("italy")
     plies = len(record.moves)
     file = tmp_path / "one.jsonl"
-    file.write_text(to_line(record) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(record) + "\n", encoding="utf-8")
     page.goto(f"{empty.url}file")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".told")).to_have_text(re.compile(r"^Move (?!1,)\d+,"))  # it plays by itself

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.record import RecordedMove, to_line
+from arena.protocol.record import RecordedMove, format_record_line
 from arena.server.web.analysis import ENGINE_TIMEOUT_SECONDS
 from testkit.browser import BrowserArena, box_of, find_cut_texts, run_arena, wait_until
 from tests.match.recorded import random_record
@@ -42,7 +42,7 @@ def begin(page: Page) -> None:
 @pytest.fixture
 def shown(served: BrowserArena, page: Page, tmp_path: Path) -> Page:
     file = tmp_path / "one.jsonl"
-    file.write_text(to_line(made_up("path4")) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(made_up("path4")) + "\n", encoding="utf-8")
     page.goto(f"{served.url}file")
     page.locator("input[type=file]").set_input_files(file)
     begin(page)
@@ -96,7 +96,9 @@ def show_three_territories(
         "start": [["maxie", armies], ["minnie", 3], ["minnie", 9]],
     }
     file = folder / "one.jsonl"
-    file.write_text(to_line(replace(made_up("m2"), setup=setup, moves=moves)) + "\n", encoding="utf-8")
+    file.write_text(
+        format_record_line(replace(made_up("m2"), setup=setup, moves=moves)) + "\n", encoding="utf-8"
+    )
     page.goto(address)
     page.locator("input[type=file]").set_input_files(file)
     begin(page)
@@ -177,7 +179,8 @@ def judged(served: BrowserArena, tmp_path_factory: pytest.TempPathFactory) -> st
     record, _ = random_record(make_game_on_map("riskless", "italy"), 3, 6)
     file = tmp_path_factory.mktemp("judged") / "one.jsonl"
     file.write_text(
-        to_line(replace(record, match="judged", started="2026-01-01T00:00:00Z")) + "\n", encoding="utf-8"
+        format_record_line(replace(record, match="judged", started="2026-01-01T00:00:00Z")) + "\n",
+        encoding="utf-8",
     )
     served.run_command("import", str(file))
     return "judged"
@@ -305,7 +308,7 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
     record = made_up("m2")
     costs = [0, 0.1, 0.3, 0.07, 0.2, 0, 0.4, 0.08]
     costs += [0] * (len(record.moves) - len(costs) - 1) + [0.06]
-    page.evaluate(REVIEWED, [to_line(record), costs])
+    page.evaluate(REVIEWED, [format_record_line(record), costs])
     study = page.get_by_role("region", name="Analysis")
     expect(study).to_contain_text("7 mistakes")
     expect(study).to_contain_text("The largest: move 7")
@@ -337,7 +340,7 @@ def test_a_file_of_ones_own_is_analysed(served: BrowserArena, page: Page, tmp_pa
     plies = 4
     record, _ = random_record(make_game_on_map("tictactoe"), 5, plies)
     file = tmp_path / "one.jsonl"
-    file.write_text(to_line(record) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(record) + "\n", encoding="utf-8")
     page.goto(f"{served.url}file")
     page.locator("input[type=file]").set_input_files(file)
     analyse(page)

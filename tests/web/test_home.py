@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from arena import maps
 from arena.maps.chance import compute_winning_chance
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.browser import (
     BrowserArena,
     box_of,
@@ -341,7 +341,7 @@ def test_with_reduced_motion_nothing_starts_by_itself(empty: BrowserArena, page:
 
 def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_drawn_anew(timed: Page) -> None:
     """Only territories with a new owner are redrawn, and the board must look like a new one."""
-    timed.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
+    timed.evaluate(SMALL_BOARDS, format_record_line(made_up("usa")))
     for ply in range(40):
         timed.evaluate("(ply) => boards.slice(0, 3).forEach((each) => show(each, ply))", ply)
         timed.clock.run_for(20)
@@ -355,7 +355,7 @@ def test_many_boards_that_move_are_drawn_in_few_pictures_and_as_if_each_were_dra
 
 
 def test_a_card_has_lines_on_land_and_a_smaller_picture_has_none(timed: Page) -> None:
-    timed.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
+    timed.evaluate(SMALL_BOARDS, format_record_line(made_up("usa")))
     timed.evaluate(
         "[240, 60].forEach((width, n) => { boards[n].element.style.width = `${width}px`; show(boards[n], 30); })"
     )
@@ -365,7 +365,7 @@ def test_a_card_has_lines_on_land_and_a_smaller_picture_has_none(timed: Page) ->
 
 
 def test_small_boards_change_between_light_and_dark_with_the_page(timed: Page) -> None:
-    timed.evaluate(SMALL_BOARDS, to_line(made_up("usa")))
+    timed.evaluate(SMALL_BOARDS, format_record_line(made_up("usa")))
     timed.evaluate("show(boards[0], 30); show(boards[3], 30)")
     timed.clock.run_for(600)
     for scheme in ("dark", "light"):

@@ -10,7 +10,7 @@ import shapely
 from playwright.sync_api import Page, expect
 
 from arena.maps.loader import list_map_names, load_map, load_map_file
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.browser import BrowserArena, evaluate_with_json
 from tests.web.screenshots import made_up
 from tests.web.test_map import show_replay
@@ -108,7 +108,7 @@ NAMES_BY_SCALE = """async (line) => {
 @pytest.mark.parametrize("name", list_map_names())
 def test_a_larger_map_writes_no_name_shorter_than_a_smaller_one(table: Page, name: str) -> None:
     whole = [territory.replace(" ", "") for territory in load_map(name).territories]
-    found = table.evaluate(NAMES_BY_SCALE, to_line(made_up(name)))
+    found = table.evaluate(NAMES_BY_SCALE, format_record_line(made_up(name)))
     assert found[-1] == whole
     for smaller, larger in pairwise(found):
         for v, (before, after) in enumerate(zip(smaller, larger, strict=True)):
@@ -195,7 +195,7 @@ ON_OTHER_LAND = """async (line) => {
 @pytest.mark.parametrize("name", ["italy", "world"])
 def test_the_name_of_the_last_move_lies_on_no_other_land(table: Page, name: str) -> None:
     table.set_viewport_size({"width": 390, "height": 780})
-    told, wrong = table.evaluate(ON_OTHER_LAND, to_line(made_up(name)))
+    told, wrong = table.evaluate(ON_OTHER_LAND, format_record_line(made_up(name)))
     assert told > 0
     assert wrong == []
 
@@ -231,7 +231,7 @@ def test_plus_one_covers_no_number_no_name_and_no_battle_and_does_not_appear_eve
     table: Page, name: str
 ) -> None:
     table.set_viewport_size({"width": 1440, "height": 900})
-    pluses, covering, waves = table.evaluate(TRAINED, to_line(made_up(name)))
+    pluses, covering, waves = table.evaluate(TRAINED, format_record_line(made_up(name)))
     assert pluses > 100
     assert covering == 0
     assert waves > 1

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.browser import (
     BrowserArena,
     box_of,
@@ -85,7 +85,7 @@ FIGHTS = (
 
 def shown(page: Page, empty: BrowserArena, file: Path, name: str) -> None:
     """Show the middle of a match on a map."""
-    file.write_text(to_line(made_up(name)) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(made_up(name)) + "\n", encoding="utf-8")
     page.goto(f"{empty.url}file")
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("slider").fill("9")
@@ -529,7 +529,7 @@ REPLAY = """async (line) => {
 
 def show_replay(page: Page, name: str) -> None:
     """Show the middle of a match on a map, and wait until its land is drawn."""
-    page.evaluate(REPLAY, to_line(made_up(name)))
+    page.evaluate(REPLAY, format_record_line(made_up(name)))
     expect(page.locator(".map .area-of").first).to_be_visible()
 
 

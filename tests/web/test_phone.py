@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.browser import BrowserArena, box_of, find_cut_texts, middle_of, wait_until
 from tests.web.screenshots import made_up
 from tests.web.test_director import FROM, HURRIED
@@ -337,7 +337,7 @@ def test_on_a_phone_on_its_side_a_record_file_needs_no_scrolling(
     expect(page.locator(".another-file")).to_be_in_viewport(ratio=1)
     assert box_of(page.locator(".another-file"))["height"] >= 44
     file = tmp_path / "two.jsonl"
-    file.write_text(to_line(made_up(game_name="tictactoe")) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(made_up(game_name="tictactoe")) + "\n", encoding="utf-8")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".cell").last).to_be_in_viewport(ratio=0.99)
     page.keyboard.press("End")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
 from arena.maps.game_on_map import make_game_on_map
-from arena.protocol.record import Record, to_line
+from arena.protocol.record import Record, format_record_line
 from arena.protocol.values import Thinking
 from testkit.browser import BrowserArena, box_of
 from tests.web.screenshots import made_up
@@ -39,7 +39,7 @@ def shown(empty: BrowserArena, page: Page, tmp_path: Path) -> Page:
 
 def open_record(page: Page, empty: BrowserArena, file: Path, record: Record) -> None:
     """Show a record from its start."""
-    file.write_text(to_line(record) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(record) + "\n", encoding="utf-8")
     page.goto(f"{empty.url}file")
     page.locator("input[type=file]").set_input_files(file)
     expect(page.locator(".viewer .map")).to_be_visible()

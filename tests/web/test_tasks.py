@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.protocol.values import Players
 from testkit.browser import (
     PATIENCE_SECONDS,
@@ -68,7 +68,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
     folder = tmp_path_factory.mktemp("town")
     record = replace(turned(), match="0" * 32, players=Players("ann", "cleo"))
     file = folder / "turned.jsonl"
-    file.write_text(to_line(record) + "\n", encoding="utf-8")
+    file.write_text(format_record_line(record) + "\n", encoding="utf-8")
     with run_arena(folder, *options) as running:
         running.run_command("import", str(file))
         for name in ("ann", "bob"):

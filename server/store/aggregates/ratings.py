@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.rating.rater import CurrentRating, RatedOutcome, RatingCategory, RatingKey, RatingStep
 from arena.rating.standings import COLUMN_NAMES
 from arena.server.store import database
@@ -52,9 +52,9 @@ class RatingRow(Struct, frozen=True, rename=COLUMN_NAMES):
     """End time of the last rated match, in the format of `database.format_current_time`."""
 
     @property
-    def glicko(self) -> Rating:
+    def glicko(self) -> GlickoRating:
         """Rating, deviation and volatility as a Glicko-2 rating, for computations."""
-        return Rating(self.rating, self.deviation, self.volatility)
+        return GlickoRating(self.rating, self.deviation, self.volatility)
 
 
 class CrossScore(Struct, frozen=True, rename=COLUMN_NAMES):

@@ -23,15 +23,15 @@ from arena.match.referee_events import TimedEvent
 from arena.match.replay import format_result, verify_record
 from arena.match.terms import from_json
 from arena.protocol.codes import EndReason
-from arena.protocol.record import BadRecord, Record, Result, from_line
-from arena.rating.glicko import Rating
+from arena.protocol.record import BadRecord, Record, Result, parse_record_line
+from arena.rating.glicko import GlickoRating
 from arena.rating.rater import (
     CurrentRating,
     RatedOutcome,
     Rater,
     RatingCategory,
     RatingStep,
-    make_rating_categories,
+    make_map_and_game_categories,
 )
 from arena.server.store import database
 from arena.server.store.aggregates.ratings import (
@@ -89,7 +89,7 @@ async def recompute_ratings(engine: Engine, *, batch_size: int = MATCHES_PER_QUE
                 recomputed.imported_count += row.match not in events_by_match
                 columns = make_summary_columns(record)
                 season = seasons.get(row.match, 1)
-                for category in make_rating_categories(
+                for category in make_map_and_game_categories(
                     record.game, columns["map"], columns["time_control"], season
                 ):
                     for step in rater.rate_match(record, row.finished, category):
@@ -126,7 +126,7 @@ def _format_current_rating(rating: CurrentRating | None) -> str:
     return "missing" if rating is None else f"{rating.rating:.4f} ± {rating.deviation:.4f}"
 
 
-def _are_equal_ratings(a: Rating, b: Rating) -> bool:
+def _are_equal_ratings(a: GlickoRating, b: GlickoRating) -> bool:
     return all(
         math.isclose(getattr(a, name), getattr(b, name), rel_tol=RELATIVE_RATING_TOLERANCE)
         for name in ("rating", "deviation", "volatility")
@@ -143,7 +143,7 @@ def _replay_match(row: sa.Row[Any], journal: list[TimedEvent] | None) -> Record:
     Raises RecomputeMismatch if the replay differs from the stored record.
     """
     try:
-        record = from_line(unpack_record(row.packed))
+        record = parse_record_line(unpack_record(row.packed))
         if journal is None:
             verify_record(record)
             return record

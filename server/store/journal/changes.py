@@ -18,7 +18,7 @@ from msgspec.structs import asdict
 
 from arena.match.referee_events import encode_for_journal
 from arena.match.terms import to_json
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.server.core.effects import (
     AppendEvent,
     CloseMatch,
@@ -138,7 +138,7 @@ def _make_closed_match_row(effect: CloseMatch, server_name: str) -> dict[str, An
     return make_summary_columns(record) | {
         "match": record.match,
         "finished": database.format_current_time(),
-        "packed": pack_record(to_line(record)),
+        "packed": pack_record(format_record_line(record)),
         "whole": False,
         "played": compute_match_digest(record) if effect.rated else None,
         "server": server_name,

@@ -20,7 +20,7 @@ from arena.games.riskless import Riskless
 from arena.maps.loader import load_map_file
 from arena.match.openings import list_positions
 from arena.protocol.messages import View
-from arena.protocol.record import BadRecord, from_line
+from arena.protocol.record import BadRecord, parse_record_line
 from arena.protocol.values import Data
 from arena.server.web import titles
 from arena.server.web.pictures import cards
@@ -202,7 +202,7 @@ def _require_game(match: DrawnMatch) -> AnyGame:
 
 def _make_match_from_record(record_line: str) -> DrawnMatch:
     try:
-        record = from_line(record_line)
+        record = parse_record_line(record_line)
     except BadRecord as error:
         raise CannotDraw(f"the match cannot be rendered: {error}") from None
     conditions = titles.make_match_title(record.game, str(record.setup.get("map", "")), record.time_control)

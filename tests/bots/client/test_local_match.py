@@ -14,8 +14,8 @@ from arena.games.tictactoe import TicTacToe
 from arena.match.replay import verify_record
 from arena.protocol.adjudication import DEFAULT_ADJUDICATION
 from arena.protocol.codes import EndReason
-from arena.protocol.engines import EngineInfo, Engines
-from arena.protocol.record import from_line, to_line
+from arena.protocol.engines import EngineInfo, EnginesBySeat
+from arena.protocol.record import format_record_line, parse_record_line
 from arena.protocol.timecontrol import TimeControl
 from tests.server.matches import PATH
 
@@ -58,7 +58,7 @@ def test_a_whole_match_and_its_record() -> None:
     assert bot.replies == [0, 1]
     assert bot.ending is not None
     assert (bot.ending.winner, bot.ending.reason, bot.ending.plies) == (Player.MAXIE, EndReason.LINE, 5)
-    record = from_line(to_line(match.to_record()))
+    record = parse_record_line(format_record_line(match.to_record()))
     assert verify_record(record).positions[-1] == match.position
     assert record.moves[1].thinking is not None
     assert record.moves[0].thinking is None
@@ -71,7 +71,7 @@ def test_the_record_names_the_engine_of_the_bots_seat(seat: Player) -> None:
     mine = EngineInfo("rightmost", {}, 2)
     match = LocalMatch(Rightmost, Match(GAME, seat), mine)
     match.resign(seat)
-    expected = Engines(maxie=mine) if seat is Player.MAXIE else Engines(minnie=mine)
+    expected = EnginesBySeat(maxie=mine) if seat is Player.MAXIE else EnginesBySeat(minnie=mine)
     assert match.to_record().engines == expected
 
 
@@ -189,8 +189,8 @@ def test_a_position_that_comes_up_for_the_third_time_is_a_draw_that_can_be_taken
     match = LocalMatch(Wanderer, Match(CIRCLES, Player.MINNIE), adjudication=DEFAULT_ADJUDICATION)
     wander(match)
     assert match.result is not None
-    assert match.result.is_by_repetition
-    record = from_line(to_line(match.to_record()))
+    assert match.result.ended_by_repetition
+    record = parse_record_line(format_record_line(match.to_record()))
     assert record.adjudication == DEFAULT_ADJUDICATION
     assert verify_record(record).ply_count == len(match.moves) < 40
     assert match.undo()

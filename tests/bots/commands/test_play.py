@@ -8,7 +8,7 @@ import pytest
 
 from arena.match.replay import verify_record
 from arena.protocol.codes import EndReason
-from arena.protocol.engines import EngineInfo, Engines
+from arena.protocol.engines import EngineInfo, EnginesBySeat
 from arena.protocol.record import read_records
 from tests.bots.command_line import ARENA, environment, fails, heed_interrupts
 
@@ -62,7 +62,7 @@ def test_a_match_from_help_to_a_recorded_end(tmp_path: Path) -> None:
     output, code = wait_for_end(terminal)
     assert f"The match is in {record}." in output.replace("\r\n", "")
     (kept,) = read_records(record)
-    assert kept.engines == Engines(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
+    assert kept.engines == EnginesBySeat(minnie=EngineInfo("greedy", {"evaluator": "plain", "seed": "0"}, 1))
     assert code == 0
     (kept,) = read_records(record)
     assert verify_record(kept).ply_count == 2

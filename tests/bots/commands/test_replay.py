@@ -12,7 +12,7 @@ from msgspec import structs
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
-from arena.protocol.record import RecordedMove, Result, to_line
+from arena.protocol.record import RecordedMove, Result, format_record_line
 from tests.bots.command_line import ARENA, arena, environment, fails
 from tests.match.recorded import random_record
 
@@ -26,7 +26,8 @@ def one(tmp_path: Path) -> Path:
     moves = [RecordedMove(cell, 1.0) for cell in (0, 3, 1, 4, 2)]
     file = tmp_path / "one.jsonl"
     file.write_text(
-        to_line(structs.replace(record, moves=moves, result=Result("maxie", EndReason.LINE))) + "\n"
+        format_record_line(structs.replace(record, moves=moves, result=Result("maxie", EndReason.LINE)))
+        + "\n"
     )
     return file
 
@@ -37,7 +38,9 @@ def three(tmp_path: Path) -> Path:
     file = tmp_path / "three.jsonl"
     record, _ = random_record(GAME)
     file.write_text(
-        "".join(to_line(structs.replace(record, match=match)) + "\n" for match in ("aa1", "aa2", "b"))
+        "".join(
+            format_record_line(structs.replace(record, match=match)) + "\n" for match in ("aa1", "aa2", "b")
+        )
     )
     return file
 

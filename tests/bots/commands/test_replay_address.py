@@ -10,7 +10,7 @@ import pytest
 
 from arena.bots.commands.replay import load_records
 from arena.console import CommandError, UsageError
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from testkit.sample_match import make_sample_match
 
 RECORD = make_sample_match(12, 1).record
@@ -21,7 +21,7 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         match = self.path.removeprefix("/api/record/")
-        table = {RECORD.match: (200, to_line(RECORD)), "junk": (200, "{}")}
+        table = {RECORD.match: (200, format_record_line(RECORD)), "junk": (200, "{}")}
         status, body = table.get(match, (404, "no finished match is called that"))
         self.send_response(status)
         self.end_headers()

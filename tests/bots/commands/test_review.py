@@ -12,7 +12,7 @@ from msgspec import structs
 from arena.bots.search.search_values import WIN
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
-from arena.protocol.record import RecordedMove, Result, to_line
+from arena.protocol.record import RecordedMove, Result, format_record_line
 from arena.protocol.values import Thinking
 from tests.bots.command_line import arena, fails
 from tests.match.recorded import random_record
@@ -25,7 +25,8 @@ def blunder(tmp_path: Path) -> Path:
     moves = [RecordedMove(cell, 1.0, Thinking(value=1.0)) for cell in (0, 3, 1, 4, 2)]
     file = tmp_path / "one.jsonl"
     file.write_text(
-        to_line(structs.replace(record, moves=moves, result=Result("maxie", EndReason.LINE))) + "\n"
+        format_record_line(structs.replace(record, moves=moves, result=Result("maxie", EndReason.LINE)))
+        + "\n"
     )
     return file
 

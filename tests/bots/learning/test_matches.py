@@ -12,7 +12,7 @@ from arena.bots.learning.environment import make
 from arena.bots.learning.matches import play_match
 from arena.match.replay import verify_record
 from arena.protocol.codes import EndReason
-from arena.protocol.record import BadRecord, to_line
+from arena.protocol.record import BadRecord, format_record_line
 from tests.games.own import EXAMPLES
 
 
@@ -113,7 +113,7 @@ def test_engines_play_from_the_opening_of_a_seed() -> None:
 def test_records_are_columns(tmp_path: Path) -> None:
     matches = [play_match(First, First, game) for game in ("tictactoe", make("riskless", map="path4"))]
     file = tmp_path / "played.jsonl"
-    file.write_text("".join(to_line(record).rstrip("\n") + "\n" for record in matches))
+    file.write_text("".join(format_record_line(record).rstrip("\n") + "\n" for record in matches))
     table = records(file)
     assert list(table) == list(COLUMNS)
     assert table["game"] == ["tictactoe", "riskless"]

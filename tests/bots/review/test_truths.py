@@ -9,7 +9,7 @@ from arena.bots.review.review import probe_tablebase, review_by_tablebase
 from arena.games.riskless import Riskless
 from arena.maps.loader import load_map
 from arena.match.replay import verify_record
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.solved.move_quality import MoveQuality
 from tests.bots.command_line import arena, fails
 from tests.ladder.reports.test_blunders import count_by_comparison, make_record
@@ -40,7 +40,9 @@ def test_the_moves_of_a_solved_position_begin_with_the_best() -> None:
 
 def write_record(tmp_path: Path, map: str) -> Path:
     file = tmp_path / "match.jsonl"
-    file.write_text(to_line(make_record(map, 30 if map == "path4" else 4)) + "\n", encoding="utf-8")
+    file.write_text(
+        format_record_line(make_record(map, 30 if map == "path4" else 4)) + "\n", encoding="utf-8"
+    )
     return file
 
 

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from arena.cli import main
-from arena.protocol.record import from_line, read_records, to_line
+from arena.protocol.record import format_record_line, parse_record_line, read_records
 from arena.server.store import tokens
 from arena.server.store.archive import MATCHES_PER_TRANSACTION
 from arena.server.store.database import open_store
@@ -81,7 +81,9 @@ def test_exported_records_can_be_imported(filled_store: str, other_database: str
 
 def test_bad_lines_are_reported_with_file_and_number(database: str, tmp_path: Path) -> None:
     file = tmp_path / "some.jsonl"
-    file.write_text(f"nonsense\n{to_line(record('good'))}\n{to_line(record('bad', moves=[4, 4]))}\n")
+    file.write_text(
+        f"nonsense\n{format_record_line(record('good'))}\n{format_record_line(record('bad', moves=[4, 4]))}\n"
+    )
     code, _, err = arena("import", str(file), "--db", database)
     lines = err.splitlines()
     assert code == 1
@@ -117,7 +119,7 @@ def test_an_export_to_a_device_does_not_replace_it(filled_store: str) -> None:
     assert arena("export", f"/dev/fd/{writer}", "--db", filled_store).code == 0
     os.close(writer)
     with os.fdopen(reader, encoding="utf-8") as lines:
-        assert [from_line(line).event for line in lines] == ["serve", "other"]
+        assert [parse_record_line(line).event for line in lines] == ["serve", "other"]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_a_missing_store_or_file_is_reported_in_one_line(tmp_path: Path, command
 def test_nothing_is_imported_from_a_damaged_compressed_file(tmp_path: Path) -> None:
     file, folder = tmp_path / "cut.jsonl.gz", tmp_path / "stores"
     folder.mkdir()
-    records = [to_line(record(f"{number:032}")) for number in range(MATCHES_PER_TRANSACTION + 1)]
+    records = [format_record_line(record(f"{number:032}")) for number in range(MATCHES_PER_TRANSACTION + 1)]
     whole = gzip.compress("".join(f"{each}\n" for each in records).encode())
     damaged = whole[:-8] + bytes(4) + whole[-4:]  # a wrong checksum
     for content in (whole[:-9], damaged, gzip.compress(b"x" * 1000)[:-9]):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.protocol.record import from_line
+from arena.protocol.record import parse_record_line
 from tests.bots.command_line import arena, fails
 from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, store_matches_daily
 
@@ -49,7 +49,10 @@ def test_prune_removes_matches_and_vacuum_frees_their_space(filled_store: str, t
     assert (code, err.startswith("3 matches are new")) == (0, True)
     assert arena("ratings", "--recompute", "--db", filled_store)[:2] == (0, rated)
     arena("export", str(tmp_path / "all.jsonl"), "--db", filled_store)
-    assert len({from_line(line).match for line in (tmp_path / "all.jsonl").read_bytes().splitlines()}) == 5
+    assert (
+        len({parse_record_line(line).match for line in (tmp_path / "all.jsonl").read_bytes().splitlines()})
+        == 5
+    )
 
 
 @pytest.mark.parametrize(

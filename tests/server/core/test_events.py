@@ -23,7 +23,7 @@ from arena.protocol.messages import (
     Status,
 )
 from arena.protocol.values import Players
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.rating.rater import FinishedMatch
 from arena.server.core.effects import (
     CloseMatch,
@@ -243,7 +243,7 @@ def test_the_bots_of_an_event_are_ordered_by_rating_in_its_game_then_by_name() -
         ("bert", 1600.0, 1500.0),
         ("dora", 1700.0, 1400.0),
     ):
-        ratings = {"tictactoe": Rating(tictactoe), "riskless": Rating(riskless)}
+        ratings = {"tictactoe": GlickoRating(tictactoe), "riskless": GlickoRating(riskless)}
         arena.connect(name, ratings=ratings).send(EnterEvent("cup"))
     arena.wait(60_000)
     assert get_stored_state(arena).phase == "running"

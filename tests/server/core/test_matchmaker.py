@@ -31,7 +31,7 @@ from arena.protocol.messages import (
 )
 from arena.protocol.record import Record
 from arena.protocol.timecontrol import TimeControl
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
 from arena.server.core.matchmaker import (
@@ -439,15 +439,15 @@ def test_standing_of_a_waiting_a_playing_and_an_idle_bot() -> None:
 
 def test_a_bot_gets_its_ratings_on_connecting_and_on_each_change() -> None:
     arena = Arena(pool=PATIENT)
-    anna = arena.connect("anna", ratings={"tictactoe": Rating(1500.0)})
+    anna = arena.connect("anna", ratings={"tictactoe": GlickoRating(1500.0)})
     bert = arena.connect("bert")
-    arena.connect("carl", ratings={"tictactoe": Rating(1500.0)})
+    arena.connect("carl", ratings={"tictactoe": GlickoRating(1500.0)})
     (standing,) = anna.all(Standing)
     assert (standing.ratings, standing.deviations) == ({"tictactoe": 1500.0}, {"tictactoe": 350.0})
     assert not bert.all(Standing)
     for _ in range(2):
-        arena.handle(RatingChanged("tictactoe", "bert", Rating(2500.0, 65.0)))
-    arena.handle(RatingChanged("tictactoe", "nobody", Rating(2500.0)))
+        arena.handle(RatingChanged("tictactoe", "bert", GlickoRating(2500.0, 65.0)))
+    arena.handle(RatingChanged("tictactoe", "nobody", GlickoRating(2500.0)))
     (standing,) = bert.all(Standing)
     assert (standing.ratings, standing.deviations) == ({"tictactoe": 2500.0}, {"tictactoe": 65.0})
     arena.wait(50)
@@ -457,8 +457,10 @@ def test_a_bot_gets_its_ratings_on_connecting_and_on_each_change() -> None:
 
 def test_a_new_season_begins_without_ratings() -> None:
     arena = Arena(pool=PATIENT)
-    anna = arena.connect("anna", ratings={"tictactoe": Rating(2500.0), "riskless": Rating(1600.0)})
-    bert, carl = arena.connect("bert"), arena.connect("carl", ratings={"riskless": Rating(1700.0)})
+    anna = arena.connect(
+        "anna", ratings={"tictactoe": GlickoRating(2500.0), "riskless": GlickoRating(1600.0)}
+    )
+    bert, carl = arena.connect("bert"), arena.connect("carl", ratings={"riskless": GlickoRating(1700.0)})
     for peer in (anna, bert, carl):
         peer.pop_unread()
     arena.handle(SeasonClosed("tictactoe"))

@@ -27,7 +27,7 @@ from arena.protocol.messages import (
     Turn,
     Welcome,
 )
-from arena.protocol.values import Clocks, Limits
+from arena.protocol.values import ClientLimits, Clocks
 from arena.server.core.effects import PublishToTopic, SendToClient
 from arena.server.core.limits import HostLimits
 from arena.server.edge.connection import Connection
@@ -77,7 +77,7 @@ class ScriptedCore:
 
 def make_welcome(hello: Hello) -> Welcome:
     session = "" if hello.role == "spectator" else SECRET
-    return Welcome("test", hello.name, session, Limits(16 * 1024, hello.matches, 1000))
+    return Welcome("test", hello.name, session, ClientLimits(16 * 1024, hello.matches, 1000))
 
 
 def make_turn(ply: int = 0, match: str = "m") -> Turn:

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from arena.protocol.messages import ClientMessage, Hello, Move, Ready, Start, Turn, Welcome
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.server.core.bot import LobbyBot
 from arena.server.core.effects import (
     CloseClient,
@@ -93,7 +93,7 @@ class ListStore:
             raise ConnectionError("the line is cut")
         for each in self.effects:
             if isinstance(each, CloseMatch) and each.record.match == match:
-                return to_line(each.record)
+                return format_record_line(each.record)
         return None
 
     def of(self, kind: type[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.codes import Code
 from arena.protocol.messages import Hello
 from arena.protocol.values import Role
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.server.abuse_counter import MAX_WRONG_TOKENS, AbuseCounter
 from arena.server.core.bot import LobbyBot, hash_secret
 from arena.server.core.effects import CloseClient
@@ -418,10 +418,12 @@ async def test_during_an_outage_of_the_store_clients_are_refused_and_one_line_is
 async def test_a_new_core_gets_the_ratings_of_the_bots_that_an_edge_lists(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    accounts, shell = open_accounts(monkeypatch, anna=StoredAccount(ratings={"riskless": Rating(1700.0)}))
+    accounts, shell = open_accounts(
+        monkeypatch, anna=StoredAccount(ratings={"riskless": GlickoRating(1700.0)})
+    )
     accounts.gate.set()
     auth = make_authenticator(anyone=True)
     async with running(auth, shell):
         auth.fill_in_resynced_clients(EdgeResynced(1, [make_resync_entry("anna")]))
         await anyio.wait_all_tasks_blocked()
-    assert shell.inputs == [RatingChanged("riskless", "anna", Rating(1700.0))]
+    assert shell.inputs == [RatingChanged("riskless", "anna", GlickoRating(1700.0))]

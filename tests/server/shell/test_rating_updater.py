@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.server.core.effects import CloseMatch
 from arena.server.core.inputs import Input, RatingChanged, SeasonClosed
 from arena.server.shell.rating_updater import RatingUpdater
@@ -54,7 +54,7 @@ async def test_a_closed_season_is_reported_and_later_matches_are_rated_anew(data
         ratings.record_finished_match(CloseMatch(record, rated=True))
         await ratings.update_ratings()
         assert shell.pop_inputs() == [
-            RatingChanged("tictactoe", row.bot, Rating(row.rating, row.deviation))
+            RatingChanged("tictactoe", row.bot, GlickoRating(row.rating, row.deviation))
             for row in await load_rating_rows(engine, "tictactoe")
         ]
         await ratings.update_ratings()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.rating.glicko import Rating
+from arena.rating.glicko import GlickoRating
 from arena.server.core.effects import DeleteSession, SaveSession
 from arena.server.store import tokens
 from arena.server.store.accounts import StoredAccount, load_accounts
@@ -22,7 +22,7 @@ async def test_one_query_reads_the_accounts_of_many_names(engine: AsyncEngine) -
         await tokens.revoke_token(engine, "bert")
         await store_match(engine, day(1), events(MAXIE_WINS))
         await count_new_matches(engine)
-        rated = {row.bot: Rating(row.rating, row.deviation) for row in await load_rating_rows(engine)}
+        rated = {row.bot: GlickoRating(row.rating, row.deviation) for row in await load_rating_rows(engine)}
         await journal.commit(
             [SaveSession("anna", b"1"), SaveSession("carl", b"2"), SaveSession("dora", b"3")]
         )

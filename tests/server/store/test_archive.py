@@ -13,8 +13,8 @@ from arena.protocol.record import (
     Record,
     RecordedMove,
     Result,
-    from_line,
-    to_line,
+    format_record_line,
+    parse_record_line,
 )
 from arena.protocol.values import Players, Thinking
 from arena.server.store import archive, schema
@@ -33,7 +33,7 @@ async def export_all(engine: AsyncEngine, event: str | None = None) -> list[byte
 
 
 def encode_line(kept: Record) -> bytes:
-    return to_line(kept).encode()
+    return format_record_line(kept).encode()
 
 
 async def fill_store(engine: AsyncEngine) -> list[Record]:
@@ -50,7 +50,7 @@ async def test_export_and_import_keep_records_and_ratings(engine: AsyncEngine, o
     async with open_store(other_database) as other:
         records = await fill_store(engine)
         lines = await export_all(engine)
-        assert [from_line(each) for each in lines] == records
+        assert [parse_record_line(each) for each in lines] == records
         assert await import_record_lines(other, lines, counts_rated_matches=True) == ImportResult(added=4)
         assert await export_all(other) == lines
         assert await load_records(other, "other") == records[:1]
@@ -69,7 +69,7 @@ async def test_matches_of_one_event_are_exported_without_those_in_progress(
     async with engine.begin() as connection:
         await connection.execute(change.values(finished=None, arrival=None))
     assert len(await export_all(engine)) == 4
-    assert [from_line(each) for each in await export_all(engine, "other")] == records[:1]
+    assert [parse_record_line(each) for each in await export_all(engine, "other")] == records[:1]
 
 
 async def test_imported_matches_are_unrated_unless_the_host_trusts_the_file(engine: AsyncEngine) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.codes import EndReason
-from arena.protocol.record import Record, RecordedMove, Result, to_line
+from arena.protocol.record import Record, RecordedMove, Result, format_record_line
 from arena.protocol.values import Players
 from arena.server.store import finished_matches
 from arena.server.store.aggregates.match_counting import count_new_matches
@@ -31,7 +31,7 @@ from tests.server.played import MAXIE_WINS, MINNIE_WINS, day, events, store_matc
 async def test_the_summary_of_a_match_agrees_with_its_record(engine: AsyncEngine) -> None:
     stored = await store_match(engine, day(1), events(MINNIE_WINS))
     (shown,) = (await search_matches(engine, SearchFilter(), 5)).matches
-    assert await load_record_line(engine, stored.match) == to_line(stored)
+    assert await load_record_line(engine, stored.match) == format_record_line(stored)
     assert await load_record_line(engine, "another") is None
     assert (shown.match, shown.event, shown.game, shown.players) == (
         stored.match,
@@ -65,7 +65,7 @@ async def test_a_record_is_found_by_a_unique_prefix_of_its_id(
     engine: AsyncEngine,
 ) -> None:
     one, two = [
-        to_line(await store_match(engine, day(1), events(MAXIE_WINS), match=match))
+        format_record_line(await store_match(engine, day(1), events(MAXIE_WINS), match=match))
         for match in ("0123a" + "0" * 27, "0123b" + "0" * 27)
     ]
     assert await find_record(engine, "0123a" + "0" * 27) == (one, True)

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.clock import MONOTONIC_CLOCK
 from arena.match.referee_events import MatchOpened
 from arena.processes.identity import ProcessIdentity, identify_this_process
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.server.core.effects import DurableEffect
 from arena.server.store import lease, schema
 from arena.server.store.database import close_engine, make_engine, prepare_store
@@ -168,7 +168,7 @@ class ServerWorld:
         if kind == "end":
             del run.open[match]
             assert match not in self.acknowledged
-            self.acknowledged[match] = to_line(ended)
+            self.acknowledged[match] = format_record_line(ended)
 
     @staticmethod
     async def _break_commit(run: ServerProcess, effects: list[DurableEffect], outcome: str) -> None:
@@ -193,7 +193,7 @@ class ServerWorld:
                 sa.select(schema.matches.c.match).where(schema.matches.c.finished.is_not(None))
             )
             over = set(kept.scalars())
-        records = {each.match: to_line(each) for each in await load_records(self.engine, "test")}
+        records = {each.match: format_record_line(each) for each in await load_records(self.engine, "test")}
         for match, acknowledged in self.acknowledged_events.items():
             kept_at = {number: at for number, (at, _) in enumerate(found[match], 1)}
             assert acknowledged.items() <= kept_at.items(), match
@@ -269,4 +269,4 @@ async def test_acknowledged_data_stay_whatever_the_servers_do(
 
 def test_records_with_different_winners_differ() -> None:
     """The test above relies on this: two processes that end the same match store different records."""
-    assert to_line(record("m", winner="maxie")) != to_line(record("m", winner="minnie"))
+    assert format_record_line(record("m", winner="maxie")) != format_record_line(record("m", winner="minnie"))

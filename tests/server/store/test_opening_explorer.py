@@ -10,7 +10,7 @@ from arena.games.catalogue import make_game
 from arena.games.riskless import Armies
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.codes import EndReason
-from arena.protocol.record import Record, Result, to_line
+from arena.protocol.record import Record, Result, format_record_line
 from arena.server.store.archive import ImportResult
 from arena.server.store.database import Engine
 from arena.server.store.opening_explorer import MAX_CONTINUATIONS, Continuation, find_continuations
@@ -42,7 +42,7 @@ def make_random_matches(game: Any, count: int) -> list[tuple[Record, list[Any]]]
 
 
 async def import_matches(engine: Engine, *found: tuple[Record, list[Any]]) -> None:
-    lines = [to_line(record).encode() for record, _ in found]
+    lines = [format_record_line(record).encode() for record, _ in found]
     assert await import_record_lines(engine, lines, counts_rated_matches=True) == ImportResult(
         added=len(lines)
     )

@@ -18,7 +18,7 @@ from arena.match.referee_events import (
     TurnStarted,
     encode_for_journal,
 )
-from arena.protocol.record import RecordedMove, to_line
+from arena.protocol.record import RecordedMove, format_record_line
 from arena.protocol.values import Thinking
 from arena.server.store import packing
 from arena.server.store.packing import (
@@ -67,7 +67,7 @@ def matches(draw: st.DrawFn) -> PackableMatch:
             encode_for_journal(at, event, (at - 1, TurnStarted(number)) if draw(st.booleans()) else None)
         )
     return PackableMatch(
-        to_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows
+        format_record_line(kept), draw(st.text().map(lambda text: msgspec.json.encode(text).decode())), rows
     )
 
 
@@ -81,12 +81,15 @@ def test_unpacking_restores_every_byte(whole: PackableMatch) -> None:
 
 def test_a_match_with_only_a_packed_record_has_no_journal() -> None:
     with pytest.raises(UnpackError, match="only a record"):
-        unpack_match(pack_record(to_line(record())))
+        unpack_match(pack_record(format_record_line(record())))
 
 
 @pytest.mark.parametrize("imported", [[], ['[[1,{"type":"opened"}]]']])
 def test_packed_events_are_restored_also_if_there_are_none(imported: list[str]) -> None:
-    assert unpack_match(pack_match(PackableMatch(to_line(record()), "{}", imported))).events == imported
+    assert (
+        unpack_match(pack_match(PackableMatch(format_record_line(record()), "{}", imported))).events
+        == imported
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,7 @@ def test_packed_events_are_restored_also_if_there_are_none(imported: list[str]) 
         b"\x01",
         b"\x01nothing",
         b"\x01\x28\xb5\x2f\xfd\x00",
-        pytest.param(pack_record(to_line(record()))[:-3], id="cut"),
+        pytest.param(pack_record(format_record_line(record()))[:-3], id="cut"),
     ],
 )
 def test_corrupt_packed_data_is_reported_in_one_line(damaged: bytes) -> None:
@@ -122,7 +125,7 @@ def test_the_dictionary_never_changes() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_match_of_a_hundred_plies_takes_less_than_4_kb(seed: int) -> None:
     match = make_sample_match(100, seed)
-    whole = PackableMatch(to_line(match.record), make_terms_json(match), match.rows)
+    whole = PackableMatch(format_record_line(match.record), make_terms_json(match), match.rows)
     assert len(whole.record) + len(whole.terms) + sum(map(len, whole.events)) > 30_000
     assert len(pack_match(whole)) < 4000
     assert unpack_match(pack_match(whole)) == whole

@@ -12,8 +12,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from arena.games.core import Player
 from arena.match.referee_events import PlayerResigned, ProtocolViolated
 from arena.match.replay import verify_record
-from arena.protocol.engines import EngineInfo, Engines
-from arena.protocol.record import Record, from_line
+from arena.protocol.engines import EngineInfo, EnginesBySeat
+from arena.protocol.record import Record, parse_record_line
 from arena.protocol.values import Players
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import SaveSession
@@ -70,7 +70,7 @@ async def read_store_as_text(engine: AsyncEngine) -> str:
 
 async def fill_store(engine: AsyncEngine) -> None:
     """Store data of every kind that contain a name; some matches are packed."""
-    engines = Engines(EngineInfo("from lovelace.toml"), EngineInfo("greedy"))
+    engines = EnginesBySeat(EngineInfo("from lovelace.toml"), EngineInfo("greedy"))
     for number, maxie in enumerate((ADA, "bert", ADA)):
         minnie = "bert" if maxie == ADA else ADA
         moves = MAXIE_WINS if number % 2 else MINNIE_WINS
@@ -109,7 +109,7 @@ async def fill_store(engine: AsyncEngine) -> None:
 
 
 async def load_exported_records(engine: AsyncEngine) -> list[Record]:
-    return [from_line(line) async for line in export_archive_lines(engine)]
+    return [parse_record_line(line) async for line in export_archive_lines(engine)]
 
 
 async def test_a_deleted_name_leaves_no_trace_and_its_matches_stay(
@@ -272,7 +272,7 @@ async def test_the_stored_data_of_an_owner_are_complete_and_contain_no_secret(en
     }
     assert found == same | {"invitations": ["byron"]}
     assert "hash" not in str(kept)
-    own = [from_line(line) async for line in export_archive_lines(engine, bot_names=names)]
+    own = [parse_record_line(line) async for line in export_archive_lines(engine, bot_names=names)]
     assert len(own) == 6
     assert all(ADA in (each.players.maxie, each.players.minnie) for each in own)
 

@@ -16,7 +16,7 @@ from arena.games.core import AnyGame
 from arena.games.riskless import Riskless
 from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import load_map
-from arena.protocol.record import from_line, to_line
+from arena.protocol.record import format_record_line, parse_record_line
 from arena.server.edge.responses import Response, make_raw_json_response
 from arena.server.web import analysis
 from arena.server.web.analysis import analyse_position, review_match, review_moves
@@ -31,7 +31,7 @@ START = RULES.position_to_text(RULES.start())
 THREE_MOVES_POSITION = RULES.position_from_text("+4 +2 . -5 maxie 4")
 """Position with three legal moves."""
 ITALY = make_game_on_map("riskless", "italy")
-LONG_MATCH = to_line(random_record(ITALY, 3, 60)[0])
+LONG_MATCH = format_record_line(random_record(ITALY, 3, 60)[0])
 """Record whose review takes more than a second of CPU time."""
 
 
@@ -118,7 +118,7 @@ async def test_an_engine_is_killed_when_its_request_is_cancelled(monkeypatch: py
 
 
 def test_a_review_equals_that_of_arena_replay(tmp_path: Path) -> None:
-    line = to_line(random_record(ITALY, 3, 6)[0])
+    line = format_record_line(random_record(ITALY, 3, 6)[0])
     answer = anyio.run(review_match, line)
     assert answer.status == HTTPStatus.OK
     data = json.loads(answer.body)
@@ -157,7 +157,7 @@ def test_moves_are_reviewed_as_a_record(
     monkeypatch.setattr(analysis, "review_match", review)
     moves = [each.move for each in random_record(game, 3, 4)[0].moves]
     parameters = {"game": game.name, "setup": json.dumps(setup), "moves": json.dumps(moves)}
-    record = from_line(anyio.run(review_moves, parameters).body.decode())
+    record = parse_record_line(anyio.run(review_moves, parameters).body.decode())
     assert (record.game, record.setup) == (game.name, full_setup)
     assert [each.move for each in record.moves] == moves
 
@@ -185,10 +185,13 @@ async def test_a_review_request_without_a_valid_match_is_refused() -> None:
     [
         ("{}", "cannot be read"),
         (
-            to_line(structs.replace(random_record(make_game_on_map("tictactoe"))[0], game="go")),
+            format_record_line(structs.replace(random_record(make_game_on_map("tictactoe"))[0], game="go")),
             "does not know the game 'go'",
         ),
-        (to_line(random_record(make_game_on_map("riskless", "path4"), 1, 0)[0]), "it has no moves"),
+        (
+            format_record_line(random_record(make_game_on_map("riskless", "path4"), 1, 0)[0]),
+            "it has no moves",
+        ),
     ],
 )
 async def test_a_match_that_cannot_be_reviewed_starts_no_engine(
@@ -203,5 +206,5 @@ async def test_a_match_that_cannot_be_reviewed_starts_no_engine(
 async def test_a_record_that_breaks_the_rules_is_refused() -> None:
     record, _ = random_record(make_game_on_map("riskless", "path4"), 1, 4)
     wrong = structs.replace(record, moves=[record.moves[0], *record.moves[:3]])
-    answer = await review_match(to_line(wrong))
+    answer = await review_match(format_record_line(wrong))
     assert (answer.status, "breaks the rules" in answer.body.decode()) == (HTTPStatus.BAD_REQUEST, True)

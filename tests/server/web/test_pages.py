@@ -22,7 +22,7 @@ from websockets.datastructures import Headers
 
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.protocol.messages import Ready, Start
-from arena.protocol.record import from_line
+from arena.protocol.record import parse_record_line
 from arena.server.core.limits import HostLimits
 from arena.server.edge import responses
 from arena.server.edge.request import Request
@@ -213,11 +213,11 @@ async def test_finished_matches_are_listed_newest_first_in_pages(host: Host) -> 
     status, headers, body = await get(host, f"/api/record/{ids[0]}?download")
     assert status == 200
     assert headers["Content-Disposition"].startswith("attachment")
-    record = from_line(body.strip())
+    record = parse_record_line(body.strip())
     assert (record.match, len(record.moves)) == (ids[0], rows[-1]["plies"])
     status, headers, body = await get(host, f"/api/record/{ids[0][:10]}")
     assert (status, headers["Cache-Control"]) == (200, "no-cache")
-    assert from_line(body.strip()) == record
+    assert parse_record_line(body.strip()) == record
     assert not (await get_json(host, "records?bot=carl"))["matches"]
     assert len((await get_json(host, "records?bot=anna&game=tictactoe"))["matches"]) == 3
 

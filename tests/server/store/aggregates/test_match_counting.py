@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.protocol.record import Record
-from arena.rating.glicko import Rating
-from arena.rating.rater import Rater, RatingCategory, RatingStep, make_rating_categories
+from arena.rating.glicko import GlickoRating
+from arena.rating.rater import Rater, RatingCategory, RatingStep, make_map_and_game_categories
 from arena.server.store.aggregates import match_counting
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.ratings import (
@@ -44,7 +44,7 @@ def compute_steps(played: list[tuple[str, Record]]) -> list[RatingStep]:
     return [
         step
         for finished, record in played
-        for category in make_rating_categories("tictactoe", "", record.time_control, 1)
+        for category in make_map_and_game_categories("tictactoe", "", record.time_control, 1)
         for step in rater.rate_match(record, finished, category)
     ]
 
@@ -130,7 +130,8 @@ async def test_each_of_many_bots_gets_its_own_rating(engine: AsyncEngine) -> Non
     async with open_query_connection(engine) as connection:
         found = await connection.run_sync(read_current_ratings, keys)
     rows = {
-        row.bot: Rating(row.rating, row.deviation, row.volatility) for row in await load_rating_rows(engine)
+        row.bot: GlickoRating(row.rating, row.deviation, row.volatility)
+        for row in await load_rating_rows(engine)
     }
     assert {bot: known.to_rating() for (_, bot), known in found.items()} == rows
 

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from arena.match.referee_events import MoveReceived, decode_from_journal, encode_for_journal
 from arena.protocol.codes import EndReason
-from arena.protocol.record import Record, Result, to_line
+from arena.protocol.record import Record, Result, format_record_line
 from arena.server.store import schema
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.aggregates.recompute import RecomputeMismatch, recompute_ratings
@@ -59,7 +59,7 @@ async def _write_record(engine: AsyncEngine, record: Record) -> None:
     number = sa.select(schema.matches.c.number).where(schema.matches.c.match == record.match)
     change = sa.update(schema.records).where(schema.records.c.number == number.scalar_subquery())
     async with engine.begin() as connection:
-        await connection.execute(change.values(packed=pack_record(to_line(record))))
+        await connection.execute(change.values(packed=pack_record(format_record_line(record))))
 
 
 async def test_a_record_that_contradicts_its_journal_is_named(engine: AsyncEngine) -> None:

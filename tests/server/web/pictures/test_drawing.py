@@ -11,7 +11,7 @@ from PIL import Image
 
 from arena.maps.game_on_map import make_game_on_map
 from arena.protocol.messages import Played, View
-from arena.protocol.record import to_line
+from arena.protocol.record import format_record_line
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Clocks, Players
 from arena.server.web.pictures import FILM_HEIGHT, FILM_WIDTH, HEIGHT, WIDTH, drawing
@@ -20,7 +20,7 @@ from tests.match.recorded import random_record
 
 def line(game: str = "riskless", map: str = "path4", most: int = 400) -> str:
     record, _ = random_record(make_game_on_map(game, map), 2, most)
-    return to_line(record)
+    return format_record_line(record)
 
 
 def image(body: bytes) -> Image.Image:
