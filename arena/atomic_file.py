@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import TextIO
 
 FULL_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Numbers of the errors of writing to a full disk. Most of their exceptions name no file."""
+"""Numbers of the errors of a write for which the disk, the quota or the maximum size of a file leaves no room.
+
+The OSError of such a write mostly has no `filename`.
+"""
 
 
 @contextmanager
@@ -107,7 +110,10 @@ def append_line(file: FileIO, line: str) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Return True if a file can be created beside `path`, or beside the target of the link `path`, and moved to it."""
+    """Return True if a new file can be created in the folder of `path` and then moved over `path`.
+
+    If `path` is a link, the target of the link would be replaced.
+    """
     if not path.exists():
         return True
     if not path.is_file():

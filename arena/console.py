@@ -299,7 +299,10 @@ def print_table_or_write_json(
 
 
 def fits_terminal(table: Table, console: Console) -> bool:
-    """Return True if `console` is a terminal that is wide enough for the table with its columns of text folded."""
+    """Return True if `console` is a terminal, and the table fits into its width once its columns are wrapped.
+
+    Columns are wrapped to MIN_TEXT_COLUMN_CHARACTERS, except narrower ones and those with `no_wrap`.
+    """
     if not console.is_terminal:
         return False
     folded = Table(box=table.box, padding=table.padding, pad_edge=table.pad_edge)

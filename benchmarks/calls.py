@@ -44,8 +44,9 @@ PACKAGE_FOLDER = str(Path(arena.__file__).parent)
 REPETITIONS, SERIES = 20, 3
 """Number of requests in a series, and number of series of each kind.
 
-The figure for a function is the median of its calls per request, in the series with the smallest median: on a busy
-machine, more than half of the requests of a series may show further calls, such as those of work that ended late.
+The figure for a function is the median of its calls per request, in the series with the smallest median. Larger medians
+are left out, because on a busy machine more than half of the requests of a series may show further calls, such as those
+of work that ended late.
 """
 SETTLE_SECONDS = 0.03
 """Pause after each answer, in seconds, in which the server finishes its remaining work for that request."""

@@ -166,7 +166,7 @@ async def measure_lone_moves(seconds: float) -> dict[str, str]:
 
 
 async def measure_all_at_move_rate(seconds: float, max_bots: int) -> dict[str, str]:
-    """Measure 10, 100 and 1,000 playing bots, each number beside as many idle bots, at a fixed rate of moves.
+    """Measure the server with 10, 100 and 1,000 playing bots, and with as many idle bots each time, at a fixed rate of moves.
 
     Leave out a number if playing and idle bots together are more than `max_bots`. Return the texts to write into SERVER.md,
     by the name of their placeholder.

@@ -27,7 +27,7 @@ from arena.server.store.stats import StoreStats, load_store_stats
 from arena.server.web.page_process import MAX_PARALLEL_RESPONSES as ANSWERS_AT_ONCE
 from arena.server.web.request_queue import MAX_CORE_SHARE
 from arena.server.web.routes import ROUTES, find_route
-from benchmarks.hostile.stranger import TrafficCounts, send_get
+from benchmarks.hostile.stranger import TrafficCounts, send_http_request
 from benchmarks.kit.filling import (
     EVENT,
     FILLED_BOT_COUNT,
@@ -127,7 +127,7 @@ async def measure_request_seconds(url: str, path: str, credentials: str) -> floa
     credentials: value of the Authorization header. Raises RuntimeError unless the status is 200.
     """
     start_time = time.perf_counter()
-    status, body = await send_get(url, "127.0.0.1", path, TrafficCounts(), credentials)
+    status, body = await send_http_request(url, "127.0.0.1", path, TrafficCounts(), credentials)
     if status != "200":
         raise RuntimeError(f"GET {path} was answered with the status {status}, not 200: {body[:200]!r}")
     return time.perf_counter() - start_time

@@ -67,7 +67,7 @@ async def measure_rounds(spectator_count: int, round_count: int) -> tuple[list[f
 
 
 def main() -> None:
-    """Measure, and publish the figures in SERVER.md."""
+    """Measure the p99 of moves with and without spectators, and publish the figures in SERVER.md."""
     parser = SERVER.make_parser(__doc__)
     parser.add_argument("--spectators", type=int, default=SPECTATOR_COUNT, help="number of spectators")
     parser.add_argument(

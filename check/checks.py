@@ -42,7 +42,7 @@ SERVER_OUTAGE_SECONDS = 0.5
 PING_DELAY_SECONDS = 0.15
 """Seconds between the `turn` message and a ping, so that the bot is thinking when the ping arrives."""
 LATE_PONG_THRESHOLD_SECONDS = 0.5
-"""Minimum thinking time of a move, in seconds, with which a pong that arrives only together with the move is a fault.
+"""Thinking time, in seconds, from which a pong that arrives only together with the move is a fault.
 
 If the bot moves sooner, a busy machine may have delayed the pong.
 """

@@ -69,7 +69,8 @@ def _choose_successor(
 ) -> Any:
     """Return the position after the move with the index `random_choice`.
 
-    If `avoid_end` is True and this move ends the match, take the next move, cyclically, that does not, if there is one.
+    If `avoid_end` is True and this move ends the match, take the first later move that does not; after the last move, continue
+    with the first. If every move ends the match, keep the chosen one.
     """
     for step in range(len(moves) if avoid_end else 1):
         position_after = game.successor(position, moves[(random_choice + step) % len(moves)])

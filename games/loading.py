@@ -76,14 +76,14 @@ def load_game_class(path: Path, class_name: str) -> GameClass:
 def find_class_in_module(
     module: ModuleType, base: type, class_name: str, kind: str, location: str, file: str
 ) -> type[Any]:
-    """Return the only subclass of `base` in the module of a file, or the one called `class_name`.
+    """Return the subclass of `base` called `class_name` in the module of a file; the only subclass if `class_name` is empty.
 
     kind      word for such a class in error messages, such as `game` or `bot`
     location  name of the file in error messages
     file      name of the file in the examples that error messages give
 
-    An empty `class_name` means the only one. Raises LookupError if there is no such class, or more than one to choose
-    from; the message says in one line how to correct this.
+    Raises LookupError if there is no such class, or if `class_name` is empty and there are several; the message says in one
+    line how to correct this.
     """
     candidates = {
         name: value

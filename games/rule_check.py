@@ -152,7 +152,8 @@ def _check_start(game: Game[Any, Any]) -> None:
     if rebuilt_game.start() != start or rebuilt_game.setup() != setup:
         raise _RuleViolation(
             "start",
-            f"from_setup({_make_excerpt(setup)}) returns a different game than the one that returned this setup",
+            f"from_setup({_make_excerpt(setup)}) makes a game whose start() or setup() differs from that of the game with this "
+            "setup: both must be the same",
         )
 
 

@@ -49,8 +49,8 @@ HELD_OUT_MATCH_INTERVAL = 5
 RIDGE_PENALTY_STRENGTH = 0.001
 """Strength of the ridge penalty that keeps the fit close to the weights with which the matches were played.
 
-The strength is about the number of bits that a sample must provide to move a weight by one standard deviation of its
-feature.
+The fit minimizes the mean log loss of a sample, in nats, plus half of this strength times the sum of the weights' squared
+changes, in units in which each feature has a root mean square of 1.
 """
 MAX_NEWTON_ITERATIONS = 30
 """Maximum number of iterations of Newton's method in a fit."""

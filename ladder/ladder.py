@@ -77,7 +77,7 @@ class Ladder:
             self.begin_event(uuid.uuid4())
 
     def set_event_name(self, event_name: str) -> None:
-        """Set the name of the event."""
+        """Set the name of the event, which the store determines if the user named none (`is_named`)."""
         self.plan = replace(self.plan, event=event_name)
 
     def choose_record_file(self, started_at: str) -> Path:

@@ -170,7 +170,8 @@ def make_generated_map(
     minnie_territories  territories that Minnie holds at the start, with ARMIES_PER_START_TERRITORY on each
     maxie_territories   territories that Maxie holds at the start, with ARMIES_PER_START_TERRITORY on each
     places              point of each territory on the picture
-    extra_armies        numbers of extra armies on the first of Minnie's territories, except on the maps in MINNIE_EXTRA_ARMIES_BY_MAP
+    extra_armies        for each of Minnie's first territories, the number of armies that it has besides
+                        ARMIES_PER_START_TERRITORY; not used for the maps in MINNIE_EXTRA_ARMIES_BY_MAP
     """
     size = len(territories)
     start = [0] * size

@@ -45,7 +45,10 @@ class MapTable(Struct, frozen=True, kw_only=True):
 
 
 TERRITORY_KEY_BY_ATTRIBUTE = {"territories": "name", "neighbours": "roads", "start": "start"}
-"""Key of a [[territory]] table in the file, for each key of a map's data (`BadMap.key`) that lists its values."""
+"""Key of a [[territory]] table in the file, by the attribute of RisklessMap that holds the values of all territories.
+
+`BadMap.key` names the attribute.
+"""
 
 
 class MapError(ValueError):

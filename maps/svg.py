@@ -104,9 +104,9 @@ def _compute_label_cost(
 ) -> float:
     """Return the cost of the place `box` for a name; the cheapest place is the best.
 
-    occupied  boxes of marks and other names; overlaps with them count most within the picture
+    occupied  boxes of marks and other names; inside the picture, overlaps with them cost most
     lines     roads, which a name may cross at a low cost
-    width     width of the picture; a name that leaves its margin costs more than any overlap
+    width     width of the picture; a name that reaches beyond the margin around it costs more than any overlap
     """
     is_outside = box.left < 2 - NAMES_MARGIN_PX or box.right > width + NAMES_MARGIN_PX - 2
     covered_area = sum(_measure_overlap_area(box, other) for other in occupied)

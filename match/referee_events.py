@@ -66,7 +66,7 @@ class PlayerDisconnected(Struct, frozen=True, tag="left"):
 
 
 class PlayerReconnected(Struct, frozen=True, tag="returned"):
-    """A player has reconnected."""
+    """A player has reconnected with its old session, so its process still knows the match."""
 
     player: Player
 

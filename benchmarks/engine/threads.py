@@ -29,7 +29,10 @@ SEQUENTIAL_SEARCH_SECONDS = 0.2
 SEARCH_TIMEOUT_FACTOR = 6
 """Time limit of a search, as a multiple of the sequential search's time. A stopped search counts with this time."""
 RUNS_PER_SEARCH = 2
-"""Number of runs of each search, in turn with the others. The fastest counts, as the least disturbed by other load."""
+"""Number of runs of each search; the runs of different searches alternate.
+
+The fastest run counts, because other load on the machine disturbed it least.
+"""
 MIN_SPEEDUP = 1.7
 """Promised lower bound of the speedup by 2 threads, for the variant `original` of the parallel search."""
 VARIANTS: Mapping[str, Mapping[str, Any]] = {

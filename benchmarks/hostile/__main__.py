@@ -6,9 +6,13 @@ Honest bots play on a real `arena serve` with its default limits. Strangers at t
 often as the limits allow, or attackers break the limits. SERVER.md describes the rounds and the figures. The bots and the
 process that serves matches have real-time priority, so this program must run as root.
 
-The exit code is 1 in four cases: honest bots wait 1.5 times as long in the median of a kind's rounds, or twice as long in
-two of its rounds; the p99 of all moves is twice as long in all of its rounds; the server's memory grows by a fifth, or
-it stores too many sessions; or the server does not disconnect the attackers soon.
+The exit code is 1 if an honest bot gets an error or forfeits a match, if the strangers send nothing, or if one of these
+bounds is reached:
+- p99 of honest bots, divided by that of quiet periods: 1.5 in the median of a kind's rounds, or 2 in two of its rounds
+- the same ratio, with each p99 computed over all moves of a period at once: 2 in all rounds of a kind
+- the server's memory after a hostile period, divided by that before the round: 1.2
+- sessions in the store: more than 1,000
+- time until the server disconnects an attacker: more than 8 s
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from benchmarks.hostile.stranger import (
     RequestSubjects,
     Stranger,
     repeat_until_cancelled,
-    send_get,
+    send_http_request,
 )
 from benchmarks.kit.client import ServerMessage, connect
 from benchmarks.kit.script import make_scripted_moves
@@ -106,7 +106,7 @@ def make_http_request_kind(
             number = next(numbers)
             authorization = make_authorization(stranger.subjects, number) if make_authorization else ""
             path = target if isinstance(target, str) else target(stranger.subjects, number)
-            await send_get(
+            await send_http_request(
                 stranger.subjects.url, stranger.source, path, stranger.counts, authorization, method
             )
 
@@ -235,7 +235,7 @@ async def send_resignation(stranger: Stranger, message: ServerMessage) -> None:
 
 
 async def play_move(stranger: Stranger, message: ServerMessage, **more: object) -> None:
-    """Answer a turn at once with its scripted move (`make_scripted_moves`). `more`: additional fields of the `move` message."""
+    """Answer a turn at once with the ply's move from `make_scripted_moves`. `more`: additional fields of the `move` message."""
     stranger.counts.sent += 1
     await stranger.send_unlimited(
         type="move", match=message.match, ply=message.ply, move=make_scripted_moves()[message.ply], **more
@@ -243,7 +243,7 @@ async def play_move(stranger: Stranger, message: ServerMessage, **more: object) 
 
 
 async def play_move_with_analysis(stranger: Stranger, message: ServerMessage) -> None:
-    """Answer a turn at once with its scripted move (`make_scripted_moves`), and with analysis (`thinking`) of maximum size."""
+    """Answer a turn at once with the ply's move from `make_scripted_moves`, and with analysis (`thinking`) of maximum size."""
     line = (make_scripted_moves() * 2)[message.ply : message.ply + MAX_MAIN_LINE_MOVES]
     await play_move(stranger, message, thinking={"depth": 99_999, "value": 1.0, "nodes": 2**60, "line": line})
 

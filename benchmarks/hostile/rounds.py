@@ -46,7 +46,9 @@ from testkit import horde
 PERIOD_SECONDS = 2.5
 """Length of a quiet or hostile period, in seconds. Honest bots play 750 moves in it. All kinds take 40 to 45 minutes."""
 NEIGHBOUR_ROUND_COUNT = 8
-"""Number of rounds on each side of a round whose quiet periods, with its own, are the baseline of its ratios.
+"""Number of rounds before, and of rounds after, a round.
+
+The quiet periods of these rounds and of the round itself are the baseline of the round's ratios.
 
 The p99 of one quiet period has a standard error of 13%, and the median of 17 periods one of 4%.
 """
@@ -83,8 +85,8 @@ The time covers three delays. The server reads from clients without a match in t
 has read more than its limits allow. Its time limits for a hello, for a full buffer and for the closing handshake are about
 two seconds each. An attacker that polls slowly notices the end of its connection only later.
 
-In the kind ALL_ATTACKS, a connection may last as long as the attack: the server then reads from six addresses in turns, and so
-little from each that a flood need not exceed a limit. Data that is not read costs the server nothing.
+In the kind ALL_ATTACKS, a connection may last as long as the attack. The server then reads from six addresses in turns,
+and may read so little from each that even a flood stays below the limits. Data that is not read costs the server nothing.
 """
 ATTACK_SECONDS = MAX_ATTACKER_CONNECTION_SECONDS + 0.5
 """Duration of an attack, in seconds: long enough to see whether all attackers are disconnected."""
@@ -120,7 +122,7 @@ class KindRounds:
 
     @property
     def median_quiet_p99_ms(self) -> float:
-        """Median, over all rounds, of the quiet p99 with which each hostile p99 is compared, in ms."""
+        """Median, over all rounds, of the baseline in ms: the quiet p99 with which the round's hostile p99 is compared."""
         return statistics.median(
             compute_median_of_neighbours(self.quiet, quiet_index) for quiet_index in self.quiet_indexes
         )
@@ -283,9 +285,9 @@ def _count_stored_sessions(server: RunningServer) -> int:
 
 
 def list_kinds_over_bound(results: RoundResults, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds whose hostile p99 was once at least MAX_MEDIAN_P99_RATIO times the quiet one, highest ratio first.
+    """Return the kinds whose hostile p99 was at least MAX_MEDIAN_P99_RATIO times the quiet one in one of their rounds.
 
-    At most MAX_REPEATED_KINDS kinds are returned.
+    At most MAX_REPEATED_KINDS kinds are returned, the kind with the highest ratio first.
     """
     highest = {kind: max(results.rounds[kind].compute_ratio().values) for kind in kinds}
     return sorted(

@@ -128,7 +128,7 @@ class Stranger:
         return self.client
 
 
-async def send_get(
+async def send_http_request(
     url: str,
     source_address: str,
     path: str,

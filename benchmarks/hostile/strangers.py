@@ -18,7 +18,7 @@ from typing import Any
 import uvloop
 
 from benchmarks.hostile.kinds import KINDS, THINKING_BOT_NAMES, RequestKind
-from benchmarks.hostile.stranger import RequestSubjects, Stranger, TrafficCounts, send_get
+from benchmarks.hostile.stranger import RequestSubjects, Stranger, TrafficCounts, send_http_request
 from benchmarks.kit.client import connect
 from benchmarks.kit.script import make_scripted_moves
 
@@ -46,7 +46,7 @@ async def fill_request_subjects(subjects: RequestSubjects) -> None:
 
     Raises RuntimeError if the server does not answer as expected.
     """
-    _, page = await send_get(subjects.url, LOOKUP_SOURCE_ADDRESS, "/", TrafficCounts())
+    _, page = await send_http_request(subjects.url, LOOKUP_SOURCE_ADDRESS, "/", TrafficCounts())
     script_path = re.search(r"/web/\w+/js/main\.bundle\.js", page.decode())
     if script_path is None:
         raise RuntimeError("the page / does not load main.bundle.js")
@@ -66,7 +66,7 @@ async def fetch_finished_match_ids(subjects: RequestSubjects, query: str) -> lis
     Raises RuntimeError if the server does not answer with JSON.
     """
     for _ in range(MAX_LOOKUP_TRIES):
-        _, answer = await send_get(
+        _, answer = await send_http_request(
             subjects.url, LOOKUP_SOURCE_ADDRESS, f"/api/records?{query}", TrafficCounts()
         )
         if answer.startswith(b"{"):

@@ -35,7 +35,7 @@ _decoder = msgspec.msgpack.Decoder(ServerMessage)
 
 
 class Client:
-    """Websocket connection to a server, or to a relay (passes frames between pairs of clients)."""
+    """Websocket connection to a server, or to a relay, which passes frames between pairs of clients."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -75,7 +75,7 @@ class Client:
                     return payload
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection without the websocket's closing handshake."""
         self._writer.close()
 
 

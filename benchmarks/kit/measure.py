@@ -1,4 +1,4 @@
-"""Helpers of the benchmarks: ratios with their spread, percentiles, tables, test positions, and this machine's data."""
+"""Helpers of the benchmarks: ratios with their spread, percentiles, Markdown tables, test positions, the machine's description."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class ResultsPage:
     ) -> None:
         """Print `figures`, which are texts by the name of their placeholder. If `write` is True, also write them to the page.
 
-        The conditions of the measurement are then written too, to the placeholder `placeholder`.measured.
+        If `write` is True, the conditions of the measurement are also written, to the placeholder `{placeholder}.measured`.
         """
         for name, figure in figures.items():
             print(f"{name}: {figure}")
@@ -106,7 +106,7 @@ def make_argument_parser(docstring: str | None) -> argparse.ArgumentParser:
 
 
 def format_verdict(figure: str, *, is_bound_kept: bool) -> str:
-    """Return the text `figure`; if its promised bound is not kept (`is_bound_kept`), with the word "missed" before it."""
+    """Return the text `figure`, with the word "missed" before it if it breaks its promised bound (`is_bound_kept` is False)."""
     return figure if is_bound_kept else f"**missed:** {figure}"
 
 

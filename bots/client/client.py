@@ -348,7 +348,10 @@ class Client:
             connection.transport.abort()
 
     def _make_disconnect_error(self, connection: ClientConnection) -> Exception:
-        """Return the error that says why `connection` ended: the client stops, or should reconnect (_Disconnected)."""
+        """Return the error that says why `connection` ended.
+
+        It is `_Disconnected` if the client should reconnect, otherwise the error that ends the client.
+        """
         dismissal, url = self._disconnect_action, self._settings.url
         if dismissal is None:
             reason = connection.close_reason or f"close code {connection.close_code}"

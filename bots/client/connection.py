@@ -58,7 +58,7 @@ class ServerRefused(ClientError):
 
 
 class ConnectionLost(ClientError):
-    """Raised when the connection to the server is lost, and again by the client if it does not restore it."""
+    """Raised when the connection to the server is lost. `Client.run` raises it only if reconnecting failed."""
 
 
 async def open_connection(url: str) -> ClientConnection:

@@ -17,7 +17,7 @@ log = logging.getLogger("arena.client")
 
 
 class StatusReporter:
-    """Reporter of a client's connection, the bot's state and its ratings to the bot's owner.
+    """Reporter that tells the bot's owner about the client's connection, and the bot's state and ratings.
 
     The caller passes in all times, as seconds of one monotonic clock.
     """

@@ -116,7 +116,10 @@ class Worker:
         self._requests.put(ending)
 
     def interrupt_hung_bot(self) -> None:
-        """Raise an exception in the bot's thread, which does not stop. It takes effect when the thread next runs Python code."""
+        """Raise an exception in the thread of a bot that did not stop thinking after its match.
+
+        The exception takes effect when the thread next runs Python code.
+        """
         ident = self._thread.ident
         if ident is not None and self._thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(

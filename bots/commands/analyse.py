@@ -130,12 +130,12 @@ def analyse(
 
     Shows the best lines, their values and the chance of winning. The engine searches as in a match, with compiled code
     if possible, until its limit of nodes, time or depth is reached. --lines 3 also searches the second and the third
-    best move, each with the same budget.
+    best move, each with the same limits.
 
     On a map that `arena solve` has solved, a line shows the true value of each move for the player to move.
 
-    With --compare, count instead the leaves that each algorithm visits at each depth p, next to q^p, q^(3p/4) and
-    q^(p/2), where q is the branching factor. Also show the depth that each algorithm reaches with as
+    With --compare, count instead the leaves that each algorithm visits at each depth p, and show q^p, q^(3p/4) and
+    q^(p/2) for comparison, where q is the branching factor. Also show the depth that each algorithm reaches with as
     many leaves as minimax.
 
     Example: arena analyse --map world --nodes 1000000 --lines 3

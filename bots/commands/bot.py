@@ -284,7 +284,9 @@ def _make_engine(settings: BotSettings) -> Engine:
         raise UsageError("give exactly one bot: an engine, a FILE.py or --exec COMMAND")
     is_container = settings.engine.startswith(CONTAINER_PREFIXES)
     if settings.isolate and is_container:
-        raise UsageError("--isolate: leave it out, because a bot in a container already has its own process")
+        raise UsageError(
+            f"--isolate: leave it out, because {settings.engine} runs in a container, which has its own process"
+        )
     if settings.logs is not None:
         if not (settings.program or settings.isolate or is_container):
             raise UsageError("--logs needs a separate process: give --exec or --isolate too")

@@ -148,7 +148,7 @@ def check_settings(settings: BotSettings, setting_name: Callable[[str], str] = "
         raise BadBotSettings(f"{setting_name('for')}: {error}") from None
     if settings.casual and not settings.challenge:
         raise BadBotSettings(
-            f"{setting_name('casual')} needs a challenge: the host decides whether pool matches are rated"
+            f"{setting_name('casual')} needs {setting_name('challenge')}: in the pool, the server decides whether a match is rated"
         )
     return replace(settings, game=games, tc=controls)
 

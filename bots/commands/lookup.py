@@ -23,7 +23,7 @@ PositionOption = Annotated[
     typer.Option(
         "--position",
         metavar="POSITION",
-        help="Position to search, as text from `arena analyse --json -`; default: the start.",
+        help="Position to search, e.g. the text `position` from `arena analyse --json -`; default: the start.",
     ),
 ]
 HEXAPAWN_SIZE_OPTIONS: Mapping[str, IntegerOption] = {

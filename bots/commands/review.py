@@ -91,7 +91,7 @@ def _print_tablebase_review(
     replay: Replay, solved: list[SolvedMove] | None, json_file: Path | None, svg_file: Path | None
 ) -> None:
     if solved is None:
-        raise UsageError(f"--analyse cannot use {find_unplayable_reason(replay.game)}")
+        raise UsageError(f"--analyse {find_unplayable_reason(replay.game)}")
     if svg_file is not None:
         raise UsageError(
             "--svg draws search values: give --analyse alphabeta, or another engine that searches"

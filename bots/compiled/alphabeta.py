@@ -119,8 +119,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
         `entry_depth` and `value` are the depth and the value of the entry.
 
         The entry must have the node's depth. A selective search also uses a deeper entry, if that entry's search ended
-        before the ply limit (the ply at which a match is a draw). A win or loss beyond the ply limit is never used: a
-        deeper entry can pass one on to shallower entries.
+        before the ply limit (the ply at which a match is a draw). A win or loss beyond the ply limit is never used:
+        even an entry of the right depth may have one, taken over from a deeper entry.
         """
         depth = get(mem, node + Frame.DEPTH)
         plies_left = get(shared, Option.PLIES_LEFT)

@@ -126,7 +126,7 @@ def hold_compile_lock() -> Iterator[None]:
 
 
 def compile_kernel(function: Function, name: str) -> Function:
-    """Return `function` as a kernel, which its first call compiles, or loads from the cache, where its name is `name`.
+    """Return `function` as a kernel. Its first call compiles it, or loads it from the cache, where it is called `name`.
 
     A kernel runs without the GIL and without checks: indices must be valid, and a division by zero is not detected.
     """

@@ -74,7 +74,8 @@ def _load_custom_kernel(game: Game[Any, Any]) -> CompiledGame | None:
         or not 1 <= compiled.move_count <= MAX_KERNEL_MOVES
     ):
         raise BadGame(
-            f"{game.name}: a kernel must have 1 to {MAX_POSITION_WORDS} words, 1 to `words` key words, and 1 to {MAX_KERNEL_MOVES} moves"
+            f"{game.name}: the kernel must have `words` from 1 to {MAX_POSITION_WORDS}, `key_words` from 1 to `words`, "
+            f"and `move_count` from 1 to {MAX_KERNEL_MOVES}; they are {kernel.words}, {kernel.key_words} and {compiled.move_count}"
         )
     return replace(compiled, kernel=_add_sources_digest(kernel))
 

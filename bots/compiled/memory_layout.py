@@ -99,7 +99,7 @@ class SplitPointRole(IntEnum):
 
 
 class SearchWindow(IntEnum):
-    """Kind of the search whose value a stack frame receives next, by its window and its depth."""
+    """Window and depth with which the child is searched whose value a stack frame will receive next."""
 
     FULL = 0
     NULL = 1  # null window, to find whether the move is better than the best so far

@@ -50,7 +50,7 @@ class Settings:
     course       True for the course's form of Jamboree, with `prune`; False for the original form
     prune        fraction of a node's moves that the course's form searches in sequence
     split_depth  minimum depth of a node whose moves are shared among threads, and for which the course's form freezes
-                 the window; 1 gives the course's Jamboree down to the leaves
+                 the window; with 1, also for the nodes right above the leaves
 
     Each of the other options switches on a technique:
 

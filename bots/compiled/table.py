@@ -123,7 +123,10 @@ def store_entry(
 
 @inlined
 def unpack_value(packed_entry: Any, distance: Any) -> Any:
-    """Return the value of the table's entry, with plies to a win counted from the root, `distance` plies above the node."""
+    """Return the value of the table's entry, relative to the root, which is `distance` plies above the node.
+
+    The entry stores the value of a win or a loss relative to the node: with the number of plies from there.
+    """
     value = (packed_entry & (2 * _VALUE_OFFSET - 1)) - _VALUE_OFFSET
     if value > ESTIMATE_LIMIT:
         value -= distance
@@ -140,7 +143,7 @@ def unpack_depth(packed_entry: Any) -> Any:
 
 @inlined
 def unpack_bound(packed_entry: Any) -> Any:
-    """Return what the value of the table's entry is for the true value: UPPER, LOWER or EXACT."""
+    """Return the kind of bound that the value of the table's entry is: UPPER, LOWER or EXACT."""
     return (packed_entry >> _BOUND_SHIFT) & 3
 
 

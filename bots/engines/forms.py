@@ -96,7 +96,7 @@ def list_reported_options(spec: Spec) -> dict[str, str]:
 def check_evaluator(spec: Spec, game: Game[Any, Any]) -> None:
     """Raise BadSpec if the game does not support the engine's evaluator.
 
-    Without this check, an engine would silently use `plain` where the game has no features for `features`.
+    Without this check, an engine with the evaluator `features` would silently use `plain` in a game without features.
     """
     name = spec.values.get("evaluator", "plain")
     if name == "features" and "evaluator" not in spec.explicit:

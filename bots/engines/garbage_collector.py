@@ -17,8 +17,8 @@ from threading import Lock
 COLLECTION_INTERVAL_SECONDS = 60.0
 """Minimum number of seconds between two full collections.
 
-With the compiled search loaded, a full collection takes a tenth of a second, as long as a whole match may take.
-Searches create few cycles in that time.
+With the compiled search loaded, a full collection takes a tenth of a second, which may be as long as a whole match. In
+a minute, searches create few reference cycles.
 """
 
 
@@ -52,10 +52,10 @@ class PausableGarbageCollector:
                     gc.enable()
 
     def collect_if_due(self) -> None:
-        """Run a full collection if one is due, which includes the objects created while collection was paused. For use between matches.
+        """Run a full collection if one is due. Call this between matches.
 
-        Does nothing while a bot thinks, within `COLLECTION_INTERVAL_SECONDS` of the last full collection, or if collection
-        has not been paused since then.
+        The collection includes the objects that were created while it was paused. Does nothing while a bot thinks, within
+        `COLLECTION_INTERVAL_SECONDS` of the last full collection, or if collection has not been paused since then.
         """
         with self._lock:
             now = self._clock()

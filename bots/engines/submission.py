@@ -131,7 +131,9 @@ def _read_start_command(file: Path, settings: Path) -> list[str]:
         raise BadSpec(str(error)) from None
     commands = [(key, settings_keys[key]) for key in ("engine", "exec") if key in settings_keys]
     if len(commands) != 1 or not isinstance(commands[0][1], str):
-        raise BadSpec(f"{location}: must have {required_key}: one of the two, as a string")
+        raise BadSpec(
+            f"{location}: must have exactly one of the keys `engine` and `exec`, with a string as its value"
+        )
     key, text = commands[0]
     if key == "engine":
         return ["python", "-P", "-m", "arena.bots.engines.isolated", text]

@@ -54,7 +54,7 @@ HIDDEN_UNIT_COUNT = 16
 ARRAY_SHAPES = {"hidden": (INPUT_COUNT, HIDDEN_UNIT_COUNT), "output": (HIDDEN_UNIT_COUNT,)}
 """Shape of each array in a network file, by its name."""
 GOAL_SHARE_PER_LOG_ODDS = 1 / 16
-"""Lead in armies that makes the odds of winning e to 1 (log-odds 1), as a share of the armies that win a match."""
+"""Lead in armies that corresponds to log-odds of winning of 1, as a share of the armies that win a match."""
 MAX_HIDDEN_UNIT_VALUE = 30_000
 """Maximum value of a hidden unit, which is stored as a signed 16-bit integer."""
 OUTPUT_FRACTION_BITS = 20

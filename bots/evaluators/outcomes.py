@@ -72,7 +72,9 @@ def make_category_function(game: Game[Any, Any]) -> CategoryFunction:
             )
 
         return compute_tictactoe_category
-    raise BadSpec(f"{game.name} has no position categories: use evaluator=plain")
+    raise BadSpec(
+        f"the evaluator outcomes supports only riskless and tictactoe, not {game.name}: use evaluator=plain"
+    )
 
 
 def compute_expected_outcome(counts: OutcomeCounts) -> float:

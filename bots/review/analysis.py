@@ -141,7 +141,8 @@ def _make_algorithm_settings(game: Game[Any, Any], spec: Spec, pool: ThreadPool)
     is_dynamic = make_dynamic_predicate(game) if dynamic_plies else None
     if dynamic_plies and is_dynamic is None:
         raise BadSpec(
-            f"{spec.name}: the option dynamic works only with riskless, because {game.name} has no dynamic positions: "
+            f"{spec.name}: the option dynamic works only with riskless, because for {game.name} no rule says "
+            "which positions are dynamic (too unsettled to estimate): "
             f"try `arena trace path4 {spec.name}:dynamic=2 --depth 4`"
         )
     return AlgorithmSettings(

@@ -104,10 +104,10 @@ def review_moves(replay: Replay, analyst: Analyst) -> Iterator[ReviewedMove]:
 
 
 def _compute_mean_value(game: AnyGame, position: Any, reports: Sequence[Report[Any]], depth: int) -> int:
-    """Return the value of the position after a move: the mean of its values at `depth` and at one ply less.
+    """Return the value of the position after a move: the mean of its values in the reports of `depth` and of one ply less.
 
-    Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. A decided
-    value, or the only value, is returned unchanged.
+    Estimates swing with the parity of the depth, which decides who has the last move; the mean evens this out. If the
+    value is decided, or there is only one report, the value is returned unchanged.
     """
     outcome = game.outcome(position)
     if outcome is not None:

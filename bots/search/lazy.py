@@ -36,14 +36,14 @@ def minimize(tree: Tree[int]) -> int:
 
 
 def maximize0(tree: Tree[int]) -> LazyList[int]:
-    """Return values of subtrees, of which the greatest is the result of `maximize`. Values that cannot be it are left out."""
+    """Return values of subtrees, whose maximum is the result of `maximize`, without values that cannot be the maximum."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmin(minimize0(subtree) for subtree in tree.subtrees))
 
 
 def minimize0(tree: Tree[int]) -> LazyList[int]:
-    """Return values of subtrees, of which the lowest is the result of `minimize`. Values that cannot be it are left out."""
+    """Return values of subtrees, whose minimum is the result of `minimize`, without values that cannot be the minimum."""
     if not tree.subtrees:
         return LazyList([tree.label])
     return LazyList(mapmax(maximize0(subtree) for subtree in tree.subtrees))

@@ -93,7 +93,8 @@ def _choose_capitals(map) -> dict[Player, int]:
 
     NAMED_CAPITALS names the capitals of two maps. On other maps, choose the pair of territories whose distance is nearest
     to PREFERRED_CAPITAL_DISTANCE. Of several such pairs, choose one with the fewest dead ends, because a territory
-    with one road is easy to defend, and then the pair whose sums of the distances to all territories differ least.
+    with one road is easy to defend. If several remain, choose the pair whose capitals are most equally central: for each,
+    the distances to all territories are added up, and the two sums differ least.
     """
     distances = [_compute_distances(map, territory) for territory in range(map.size)]
     maxies = [territory for territory, armies in enumerate(map.start) if armies > 0]

@@ -108,8 +108,8 @@ def measure_command(
     With --openings, match i begins with opening i, so each opening is used once.
 
     With --game, a subclass of Riskless is measured. If it has no kernel, its engines search in Python, which is slow, so the
-    matches with 32,000 nodes are left out. If it has one, this kernel has its own estimate, and --evaluator must be plain,
-    which is then the default.
+    matches with 32,000 nodes are left out. If it has a kernel, the kernel estimates the positions, so --evaluator must be
+    plain, which is then the default.
 
     The same seed gives the same figures on every machine. The rows of a map are printed once it is measured. They are
     Markdown if they are not printed on a terminal.
@@ -180,7 +180,9 @@ def _read_openings(openings_name: str, games: Sequence[Riskless], match_count: i
             "for random plies, or name a file"
         )
     if path is None:
-        raise UsageError(f"--openings: {game.map.name} has no shipped openings")
+        raise UsageError(
+            f"--openings: {game.map.name} has no shipped openings; leave out --openings for random plies, or name a file"
+        )
     try:
         [map_openings] = read_openings(path, [cast("AnyGame", game)])
     except BadOpenings as problem:

@@ -120,8 +120,8 @@ def make(
     """Make a file of openings that lead to different, undecided positions.
 
     An opening consists of random moves, and must pass three tests. Both players' winning chances must be nearly equal. The
-    best reply must be clearly better than the median reply. At each of the --strengths, equal engines play two matches, and
-    each player must score at least half a point: the first match has three quarters of the nodes, the second five quarters.
+    best reply must be clearly better than the median reply. At each of the --strengths, equal engines play two matches, the
+    first with three quarters of the nodes, the second with five quarters, and each player must score at least half a point.
 
     Every second opening is one ply longer, so that each player moves first after half of them. The same options give the
     same openings on every machine. The file names the map, and has one opening per line, as numbers of territories. Use it

@@ -84,7 +84,7 @@ def tune_command(
             metavar="N",
             min=50,
             max=10_000_000,
-            help="Number of nodes searched per move; the search for a target has ten times as many.",
+            help="Number of nodes per move of self-play; the search for a training target has ten times as many.",
         ),
     ] = 800,
     initial_weights_file: Annotated[
@@ -92,7 +92,7 @@ def tune_command(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="File with the initial weights; default: all 0; with --outcomes, the project's own.",
+            help="File with the initial weights; default: all 0, or with --outcomes the shipped ones.",
         ),
     ] = None,
     without: Annotated[

@@ -120,7 +120,7 @@ class Solver:
         self._list_undecided_boards()
 
     def _list_undecided_boards(self) -> None:
-        """Write the numbers of all unfinished representative boards to `live` of the layers, in ascending order."""
+        """Write the numbers of all unfinished representative boards to `RetrogradeAnalysis.live`, in ascending order."""
         gather = make_marked_boards_kernel()
         live_starts = [0, *map(int, self._ends[:-1])]
         for (first, last), live_start in zip(self._ranges, live_starts, strict=True):

@@ -407,10 +407,11 @@ class Machine:
         try:
             state.replay_missed_moves(turn.moves)
         except GameError as error:
-            return [
-                *cancellation,
-                *self.handle_bot_failed(turn.match, f"the server sent moves that break the rules: {error}"),
-            ]
+            reason = (
+                f"the server sent moves that break this client's rules of {state.match.game.name}: {error}; "
+                "the server may have another version of the game"
+            )
+            return [*cancellation, *self.handle_bot_failed(turn.match, reason)]
         game, position = state.match.game, state.position
         is_own_turn = game.outcome(position) is None and game.player(position) is state.match.seat
         if turn.ply != len(turn.moves) or not is_own_turn:

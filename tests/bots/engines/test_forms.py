@@ -218,7 +218,10 @@ def test_outcomes_are_looked_up_in_python_only() -> None:
     choice = choose_form(spec("alphabeta:evaluator=outcomes"), M2)
     assert not choice.is_compiled
     assert "does not support tables of outcomes" in choice.python_reason
-    with pytest.raises(BadSpec, match="hexapawn has no position categories: use evaluator=plain"):
+    with pytest.raises(
+        BadSpec,
+        match="the evaluator outcomes supports only riskless and tictactoe, not hexapawn: use evaluator=plain",
+    ):
         choose_form(spec("minimax:evaluator=outcomes"), SMALL)
 
 

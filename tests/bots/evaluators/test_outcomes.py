@@ -58,7 +58,7 @@ def test_the_projects_outcomes_prefer_the_player_ahead(game: Any) -> None:
 
 
 def test_a_game_without_categories() -> None:
-    with pytest.raises(BadSpec, match="hexapawn has no position categories"):
+    with pytest.raises(BadSpec, match="supports only riskless and tictactoe, not hexapawn"):
         evaluator_for(Hexapawn(), "outcomes")
 
 
