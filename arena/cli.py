@@ -67,7 +67,10 @@ COMMANDS_BY_GROUP: dict[str, dict[str, tuple[str, str]]] = {
             "arena.server.commands.directives:ban",
             "Disconnect a name or address now, and refuse it from now on.",
         ),
-        "notice": ("arena.server.commands.directives:notice", "Send a notice to all bots and to the page."),
+        "notice": (
+            "arena.server.commands.directives:notice",
+            "Send a notice to all bots, and show it on the web page.",
+        ),
         "forget": (
             "arena.server.commands.owners:forget_bot_command",
             "Delete a name's token, sessions and logs; its records get a random name.",

@@ -207,7 +207,7 @@ class Turn(Struct, frozen=True, gc=False, tag="turn"):
     moves: Sequence[Data]
     """All moves so far, `ply` of them. A client that missed a message catches up with these."""
     clocks: Clocks
-    """Time left for each player at the time of sending. With a time per move, the mover has the time for this move."""
+    """Time left for each player at the time of sending. With a time per move, the mover's value is the full time for a move."""
     increment_ms: Milliseconds
 
 

@@ -74,7 +74,10 @@ class _ResultGraph(NamedTuple):
 
 
 def _fit_ratings(player_count: int, graph: _ResultGraph) -> FloatArray:
-    """Return the log-odds ratings of `player_count` players by maximum likelihood, with Newton's method and halved steps."""
+    """Return the log-odds ratings of `player_count` players by maximum likelihood, with Newton's method.
+
+    A step that would lower the likelihood is halved until it does not.
+    """
     theta = np.zeros(player_count)
     likelihood = _compute_log_likelihood(theta, graph)
     for _ in range(_MAX_NEWTON_STEPS):

@@ -151,8 +151,8 @@ class EventFormat(Protocol):
     def make_next_pairs(self, *, is_any_queue_empty: bool) -> list[MatchPair]:
         """Return the pairs of matches that can now be played, except those returned earlier.
 
-        is_any_queue_empty  True if at least one pair of bots has no scheduled match left to start, so that a round-robin or
-                            gauntlet can begin its next round
+        is_any_queue_empty  True if no scheduled match between some two bots is left to start; a round-robin or gauntlet then
+                            begins its next round
         """
 
     def record_pair_result(

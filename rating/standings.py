@@ -113,9 +113,9 @@ def make_standings(bots: Sequence[str], records: Iterable[Record]) -> list[Stand
 def make_standings_from_counts(
     bots: Sequence[str], counted_matches: Iterable[tuple[AnyFinishedMatch, int]]
 ) -> list[StandingsRow]:
-    """Return the rows of `bots`, ranked by Elo and then by points, from counted matches.
+    """Return the rows of `bots`, ranked by Elo and then by points, from matches with their numbers.
 
-    counted_matches  matches, each with the number of matches that have the same seats and result
+    counted_matches  one match for each combination of players, seats and result, with the number of matches like it
     """
     counts: dict[str, Counter[str]] = {bot: Counter() for bot in bots}
     pair_counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)

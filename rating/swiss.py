@@ -16,7 +16,7 @@ from typing import NamedTuple
 from arena.rating.matching import find_maximum_matching
 
 MAX_FLOATER_COMBINATIONS = 500
-"""Maximum number of choices of bots to move from a group of equal points to the next one that are tried.
+"""Maximum number of choices that are tried if some bots of a group with equal points must move to the next group.
 
 If none of these choices fits, the whole group moves.
 """

@@ -42,7 +42,7 @@ class EventLoopLag:
         """
 
     def add_measurement_condition(self, is_needed: Callable[[], bool]) -> None:
-        """Measure after each call of `start_measuring` as long as a function given to this method returns True.
+        """Add a function that returns True while it needs the lag. Measuring ends when all added functions return False.
 
         The caller must call `start_measuring` whenever its function `is_needed` becomes True.
         """

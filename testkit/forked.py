@@ -63,7 +63,7 @@ class ForkedCommand:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Id of the command's process, also after the command has ended."""
         process = self._process.pid
         if process is None:
             raise RuntimeError("the forked process was not started")

@@ -67,7 +67,7 @@ class FuzzResult:
     decoded: int = 0
     """Number of valid messages that the codec decoded."""
     refused: Counter[str] = field(default_factory=Counter)
-    """Number of refusals by either of the two decoders that get each frame, by error code."""
+    """Number of refusals by error code. Two decoders get each frame: that of client messages, and that of server messages."""
     warm_kib: int = 0
     """Peak memory of the process after the first tenth of the frames, in KiB."""
     peak_kib: int = 0

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from arena.games.core import Player
 from arena.maps.game_on_map import make_game_on_map
+from arena.match.clock import NS_PER_MS
 from arena.match.referee import SEATS, Referee
 from arena.match.referee_events import (
     MatchOpened,
@@ -22,8 +23,6 @@ from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players, Thinking
 
-NS_PER_MS = 1_000_000
-"""Nanoseconds in a millisecond."""
 MAX_LINE_MOVES = 8
 """Maximum number of moves in a generated main line, the line of play that a bot expects."""
 

@@ -50,11 +50,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now
 
     def now_ns(self) -> int:
-        """Return the virtual time in ns."""
+        """Return the time of the virtual clock in ns, 1,000 s at the start of the loop."""
         return round(self._now * 1e9)
 
     def advance(self, seconds: float) -> None:
-        """Advance the virtual clock by `seconds`."""
+        """Advance the virtual clock by `seconds`. Timers that become due run in the next iteration of the loop."""
         self._now += max(seconds, MIN_CLOCK_STEP_S if seconds > 0 else 0.0)
 
 

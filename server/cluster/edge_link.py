@@ -33,9 +33,12 @@ MAX_RESEND_AGE_NS = 30_000_000_000
 MAX_RESENT_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps for sending again."""
 RESEND_WINDOW_NS = 1_000_000_000
-"""Resend window after a loss, in ns: the edge resends all messages since this long before the core's last frame."""
+"""Resend window after a loss, in ns.
+
+The edge resends the messages that arrived less than this time before the core's last frame, and all later messages.
+"""
 TAKEOVER_RESEND_WINDOW_NS = 5_000_000_000
-"""Resend window for a new core, in ns: the edge resends all messages since this long before the old core's last frame.
+"""Resend window for a new core, in ns, used like RESEND_WINDOW_NS with the last frame of the old core.
 
 It is longer than RESEND_WINDOW_NS, because the old core may have sent frames after it lost its lease.
 """

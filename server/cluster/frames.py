@@ -32,7 +32,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     edge: int
     """Number of the edge; 0 in the heartbeats that a core sends to itself."""
     fencing_token: int
-    """Fencing token of the core at either end; 0 while the edge knows no core."""
+    """Fencing token of the core that sends or receives the frame; 0 while the edge knows no core."""
     stream: int
     """Number of the edge's stream, a run of consecutive frames. The number grows by one with each resync."""
     number: int

@@ -121,7 +121,7 @@ def notice(
     ] = False,
     db: DatabaseOption = DEFAULT_DATABASE_URL,
 ) -> None:
-    """Send a notice to all bots and to the page.
+    """Send a notice to all bots, and show it on the web page.
 
     Example: arena notice "An upgrade at eight: matches go on after it." --for 30m
     """

@@ -225,7 +225,7 @@ class Core:
                     self._events.begin_due_events_and_matches()
 
     def _recheck_disconnected_bot(self, bot_name: str) -> None:
-        """Let the matchmaker consider a bot again, or forget a bot that was disconnected longer than `grace_ms`."""
+        """Forget a bot that has been disconnected longer than `grace_ms`; otherwise let the matchmaker consider the bot again."""
         bot = self._lobby.bots.get(bot_name)
         if bot is not None:
             self._lobby.mark_listing_changed(bot)

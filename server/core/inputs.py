@@ -68,7 +68,7 @@ class MessageReceived(Struct, frozen=True, gc=False, tag="said", omit_defaults=T
 
 
 class ClientDisconnected(Struct, frozen=True, tag="gone", omit_defaults=True):
-    """End of a client's connection."""
+    """Report that a client's connection has ended. A bot may return within `CoreSettings.grace_ms`."""
 
     client: int
     fault: str | None = None
@@ -164,7 +164,7 @@ class RestoreMatches(Struct, frozen=True):
 
 
 class AnnounceEvent(Struct, frozen=True, tag="announce"):
-    """Request to announce an event."""
+    """Request to announce an event, which accepts entries from then on."""
 
     plan: EventPlan
 

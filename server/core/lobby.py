@@ -146,7 +146,7 @@ class Lobby:
         return list(changed_bots.values())
 
     def stop_beginning_matches(self) -> None:
-        """Begin no more matches from now on."""
+        """Begin no more matches, because the server is about to stop. Matches in progress go on."""
         self.is_draining = True
 
     def apply_settings(self, settings: CoreSettings) -> None:

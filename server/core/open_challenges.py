@@ -107,7 +107,7 @@ class OpenChallenges:
         return extended
 
     def close_challenge(self, challenge_id: str) -> OpenChallenge:
-        """Close an open challenge, and return it."""
+        """Remove an open challenge, for whatever reason, and return it. The id must be that of an open challenge."""
         closed_challenge = self._challenges.pop(challenge_id)
         for index, name in (
             (self._ids_by_challenger, closed_challenge.challenger),

@@ -28,7 +28,7 @@ def find_first_hidden_ply(visibility: AnalysisVisibility, ply: int) -> int:
 
 
 class PublicMatchView:
-    """View of one match as spectators may see it."""
+    """Spectators' view of one match. It hides the analysis of a move until the reply, or until the end of the match."""
 
     def __init__(self, terms: Terms, referee: Referee, visibility: AnalysisVisibility) -> None:
         self._terms = terms
@@ -37,7 +37,7 @@ class PublicMatchView:
         self._map = str(terms.game.setup().get("map", ""))
 
     def make_messages_after_move(self, now_ns: int) -> Iterator[Update | Thought]:
-        """Yield the messages that spectators get after a move."""
+        """Yield an `update` with the latest move, and a `thought` for the analysis that is no longer hidden after it."""
         ply = self._referee.ply - 1
         move = self._referee.moves[ply]
         yield Update(self._terms.match, ply, Played(move.move, move.ms), self._referee.get_clocks(now_ns))

@@ -236,7 +236,7 @@ class Room:
                 lobby.effects.append(SendToClient(client, message, clock_ran_ns))
 
     def publish_to_spectators(self, message: ServerMessage) -> None:
-        """Publish a message to the spectators."""
+        """Publish a message to all clients that watch the match."""
         self._lobby.effects.append(PublishToTopic(self.terms.match, message, self.followers.edges))
 
     def _trim_analysis_of_move(self, event: MoveReceived) -> MoveReceived:

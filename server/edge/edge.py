@@ -299,7 +299,7 @@ class Edge:
         return topic
 
     def forget_topic_without_followers(self, topic: Topic) -> None:
-        """Forget a topic without followers."""
+        """Forget a topic if no client of this edge follows it any more."""
         if not len(topic) and self._topics.get(topic.name) is topic:
             del self._topics[topic.name]
 

@@ -60,7 +60,7 @@ def make_raw_json_response(json_bytes: bytes, headers: Mapping[str, str] | None 
 
 
 def is_worth_compressing(response: Response) -> bool:
-    """Return True if the body of a response is worth compressing."""
+    """Return True if the body of a response is long enough to compress, and not of a media type that is already compressed."""
     return (
         len(response.body) >= MIN_BODY_BYTES_TO_COMPRESS
         and response.content_type not in ALREADY_COMPRESSED_MEDIA_TYPES

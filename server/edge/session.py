@@ -186,7 +186,10 @@ class Session:
         self._early_frames: list[tuple[Frame, int]] = []
         """Frames that arrived after the hello and before the core's answer, each with its arrival time in ns."""
         self._has_sent_welcome = False
-        """True once the core's `welcome` and the messages that belong to it are written. A later `start` begins a new match."""
+        """True once the core's `welcome` and the messages that belong to it are written.
+
+        A `start` before that repeats a match in progress. A later one begins a new match.
+        """
         self._is_traced = wire_log.isEnabledFor(logging.DEBUG)
 
     @property

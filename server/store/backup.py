@@ -197,7 +197,10 @@ async def restore(url: str, path: Path) -> StoreCounts:
 
 
 def _has_tables(file: Path) -> bool:
-    """Return True if an SQLite file has tables or cannot be read: a server that waited may have made it its store."""
+    """Return True if an SQLite file has tables, or cannot be read.
+
+    A server that waited for the locked file may have created its store in it meanwhile. This store must not be deleted.
+    """
     try:
         with closing(sqlite3.connect(file)) as connection:
             return connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None

@@ -379,7 +379,7 @@ class WriteFunction(Protocol):
 
 
 _WRITER_EXECUTION_OPTION = "writer"
-"""Key of the execution option of an engine that holds the WriteFunction through which its process writes."""
+"""Key of an engine's execution option. Its value is the WriteFunction through which the process writes."""
 
 
 def set_writer(engine: Engine, writer: WriteFunction) -> Engine:

@@ -207,7 +207,7 @@ def _build_search_query(index_terms: tuple[str, ...], game_count: int, *, has_cu
 
 
 def _build_before_condition() -> sa.ColumnElement[bool]:
-    """Return the SQL condition that a match comes after a given match in the order of the search, the newest first.
+    """Return the SQL condition that a match is older than a given match: listed after it, because the newest is first.
 
     The parameters `finished_before` and `before` are the end time and the id of the given match.
     """

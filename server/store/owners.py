@@ -17,7 +17,7 @@ from arena.server.store.schema import invitations, tokens
 from arena.server.store.tokens import Token, list_tokens, make_token_from_row
 
 MAX_REVOKED_NAMES = 20
-"""Number of revoked names with which an owner may register no further names. A revoked name stays taken forever."""
+"""Number of revoked names from which an owner may register no further names, because a revoked name stays taken forever."""
 
 
 class UnknownOwner(OperationRefused):

@@ -384,7 +384,8 @@ def _replace_names_in_terms(terms: str, new_players: Players, seats: set[Seat]) 
 def _delete_bot_data_in_other_tables(connection: sa.Connection, name: str, new_name: str) -> None:
     """Rename a player in all tables except `matches`, and delete the other data of the old name.
 
-    The token, the sessions, the bans and the hashed addresses are deleted, and the data of an owner without bots.
+    The token, the sessions, the bans and the hashed addresses are deleted. If the bot's owner has no other bot, the owner's
+    invitations and bans are deleted too.
     """
     lock_store_exclusively(connection)
     _rename_in_other_tables(connection, name, new_name)

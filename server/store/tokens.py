@@ -57,7 +57,7 @@ def require_valid_name(name: str) -> None:
 
 
 def generate_token() -> str:
-    """Return a new random token."""
+    """Return a new random token, which is not stored yet."""
     return secrets.token_urlsafe(24)
 
 

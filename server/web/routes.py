@@ -143,7 +143,7 @@ class RouteMatch(Struct, frozen=True):
 
     @property
     def route_properties(self) -> Route:
-        """Properties of the route."""
+        """Entry of the route in `ROUTES`."""
         return ROUTES[self.route]
 
     @property
