@@ -14,7 +14,7 @@ from arena.check.scripted_server import ScriptedServer, open_scripted_server
 from arena.protocol.timecontrol import TimeControl
 
 Verdict = Literal["passed", "failed", "skipped"]
-"""Verdict of a check."""
+"""Verdict of a check. A check is skipped after a failed handshake, or if it does not apply to the bot."""
 
 BAD_USAGE_EXIT_CODE = 2
 """Exit code with which a bot's process rejects its command-line arguments."""
@@ -36,7 +36,6 @@ class CheckResult(Struct, frozen=True):
     """Result of one check of a bot."""
 
     check: str
-    """Name of the check."""
     verdict: Verdict
     asked: str
     """Requirement that the check tests, as a sentence such as `The bot must …`."""

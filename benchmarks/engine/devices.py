@@ -19,7 +19,6 @@ from benchmarks.kit.measure import (
 from benchmarks.kit.results import format_verdict
 
 SEARCH_DEPTH_PLIES = 8
-"""Depth of each search, in plies."""
 POSITION_COUNT = 12
 MIN_NODE_RATIO = 20
 """Promised lower bound of the nodes of plain alpha-beta, divided by those of a search with all techniques."""

@@ -17,11 +17,9 @@ from benchmarks.kit.script import make_scripted_moves
 MOVES_PER_SECOND = 300.0
 """Moves per second of all honest bots together."""
 HONEST_BOT_COUNT = 100
-"""Number of honest bots."""
 MEAN_PAUSE_SECONDS = HONEST_BOT_COUNT / 2 / MOVES_PER_SECOND
 """Average pause of an honest bot before a move, in seconds. In each match, one of the two bots is to move."""
 HONEST_NAMES = [f"bot {number}" for number in range(HONEST_BOT_COUNT)]
-"""Names of the honest bots."""
 HONEST_ADDRESS_COUNT = 4
 """Number of addresses from which the honest bots connect. The server allows 64 connections per address."""
 

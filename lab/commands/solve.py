@@ -214,7 +214,6 @@ def _find_longest_win_position(solved: SolvedMap) -> str | None:
 
 
 def _measure_peak_memory_bytes() -> int:
-    """Return the peak memory of this process, in bytes."""
     peak_size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_size if sys.platform == "darwin" else peak_size * 1024  # Linux reports KiB
 

@@ -142,7 +142,6 @@ def _make_random_openings(game: AnyGame, ply_count: int) -> tuple[Opening, ...]:
 
 
 def _drop_openings_that_are_prefixes(openings: Sequence[Opening]) -> tuple[Opening, ...]:
-    """Drop openings that are prefixes of others."""
     openings_by_text = {tuple(map(repr, opening)): opening for opening in openings}
     prefixes = {text[:plies] for text in openings_by_text for plies in range(len(text))}
     return tuple(opening for text, opening in openings_by_text.items() if text not in prefixes)

@@ -86,7 +86,6 @@ def _log_unraisable_exception(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _log_thread_exception(thread_error: threading.ExceptHookArgs) -> None:
-    """Log an exception that ends a thread."""
     error = thread_error.exc_value
     name = thread_error.thread.name if thread_error.thread is not None else "?"
     log.error(

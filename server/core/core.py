@@ -273,7 +273,6 @@ class Core:
             self._send_standing(bot)
 
     def _list_games_of_pool_and_events(self) -> list[PoolGame]:
-        """Return the games of the pool and of the events."""
         pool = self._lobby.settings.pool
         return [
             *(pool.games if pool else ()),
