@@ -91,7 +91,7 @@ export function playerSentence(match, continents, ply) {
 // They are empty in a game that is not won by armies.
 export function summary(match, ply) {
   const { end, game, setup } = match;
-  if (match.endsAt(ply)) return { words: `${end.winner ? "won in" : `${outcome(end)} after`} ${plural(ply, "move")}`, seat: end.winner };
+  if (match.endsAt(ply)) return { words: `${end.winner ? "Won in" : `${outcome(end)} after`} ${plural(ply, "move")}`, seat: end.winner };
   if (!setup.armies_to_win || !game.score) return { words: "", seat: null };
   const chances = percentages(estimateAt(match, ply));
   const seat = SEATS.find((each) => chances[each] > 50) ?? null;

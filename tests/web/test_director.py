@@ -384,8 +384,8 @@ def test_a_finished_match_says_its_result_once_among_the_live_ones_and_leaves(ti
     timed.evaluate("staged = ''; wall.restage('m')")
     timed.evaluate("play(0, { winner: 'maxie', reason: 'resignation' }); tell(); wall.show([])")
     timed.clock.run_for(500)
-    expect(card.locator(".summary-of")).to_have_text("Final · won in 9 movesItaly")
-    assert card.inner_text().count("won") == 1
+    expect(card.locator(".summary-of")).to_have_text("Won in 9 movesItaly")
+    assert card.inner_text().count("Won") == 1
     timed.clock.run_for(2000)
     expect(card).to_have_count(0)
     timed.evaluate("viewer.stop()")
@@ -483,7 +483,7 @@ def test_the_cards_of_an_event_stay_at_their_places_while_matches_come_and_go(ti
     )
     timed.clock.run_for(10_000)
     expect(cards.locator(".summary-of")).to_have_text(
-        ["Final · won in 9 movesItaly", "FinishedItaly", "Starting…Italy"]
+        ["Won in 9 movesItaly", "FinishedItaly", "Starting…Italy"]
     )
     expect(cards.nth(1).locator(".summary-of")).not_to_have_attribute("data-owner", re.compile(""))
     assert cards.evaluate_all(places) == before
@@ -788,7 +788,7 @@ def test_the_end_on_one_of_four_boards_covers_no_land(timed: Page) -> None:
     expect(stage.get_by_role("img", name="ann wins")).to_be_visible()
     expect(stage.locator(".player > .name").first).to_have_attribute("title", "ann")
     result = stage.locator(".story")
-    expect(result).to_have_text("won in 0 moves")
+    expect(result).to_have_text("Won in 0 moves")
     expect(stage.locator(".latest")).to_have_text(re.compile("^By resignation"))
     expect(stage.get_by_role("heading", level=2)).to_contain_text("Final")
     for width, height in ((1280, 900), (1024, 768), (768, 1024), (360, 640)):

@@ -210,7 +210,7 @@ def test_a_card_of_a_live_match_has_a_board_that_is_drawn(busy: BrowserArena, pa
     page.set_viewport_size({"width": 390, "height": 2000})  # the cards below the large board are in sight
     page.goto(f"{busy.url}tv")
     expect(page.locator(".card.live .small-board").first).to_be_visible()
-    card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|\d+ % to win|won in)")).first
+    card = page.locator(".card.live").filter(has_text=re.compile(r"(Even|\d+ % to win|Won in)")).first
     expect(card.locator(".total")).to_have_text([re.compile(r"^\d+$")] * 2)
     # A screen reader hears whose chance the bar tells.
     expect(

@@ -9,10 +9,13 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, expect
 
+from arena.maps.game_on_map import make_game_on_map
 from arena.maps.loader import list_map_names
+from arena.protocol.codes import EndReason
 from arena.server.web.titles import make_map_title
 from testkit.browser import BrowserArena, find_cut_texts
 from tests.web.screenshots import SIZES
+from tests.web.test_director import FROM
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 
@@ -92,6 +95,50 @@ def test_axe_finds_nothing_and_no_text_is_cut_in_a_view_at_any_size(
     for size, (width, height) in SIZES.items():
         looked_at.set_viewport_size({"width": width, "height": height})
         assert not find_cut_texts(looked_at.locator(NEVER_CUT)), size
+
+
+ENDED = f"""async ([setups, reasons]) => {{ {FROM}
+  const [{{ Match }}, {{ LiveCards }}, {{ pastItem }}] = [await from('match.js'), await from('home/livecards.js'), await from('parts/matchlist.js')];
+  const players = {{ maxie: 'House AlphaBeta', minnie: 'House MCTS' }};
+  const ends = [{{ winner: 'maxie', reason: 'armies' }}, {{ winner: null, reason: 'ply_limit' }}, {{ winner: null, reason: 'server_fault' }}];
+  const listed = Object.keys(setups).flatMap((map) => ends.map((end, n) => ({{ match: map + n, game: 'riskless', map, players, ply: 9, end }})));
+  const show = (matches, ...names) => {{
+    const cards = new LiveCards();
+    cards.sight = {{ observe() {{}}, unobserve() {{}} }}; // the matches are not on the server
+    cards.element.classList.add(...names);
+    cards.show(matches);
+    for (const {{ match: id, map, end }} of matches) {{
+      const card = cards.cards.get(id);
+      const match = new Match({{ ...listed.find((each) => each.match === id), setup: setups[map], time_control: '1+0' }});
+      match.moves = Array(setups[map].ply_limit).fill({{ move: match.game.moves(match.last)[0] }});
+      match.positions = Array(setups[map].ply_limit + 1).fill(match.last);
+      match.end = end;
+      Object.assign(card, {{ drawn: true, state: match, board: {{ show() {{}}, stop() {{}} }} }});
+      cards.draw(card);
+    }}
+    return cards.element;
+  }};
+  document.querySelector('main').innerHTML = '<div class="playing"></div><div class="hero"><div class="stage"></div><div class="wall"></div></div><ul class="cards rows"></ul>';
+  for (let n = 0; n < listed.length; n += 4) document.querySelector('.playing').append(show(listed.slice(n, n + 4), 'now'));
+  document.querySelector('.wall').append(show(listed));
+  document.querySelector('.rows').replaceChildren(...Object.keys(setups).flatMap((map) => reasons.map((reason) => pastItem({{
+    match: 'm', event: 'Winter championship', game: 'riskless', map, players, finished: '2026-11-30T00:00:00Z', plies: 1000,
+    result: {{ winner: ['ply_limit', 'both_armies', 'board_full', 'server_fault'].includes(reason) ? null : 'minnie', reason, detail: '' }} }}))));
+}}"""
+"""Shows, on cards of events and of the start page, a won, a drawn and a void match at the limit of moves on each map; in rows, finished matches with all reasons."""
+
+
+def test_no_text_of_a_card_is_cut_whatever_its_map_and_its_end_are(
+    empty: BrowserArena, looked_at: Page
+) -> None:
+    looked_at.goto(f"{empty.url}file")
+    setups = {name: make_game_on_map("riskless", name).setup() for name in list_map_names()}
+    looked_at.evaluate(ENDED, [setups, [*EndReason]])
+    texts = looked_at.locator(".card.live .summary-of, .rows .outcome")
+    expect(texts.filter(has_text="Draw after 1000 moves").first).to_be_attached()
+    for size, (width, height) in SIZES.items():
+        looked_at.set_viewport_size({"width": width, "height": height})
+        assert not find_cut_texts(texts), size
 
 
 @pytest.mark.parametrize(

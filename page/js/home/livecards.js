@@ -127,7 +127,7 @@ export class LiveCards {
       set(card.link, { "data-over": over });
       set(card.summary, { "data-owner": seat });
       set(card.mark, { "aria-label": seat && match.players[seat] });
-      say(card.words, over ? `Final · ${words}` : words);
+      say(card.words, words);
     });
     // Nothing is at stake any more: the others come first, as soon as the reader is not at this card.
     if (!card.element.dataset.settled && !this.keepsPlaces && isSettled(match, ply) && !isAtReader(card)) {
