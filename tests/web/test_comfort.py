@@ -81,6 +81,43 @@ def test_light_or_dark_is_chosen_and_kept_and_both_have_contrast(empty: BrowserA
     assert page.evaluate(COLOURS) == found["dark"]
 
 
+WIDTHS = """async ([texts, weights]) => {
+  const source = document.querySelector('link[as=font]').href;
+  const font = await new FontFace('Loaded', `url(${source})`, { weight: '100 900' }).load();
+  document.fonts.add(font);
+  const fallback = [...document.fonts].filter(({ family }) => family.includes('fallback'));
+  if ((await Promise.allSettled(fallback.map((each) => each.load()))).some(({ status }) => status === 'rejected')) return null;
+  const line = document.body.appendChild(document.createElement('span'));
+  line.style.cssText = 'position: absolute; white-space: nowrap';
+  const width = (family, weight, text) => {
+    line.textContent = text;
+    line.style.font = `${weight} 100px "${family}"`;
+    return line.getBoundingClientRect().width;
+  };
+  const ratios = weights.flatMap((weight) => texts.map((text) => width('Arena fallback', weight, text) / width('Loaded', weight, text)));
+  line.remove();
+  return ratios;
+}"""
+"""Widths of texts in the fallback font, as multiples of those in the page's font; null if this machine lacks that fallback."""
+
+
+def test_texts_are_about_as_wide_before_the_font_has_come(empty: BrowserArena, page: Page) -> None:
+    """A page whose font comes late keeps the fallback: it must cut no text, and labels must fit on their land."""
+    page.goto(f"{empty.url}file")
+    texts = [
+        "Final · Draw after 15 moves",
+        "Friuli-Venezia Giulia",
+        "Find the best move",
+        "33 left",
+        "Game 208",
+    ]
+    ratios = page.evaluate(WIDTHS, [texts, [400, 500, 600, 700]])
+    if ratios is None:
+        pytest.skip("this machine has neither Arial nor Liberation Sans")
+    assert max(ratios) < 1.08
+    assert min(ratios) > 0.9
+
+
 GREYS = """() => [...document.querySelectorAll('.area-of, .cell')].map((area) => {
   const { left, right, top, bottom } = area.getBoundingClientRect();
   const [wide, high] = area.matches('.cell') ? [(right - left) / 3, (bottom - top) / 3] : [0, 0];
