@@ -219,7 +219,7 @@ def test_an_opponent_that_is_gone_is_told_with_the_seconds_until_one_wins(
     idle: BrowserArena, page: Page
 ) -> None:
     url = idle.url.replace("http", "ws", 1)
-    gone = re.compile(r"^Opponent disconnected; you win in [1-9]\d* s\.")
+    gone = re.compile(r"Opponent disconnected; you win in [1-9]\d* s\.")
     with Guest.at(url, "dropper", "127.0.0.8") as dropper:
         session = dropper.hear("welcome")["session"]
         page.goto(f"{idle.url}#/play/dropper")

@@ -115,7 +115,7 @@ def test_a_battle_is_foretold_with_the_replies_that_threaten(
     outcome = page.locator(".map .outcomes text")
     expect(outcome).to_have_text("2 left")
     page.locator("[data-target]").hover()
-    expect(preview).to_have_text(["→ Egypt, 5 vs 3: win, 2 left", "Gaul (10) can take it back"])
+    expect(preview).to_have_text(["→ Egypt, 5 vs 3: win, 2 left", "can be retaken by Gaul (10)"])
     expect(page.locator(".told")).to_be_hidden()
 
 

@@ -772,11 +772,11 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     x, y = middle("Florida")
     page.touchscreen.tap(x + 12, y + 14)  # beside its land
     expect(selected).to_have_attribute("data-spot", str(usa.territories.index("Florida")))
-    expect(offers).to_have_text(["Georgiaempty · take it", "Alabamaempty · take it"])
+    expect(offers).to_have_text(["Georgiaempty · take itSafe", "Alabamaempty · take itSafe"])
     show_whole()
     x, y = middle("Alabama")
     page.touchscreen.tap(x - 13, y + 13)  # on Mississippi: no move
-    expect(offers).to_have_text(["Alabamaempty · take it"])
+    expect(offers).to_have_text(["Alabamaempty · take itSafe"])
     expect(tag.filter(has_text="Mississippi")).to_have_count(1)
     x, y = middle("Georgia")
     page.touchscreen.tap(x + 18, y)  # on South Carolina: another choice, and no move
@@ -808,7 +808,7 @@ def test_a_finger_chooses_a_territory_of_a_small_map_or_is_offered_those_that_it
     expect(offers).to_have_count(0)
     page.emulate_media(reduced_motion="reduce")
     page.touchscreen.tap(*middle("Florida"))
-    expect(offers).to_have_text(["Georgiaempty · take it", "Alabamaempty · take it"])
+    expect(offers).to_have_text(["Georgiaempty · take itSafe", "Alabamaempty · take itSafe"])
     moves = [[usa.territories.index(name) for name in move] for move in MOVES_ELSEWHERE]
     page.evaluate(MOVED, moves)
     page.clock.run_for(100)
@@ -852,13 +852,11 @@ ON_TARGETS = """() => [...document.querySelectorAll('.outcomes rect')].every((ea
 """True when each label of a choice lies on the land of one target."""
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (768, 1024), (390, 780), (360, 640), (844, 390)])
-def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_their_targets(
-    empty: BrowserArena, page: Page, width: int, height: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(reduced_motion="reduce")
-    page.goto(f"{empty.url}table")
+CHOICE_SIZES = [(1440, 900), (1280, 720), (1024, 768), (768, 1024), (390, 780), (360, 640), (844, 390)]
+
+
+def choose_from_liguria(page: Page) -> None:
+    """Choose Liguria, from which one battle is lost and two are won. Both targets can then be retaken."""
     italy = load_map("italy")
     armies = {"Liguria": 12, "Piedmont": -9, "Emilia-Romagna": -1, "Tuscany": -13, "Aosta Valley": -20}
     start = [
@@ -867,28 +865,77 @@ def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_th
     ]
     page.evaluate(OWN, [{**italy.to_data(), "start": start}, "maxie", []])
     page.locator("[data-source]").first.dispatch_event("click")
+
+
+@pytest.mark.parametrize(("width", "height"), CHOICE_SIZES)
+def test_the_moves_from_a_territory_are_listed_the_best_first_and_told_inside_their_targets(
+    empty: BrowserArena, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{empty.url}table")
+    choose_from_liguria(page)
     offers = page.get_by_role("group", name="Choose a territory").get_by_role("button")
     expect(offers).to_have_text(
         [
-            "Emilia-Romagnawin, 11 leftTuscany (14) can take it back",
-            "Piedmontwin, 3 leftAosta Valley (21) can take it back",
-            "Tuscanylose",
+            "Emilia-Romagnawin, 11 leftCan be retaken by Tuscany, 14",
+            "Piedmontwin, 3 leftCan be retaken by Aosta Valley, 21",
+            "TuscanyloseTuscany holds with 1",
         ]
     )
     for offer in offers.all():
         expect(offer).to_be_in_viewport(ratio=0.99)
-    if width <= 960:
-        expect(offers.first.locator("strong > .shape")).to_be_visible()  # of who holds it, beside its name
+    expect(offers.first.locator("strong > .shape")).to_be_visible()  # of who holds it, beside its name
+    assert offers.evaluate_all("(all) => all.map((each) => each.dataset.risk)") == ["open", "open", "lost"]
     assert not find_cut_texts(offers)
     if min(width, height) < 480:
-        assert offers.first.inner_text().split("\n")[-1] == "14 can take it back"
+        assert offers.first.inner_text().split("\n")[-1].lower() == "retaken by 14"
         expect(page.locator(".controls")).to_be_in_viewport(ratio=0.99)
         return
     expect(page.locator(".outcomes text")).to_have_count(3)
     assert sorted(page.locator(".outcomes text").all_text_contents()) == ["11 left", "3 left", "lose"]
     page.wait_for_function(ON_TARGETS)
-    assert page.evaluate(IS_WHOLE) == (width > 960)
-    expect(page.get_by_role("button", name="Whole map")).to_be_visible(visible=width <= 960)
+    is_zoomed = width < 1440  # where its places are near each other
+    assert page.evaluate(IS_WHOLE) != is_zoomed
+    expect(page.get_by_role("button", name="Whole map")).to_be_visible(visible=is_zoomed)
+    page.locator("[data-selected]").dispatch_event("click")
+    page.wait_for_function(IS_WHOLE)
+
+
+LATE_FONT = """async () => {
+  const face = new FontFace('Arena', `url(${document.querySelector('link[as=font]').href})`, { weight: '100 900' });
+  document.fonts.add(await face.load());
+}"""
+"""Adds the page's font to a page that has done without it."""
+
+SPARE = """() => [...document.querySelectorAll('.outcomes g')].map((label) => {
+  const [box, text] = [...label.children].map((each) => each.getBBox().width);
+  return Math.round(box - text);
+})"""
+"""How much wider each label of a choice is than its words, in its own units."""
+
+
+@pytest.mark.parametrize(("width", "height"), CHOICE_SIZES[:4])
+def test_the_labels_of_a_choice_are_inside_their_targets_without_the_font_and_when_it_comes_late(
+    empty: BrowserArena, browser: Browser, width: int, height: int
+) -> None:
+    context = new_context(browser, viewport={"width": width, "height": height}, reduced_motion="reduce")
+    page = context.new_page()
+    page.route("**/*.woff2", lambda route: route.abort())
+    page.goto(f"{empty.url}table")
+    choose_from_liguria(page)
+    expect(page.locator(".outcomes text")).to_have_count(3)
+    page.wait_for_function(ON_TARGETS)
+    assert set(page.evaluate(SPARE)) <= {11, 12, 13}
+    wide = page.locator(".outcomes text").first.evaluate("(text) => text.getBBox().width")
+    page.unroute("**/*.woff2")
+    page.evaluate(LATE_FONT)
+    page.wait_for_function(
+        f"(wide) => document.querySelector('.outcomes text').getBBox().width < wide && ({SPARE})().every((each) => each > 10 && each < 14)",
+        arg=wide,
+    )
+    page.wait_for_function(ON_TARGETS)
+    context.close()
 
 
 COVERED = """() => {

@@ -41,14 +41,25 @@ const WAVES = 5; // in which "+1" appears, from left to right: all at once would
 const WAVE_MS = 50; // from one to the next
 const FADING = [{ opacity: 0 }, { opacity: 0.9, offset: 0.1 }, { opacity: 0.9, offset: 0.6 }, { opacity: 0 }];
 const NEAR_TIP_SIZE = 0.7; // size of the tip of an arrow between marks that nearly touch
-const COMPARED_PX = 60; // from mark to mark, below which a phone's or a tablet's board zooms in on a move and on the better one
+const COMPARED_PX = 60; // from mark to mark, below which a phone's board zooms in on a move and on the better one
 const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative to that of a move
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
+const LABEL_SIZES = [1, LETTERS_STEP, LETTERS_STEP ** 2, LETTERS_STEP ** 3]; // sizes of the result of a move that are tried inside its target, relative to that of names
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
 
 const pen = h("canvas").getContext("2d");
+
+const boards = new WeakMap(); // board of each picture
+let fonts = 0; // number of times that fonts have arrived, after which a text has another width
+document.fonts.addEventListener("loadingdone", () => {
+  fonts += 1;
+  for (const picture of document.querySelectorAll(".map")) {
+    const board = boards.get(picture);
+    if (board?.zoom.scale) board.label();
+  }
+});
 
 // Return a function that measures a text in this font.
 const widthIn = (/** @type {string} */ font) => (/** @type {string} */ text) => {
@@ -62,14 +73,17 @@ const ownerOf = (/** @type {number} */ n) => (n > 0 ? "maxie" : n < 0 ? "minnie"
 // Return the result of a move at its target in a few words.
 const outcome = ({ what, came, stood }) => ({ won: winWords(came, stood), lost: "lose", joined: `join: ${came + stood}`, took: "take it" }[what]);
 
-// Return how good a move is, as weigh() has it, to sort moves by: the armies that are left where it takes a territory; less if it takes none.
-const worth = ({ what, came, stood }) => (what === "joined" ? 0 : came - stood);
+// Return how good a move is, as weigh() has it, to sort moves by: first by its risk, then by the armies that are left where it takes a territory.
+const worth = (move) => (move.what === "joined" ? 0 : move.came - move.stood) - 1e6 * ["safe", "open", "lost"].indexOf(riskOf(move));
 
-// Shade an element by how good a move is, as weigh() has it: by the share of the armies that is left.
-function graded(element, move) {
-  if (!move) return element;
-  element.style.setProperty("--left", `${Math.round((100 * Math.max(0, worth(move))) / move.came)}%`);
-  return set(element, { "data-what": move.what });
+// Return the risk of a move: its battle is lost, its target is open to a reply, or neither.
+const riskOf = ({ what, threats }) => (what === "lost" ? "lost" : threats.length ? "open" : "safe");
+
+// Return the risk in words, as elements: a tablet leaves out the first of them, and a phone also the territory from which the reply would come.
+function riskWords(move, target) {
+  const { came, stood, threats: [threat] } = move;
+  if (move.what === "lost") return [h("span", null, `${target} `), `holds with ${stood - came}`];
+  return threat ? [h("span", { class: "can" }, "Can be "), "retaken by ", h("span", null, `${threat.name}, `), threat.armies] : ["Safe"];
 }
 
 // Write a name of this size in its box; null hides it.
@@ -88,6 +102,7 @@ export class MapBoard {
     this.sign = seat === null ? 0 : seat === "maxie" ? 1 : -1;
     this.onSpot = onSpot;
     this.picture = svg("svg", { class: "map", role: "img", "aria-label": "Map" }); // until the first position is shown
+    boards.set(this.picture, this);
     this.hatch = new Hatch(this.picture);
     this.zoom = new Zoom(this.picture, [1, 1], whole ? 0 : MIN_SCALE, () => this.label());
     this.element = this.zoom.element;
@@ -128,7 +143,7 @@ export class MapBoard {
     this.foretold = /** @type {any[]} */ ([]); // boxes of the results that may be chosen
     this.options = /** @type {any[]} */ ([]); // arrows from the chosen territory to its targets, and the band around them
     this.suggested = /** @type {any} */ (null);
-    this.compared = /** @type {number[]} */ ([]); // territories of the better move and of the one that was played, where a phone's or a tablet's board zooms in on them
+    this.compared = /** @type {number[]} */ ([]); // territories of the better move and of the one that was played, where a phone's board zooms in on them
     this.moveGround = /** @type {any} */ (null);
     this.fight = /** @type {any} */ (null);
     this.training = /** @type {any} */ (null);
@@ -155,7 +170,6 @@ export class MapBoard {
     this.names = setup.territories.map((name) => svg("text", { class: "place" }, name));
     this.placed = [];
     this.shortNames = extra.short_names;
-    [this.whole, this.short] = [setup.territories, setup.territories.map((name, v) => this.shortNames[v] || name)].map((names) => spellings(names, widthIn(NAME_FONT)));
     this.moveGround = svg("path", { class: "move-ground" });
     this.move = svg("path", { class: "move" });
     this.better = ["better-ground", "better"].map((name) => svg("path", { class: name }));
@@ -230,9 +244,11 @@ export class MapBoard {
     this.picture.style.setProperty("--figure", figure.toFixed(2));
     this.hatch.fit(this.zoom.scale, layout.width);
     layout.room = roomFor(layout.width, layout.height, this.zoom.beside);
-    const placedFor = [this.zoom.scale, size, markSize].join(" ");
+    const placedFor = [this.zoom.scale, size, markSize, fonts].join(" ");
     // Too slow for each frame of a gesture, and the same in a frame of another height.
     if (!this.placed.length || (!this.zoom.resting && placedFor !== this.placedFor)) {
+      const names = this.game.names;
+      [this.whole, this.short] = [names, names.map((name, v) => this.shortNames[v] || name)].map((each) => spellings(each, widthIn(NAME_FONT)));
       [this.placed, this.letters] = this.placeNames();
       this.placedFor = placedFor;
     }
@@ -292,12 +308,12 @@ export class MapBoard {
     if (move) this.advice.append(this.badge("best", move[1], parts.at(-1), { taken: this.fought, hides: "data-advised" }));
   }
 
-  // On a phone or a tablet, zoom in on the move and on the engine's better one if they would lie over one another.
+  // On a phone, zoom in on the move and on the engine's better one if they would lie over one another.
   compare() {
     const move = this.advice && this.suggested;
     const moves = move && this.shown?.[1] ? [move, this.shown[1]] : [];
     const length = ([v, w]) => Math.hypot(...[0, 1].map((axis) => this.layout.at[v][axis] - this.layout.at[w][axis])) * this.zoom.whole;
-    const compared = this.zoom.isHandheld && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
+    const compared = this.zoom.isPhone && moves.some((each) => length(each) < COMPARED_PX) ? moves.flat() : [];
     if (String(compared) === String(this.compared)) return;
     this.compared = compared;
     if (!this.choice.length) this.zoom.choose(compared.map((v) => this.layout.at[v]), compared.flatMap((v) => this.land.regions[v].corners));
@@ -474,8 +490,8 @@ export class MapBoard {
 
   // Return the width and height of a badge with these words.
   /** @returns {[number, number]} */
-  badgeSize(text) {
-    return [(12 + widthIn(BADGE_FONT)(text)) * this.size, BADGE_HEIGHT * this.size];
+  badgeSize(text, size = this.size) {
+    return [(12 + widthIn(BADGE_FONT)(text)) * size, BADGE_HEIGHT * size];
   }
 
   // Return the radii of all marks, with their rings, relative to the size of names.
@@ -487,10 +503,10 @@ export class MapBoard {
   }
 
   drawBadge(text, spot, { hides, noted }) {
-    const { size } = this;
     noted.push(spot);
     this.hideNames(spot, hides);
     const [x, y] = middle(spot);
+    const size = (spot.y2 - spot.y1) / BADGE_HEIGHT;
     const width = (spot.x2 - spot.x1) / size;
     return svg("g", { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${size.toFixed(2)})` },
       svg("rect", { x: -width / 2, y: -BADGE_HEIGHT / 2, width, height: BADGE_HEIGHT, rx: BADGE_HEIGHT / 2 }), svg("text", { y: 4 }, text));
@@ -661,10 +677,10 @@ export class MapBoard {
     keyed(this.offers, offered, {
       key: (v) => v,
       words: (v) => [armies(v), result(v), threatWords(moves.get(v)?.threats ?? [])].join(),
-      make: (v) => graded(h("button", { type: "button", onclick: () => this.onSpot(v) }, h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
-        h("span", null, result(v)),
-        ...(moves.get(v)?.threats ?? []).slice(0, 1).map(({ name, armies: strength }) => (
-          h("span", { class: "threat" }, h("span", null, `${name} (`), strength, h("span", null, ")"), " can take it back")))), moves.get(v)), // a phone shows the strength alone
+      make: (v) => h("button", { type: "button", "data-risk": moves.has(v) && riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
+        h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
+        h("span", { class: "result" }, result(v)),
+        moves.has(v) ? h("span", { class: "risk" }, riskWords(moves.get(v), this.game.names[v])) : null),
     });
     if (!wasFocused || isFocused()) return;
     const next = this.picture.querySelector("[data-selected]") ?? this.picture.querySelector("[data-target]") ?? this.zoom.place;
@@ -698,7 +714,7 @@ export class MapBoard {
     this.showTag();
   }
 
-  // Write each result inside the land of its target, beside its name or in the place of the name, if need be on its arrow; where it does not fit, as near as possible.
+  // Write each result inside the land of its target, beside its name or in the place of the name, if need be on its arrow or in smaller letters; where it does not fit, as near as possible.
   foretell(selected, targets) {
     const { size, radii, layout: { at, lines } } = this;
     const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
@@ -708,12 +724,12 @@ export class MapBoard {
       const line = lines(selected, v).at(-1);
       const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
       const own = this.boxesOf([v]);
-      const place = (/** @type {any[]} */ ...others) => placeInside(this.badgeSize(text), at[v], this.land.regions[v], [...marks, ...taken, ...others], BADGE_GAP * size);
-      const inside = place(...along(line), ...own) ?? place(...along(line)) ?? place();
+      const place = (scale, /** @type {any[]} */ ...others) => placeInside(this.badgeSize(text, scale * size), at[v], this.land.regions[v], [...marks, ...taken, ...others], BADGE_GAP * size);
+      const inside = LABEL_SIZES.reduce((found, scale) => found ?? place(scale, ...along(line), ...own) ?? place(scale, ...along(line)) ?? place(scale), /** @type {any} */ (null));
       const lead = svg("path", { class: "lead" });
       const options = { hides: "data-foretold", lead, taken: [...taken, ...own], noted: this.foretold };
       const badge = inside ? this.drawBadge(text, inside, options) : this.badge(text, v, line, options);
-      this.outcomes.append(lead, graded(badge, move));
+      this.outcomes.append(lead, set(badge, { "data-risk": riskOf(move) }));
     }
   }
 

@@ -12,9 +12,11 @@ const MIN_UNCUT_SHARE = 0.75; // of the least scale: a picture that fits whole a
 const MIN_SHARE_WITH_MARKS = 0.9; // of the least scale: below it marks and names would cover a phone's map
 const TABLET_PX = 832; // width of a window up to which it is used with a finger
 const HANDHELD_PX = 960; // the same, with phones on their side
+const CROWDED_PX = 84; // between the places of a choice, below which a picture on a wider window zooms in on it
 const LAND_MARGIN = 8; // pixels between the land of a choice and the edge
 const MARGIN = 40; // pixels between a point and the edge, for the point to be visible
 const MAX_CHOICE_SHARE = 2.4; // of the least scale: two territories are then at least 76 pixels apart, and their names are large
+const MAX_WIDE_CHOICE_SHARE = 3; // the same on a wider window
 const GLIDE_MS = 250;
 const SETTLE_MS = 400; // from a movement of the picture until a press is meant for what is there now
 const REST_MS = 120; // without a change by the wheel or by fingers, after which their gesture is over
@@ -31,6 +33,7 @@ export class Zoom {
     this.scaled = scaled;
     this.factor = /** @type {number | null} */ (null); // pixels per unit chosen by the reader, 0 for the whole picture; null: see ownScale()
     this.near = /** @type {number[][]} */ ([]); // points around the land of a choice on which the picture is zoomed in
+    this.shortest = Infinity; // from the first place of the choice to another one, in units
     this.movedAt = -Infinity; // time at which the picture began to move by itself
     this.resting = /** @type {number | undefined} */ (undefined); // timer of the end of a gesture that zooms
     this.scale = 0;
@@ -136,9 +139,13 @@ export class Zoom {
     place.scrollTo(x * scale - place.clientWidth / 2, y * scale - place.clientHeight / 2);
   }
 
-  // Return true if the picture zooms in on a choice.
   get isHandheld() {
     return Boolean(this.least) && window.innerWidth <= HANDHELD_PX;
+  }
+
+  // Return true if the picture zooms in on its choice: always on a small window, otherwise if its places are near each other.
+  get zoomsIn() {
+    return this.near.length > 0 && Boolean(this.least) && (this.isHandheld || this.shortest * this.whole < CROWDED_PX);
   }
 
   get isPhone() {
@@ -147,15 +154,15 @@ export class Zoom {
 
   // Return true if the land of a choice fills the frame.
   get isZoomedIn() {
-    return this.near.length > 0 && this.isHandheld && this.factor === null;
+    return this.zoomsIn && this.factor === null;
   }
 
   // Return the scale at which the land of a choice fills a frame of this height, if the picture zooms in on it; 0 for the whole picture.
   ownScale(height) {
     const { place: { clientWidth: width }, near } = this;
-    if (!this.isHandheld || !near.length) return 0;
+    if (!this.zoomsIn) return 0;
     const [wide, high] = spans(near).map(([least, most]) => most - least);
-    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, MAX_CHOICE_SHARE * this.least);
+    return Math.min((width - 2 * LAND_MARGIN - 2) / wide, (height - 2 * LAND_MARGIN - 2) / high, (this.isHandheld ? MAX_CHOICE_SHARE : MAX_WIDE_CHOICE_SHARE) * this.least);
   }
 
   // Show the points of a choice and, where the picture zooms in on a choice, zoom in on its land, which has these corners; without points,
@@ -163,8 +170,10 @@ export class Zoom {
   choose(points, corners) {
     const near = [...points, ...corners];
     const isSame = this.near.length > 0 && points[0] === this.near[0];
-    if (!this.isHandheld) this.near = near; // for a window that becomes a phone's
-    else if (this.near.length || !this.factor) this.glide(near, isSame ? this.factor : null);
+    if (this.near.length || !this.factor) {
+      this.shortest = Math.min(...points.slice(1).map(([x, y]) => Math.hypot(x - points[0][0], y - points[0][1])));
+      this.glide(near, isSame ? this.factor : null);
+    }
     if (points.length) this.reveal(points);
   }
 
@@ -213,7 +222,7 @@ export class Zoom {
 
   // Zoom by a button. Between the whole picture and the least scale there is no step, and between the whole picture and a choice there is one.
   step(larger) {
-    if (this.near.length && this.isHandheld && (!larger || this.factor === 0)) {
+    if (this.zoomsIn && (!larger || this.factor === 0)) {
       this.glide(this.near, larger ? null : 0);
       return;
     }
@@ -222,7 +231,7 @@ export class Zoom {
   }
 
   showWhole() {
-    if (this.near.length && this.isHandheld) this.glide(this.near, 0);
+    if (this.zoomsIn) this.glide(this.near, 0);
     else this.by(this.whole / this.scale);
     this.place.focus({ preventScroll: true }); // the button is hidden
   }

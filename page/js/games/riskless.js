@@ -6,8 +6,8 @@ export const winWords = (came, stood) => (came > stood ? `win, ${came - stood} l
 // Return how many armies take an empty territory, in words.
 export const moveIn = (/** @type {number} */ came) => `${came} ${came === 1 ? "army moves" : "armies move"} in`;
 
-// Return who could take a territory back, as weigh() has it, in words.
-export const threatWords = (/** @type {{ name: string, armies: number }[]} */ threats) => `${threats.map(({ name, armies }) => `${name} (${armies})`).join(", ")} can take it back`;
+// Return which territories could retake a territory, as weigh() has them, in words.
+export const threatWords = (/** @type {{ name: string, armies: number }[]} */ threats) => `can be retaken by ${threats.map(({ name, armies }) => `${name} (${armies})`).join(", ")}`;
 
 export class Riskless {
   static title = "Riskless";

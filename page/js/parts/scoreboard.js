@@ -1,5 +1,6 @@
 // The scoreboard of a match: both players with their armies and clocks, and a bar of which each has as much as its chance of winning.
-// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won.
+// The label of the player ahead, at its end of the bar, tells the chance, and at the end of the match who won. Who plays sees in the place of this bar one of
+// each player's way to the armies that win.
 
 import { addressOf } from "../router.js";
 import { chanceAt, percentages } from "../chances.js";
@@ -35,9 +36,10 @@ export class Scoreboard {
     const [armies, goal] = [h("strong"), this.compact ? null : h("span", { class: "goal-of" })];
     const time = h("span", { class: "clock", role: "timer", "aria-label": `Clock of ${SIDES[seat]}` });
     const facts = this.compact ? null : h("span", { class: "line facts-of" });
+    const race = this.own ? svg("svg", { class: "race", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("rect", { height: 4 })) : null;
     const element = h("div", { class: "player", "data-owner": seat }, h("span", { class: "shape", role: "img", "aria-label": `${SIDES[seat]}:` }), name,
-      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, facts]);
-    return { element, name, armies, goal, time, facts };
+      h("span", { class: "total" }, armies, goal), this.compact ? null : [time, facts, race]);
+    return { element, name, armies, goal, time, facts, race };
   }
 
   // Show the armies and the chances at a ply. `behind`: newer plies were played.
@@ -73,6 +75,10 @@ export class Scoreboard {
     if (this.compact) return;
     set(player.name, { href: match.event === "demo" ? null : addressOf("bot", botOf(bot)) }); // the page's own example is of bots that have no page
     say(player.goal, score ? ` / ${match.setup.armies_to_win}` : "");
+    if (player.race) {
+      set(player.race, { hidden: !score });
+      set(player.race.firstElementChild, { width: score ? ((100 * Math.min(score[seat].armies, match.setup.armies_to_win)) / match.setup.armies_to_win).toFixed(1) : 0 });
+    }
     say(player.facts, score ? plural(score[seat].places, "territory", "territories") : "");
   }
 

@@ -62,7 +62,10 @@ export class Viewer {
     this.moves = new MoveList(match, link, this.review);
     this.moves.element.addEventListener("click", () => this.reveal());
     this.plot = new Plot(match, { go: (ply) => this.go(ply), reveal: () => this.revealAll() });
-    this.status = h("p", { class: seat ? "status prompt" : "status", role: seat ? "status" : null });
+    this.headline = h("strong"); // that it is the reader's turn
+    this.colon = h("span", { class: "colon" });
+    this.said = h("span");
+    this.status = seat ? h("p", { class: "status prompt", role: "status" }, h("span", null, this.headline, this.colon, this.said)) : h("p", { class: "status" });
     // Bots may play a hundred plies a second: of their match its turning points, its end, and what goes wrong are said aloud.
     this.aloud = seat ? null : h("p", { class: "unseen", role: "status" });
     this.told = h("p", { class: "told", role: seat ? "status" : null });
@@ -139,13 +142,14 @@ export class Viewer {
       panels.forEach((each, k) => set(each, { hidden: MOVES_TAB + k !== n }));
       this.refreshSoon();
     }, MOVES_TAB);
-    this.column = h("div", { class: "column" },
-      h("div", { class: "under" }, this.choices, this.controls, this.board.offers ?? null, h("div", { class: "telling" }, this.story, this.told)),
+    this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
+    this.telling = h("div", { class: "telling" }, this.story, this.told);
+    this.column = h("div", { class: "column" }, this.turn,
+      h("div", { class: "under" }, this.choices, this.controls, this.board.offers ?? null, this.telling),
       h("aside", { class: "side", "aria-label": "Moves and graph" }, this.plot.element, this.study,
         h("div", { class: "tabbed" }, this.tabs.element, panels)));
-    this.turn = this.seat ? h("div", { class: "turn" }, this.status) : null;
     this.frame = h("div", { class: "board", ...(match.game instanceof Declared && { tabindex: 0, role: "region", "aria-label": "Board" }) }, this.board.element);
-    this.table = h("div", { class: "table-top" }, this.scoreboard.element, this.frame, this.turn);
+    this.table = h("div", { class: "table-top" }, this.scoreboard.element, this.frame);
     return h("div", { class: "viewer", "data-seat": this.seat }, this.table, this.column);
   }
 
@@ -158,9 +162,11 @@ export class Viewer {
     this.board.zoom?.fit();
   }
 
-  // Say something in the place of the match's state; with `alarm` it is bad news.
-  tell(message, alarm = false) {
+  // Say something in the place of the match's state; with `alarm` it is bad news. `headline`: what stands above it.
+  tell(message, alarm = false, headline = "") {
     this.message = message;
+    say(this.headline, headline);
+    say(this.colon, headline && ": ");
     this.alarm = alarm;
     this.refreshSoon();
   }
@@ -272,7 +278,7 @@ export class Viewer {
     set(this.story, { "data-owner": silent ? null : over ? match.end.winner : seat });
     if ("suggest" in this.board) this.board.suggest(explorer.suggested ?? null);
     say(this.told, tried ?? `${why && `${capitalized(why)} · `}${describeMove(match, at, this.seat, before)}${this.judged(at)}`);
-    say(this.status, this.state());
+    say(this.seat ? this.said : this.status, this.state());
     set(this.status, { "data-alarm": this.alarm || Boolean(match.game.fault) });
     if (this.seat === null) this.badge.show(playback);
     if (this.aloud) say(this.aloud, this.message || (match.endsAt(at) ? explained(match.end, match.players) : this.live && !silent ? this.toReader(aloud || (Number.isNaN(this.heard) ? words : "")) : ""));
@@ -319,6 +325,9 @@ export class Viewer {
   showStudy() {
     const { explorer, review, tabs } = this;
     const study = this.own ? null : explorer.active ? "line" : review.told.textContent ? "review" : null;
+    const { offers, zoom } = this.board;
+    const isBeside = study === "line" && !zoom?.isHandheld; // the choices are below the way through the line
+    if (offers && (offers.parentElement === this.study) !== isBeside) (isBeside ? this.doing : this.telling).before(offers);
     const isTab = study === "review" && PHONE.matches;
     if (isTab !== tabs.isOffered(MISTAKES_TAB)) {
       tabs.offer(MISTAKES_TAB, isTab);

@@ -60,7 +60,8 @@ export class SeatView {
     set(this.viewer.choices, { hidden: !this.viewer.playback.follows });
     set(this.cancelling, { hidden: playing.premove === null && picker.source === null });
     this.short = this.isShort;
-    this.viewer.tell(this.words(match, mine.length > 0), playing.lostAt !== null);
+    const [message, headline] = this.words(match, mine.length > 0);
+    this.viewer.tell(message, playing.lostAt !== null, headline);
     set(this.viewer.status, { "data-turn": match.end?.winner ?? (mine.length && playing.lostAt === null ? playing.seat : null), "data-next": playing.premove !== null, "data-short": this.short });
     if (match.end) this.offerRematch();
     else this.offerResignation();
@@ -107,19 +108,21 @@ export class SeatView {
     this.viewer.begin(this.ply);
   }
 
+  // Return the state in words, and the headline above them on the reader's turn.
   words(match, mine) {
-    if (playing.lostAt !== null) return this.lost();
-    if (playing.note) return playing.note;
+    if (playing.lostAt !== null) return [this.lost()];
+    if (playing.note) return [playing.note];
     const away = match.returnsIn(other(playing.seat));
     const alone = away === null ? "" : `Opponent disconnected; you win in ${Math.ceil(away / 1000)} s.`;
-    if (alone && !mine) return alone;
-    if (mine && !this.viewer.playback.follows) return "Your turn. You are looking back: press » to play on.";
-    if (mine && !alone && !this.short && match.game.names && this.viewer.picker.source !== null) return this.next(match);
-    if (mine) return `${alone ? `${alone} ` : ""}Your turn${this.short ? `, less than ${SHORT_MS / 1000} s left` : ""}: ${this.next(match)}`;
+    if (alone && !mine) return [alone];
+    if (mine) {
+      const next = this.viewer.playback.follows ? this.next(match) : "You are looking back: press » to play on.";
+      return [[next, alone].filter(Boolean).join(" · "), `Your turn${this.short ? `, less than ${SHORT_MS / 1000} s left` : ""}`];
+    }
     const { source } = this.viewer.picker;
     const chosen = playing.premove !== null ? `${match.game.text(playing.premove)}.` : source !== null && match.game.names ? `${match.game.names[source]} → …` : "";
     const next = chosen && ` Your next move: ${chosen}`;
-    return match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : "";
+    return [match.moves.length || match.running ? `${match.players[other(playing.seat)]} is thinking…${next}` : ""];
   }
 
   // Cancel the premove, or the choice of the territory to move from.
