@@ -167,7 +167,8 @@ def test_the_graph_of_a_match_in_play_has_what_there_is_to_draw(timed: Page) -> 
 
 
 def test_the_graph_has_an_axis_and_tells_of_the_ply_under_the_pointer(shown: Page) -> None:
-    expect(shown.locator(".axis span").first).to_have_text("90 %")
+    chances = [int(each.rstrip(" %")) for each in shown.locator(".axis span").all_text_contents()]
+    assert chances in ([60, 50, 60], [70, 50, 70], [90, 50, 90])  # as far as the curve goes
     shown.keyboard.press("End")
     shown.keyboard.press("Home")
     graph = shown.locator(".plot svg")

@@ -13,10 +13,8 @@ const MARGIN = 8; // above and below the curve
 const MIN_AXIS_PLIES = 10; // plies on the axis of a match that goes on, at least
 const MAX_TICKS = 6; // on the axis of moves, at most
 const MARK_PX = 6; // from the middle of a mark to where the pointer no longer finds it
-// As in the bar, the number at a height of the graph is that of the player who is ahead.
-const TICKS = [0.9, 0.5, 0.1].map((chance) => ({
-  share: 2 * chance - 1, text: percent(Math.max(chance, 1 - chance)), seat: chance === 0.5 ? null : chance > 0.5 ? "maxie" : "minnie",
-}));
+const REACHES = [0.25, 0.5, 1]; // of the axis, to each side of even chances: as much as the curve needs, so that it is not flat early in a match
+const TICKS = [0.8, 0, -0.8]; // heights of the labels, relative to the reach
 const FOLDED_SHARE = 1 / 3; // of the match: as long as less of it was seen, the curve is not worth its room
 
 export class Plot {
@@ -24,6 +22,7 @@ export class Plot {
   constructor(match, { go, reveal }) {
     this.match = match;
     this.most = MIN_AXIS_PLIES; // number of plies on the axis
+    this.reach = 1; // of the other axis
     this.at = 0;
     this.before = false;
     this.seen = 0;
@@ -37,16 +36,16 @@ export class Plot {
     this.here = svg("path", { class: "here" });
     this.grid = svg("path", { class: "tick" });
     this.svg = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img" },
-      this.areas, TICKS.map(({ share }) => svg("line", { class: share ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(share), y2: this.y(share) })),
+      this.areas, TICKS.map((height) => svg("line", { class: height ? "tick" : "zero", x1: 0, x2: WIDTH, y1: this.y(height), y2: this.y(height) })),
       this.grid, this.curve, this.cursor, this.pointer, this.marks, this.here);
     this.svg.addEventListener("click", (event) => go(this.plyAt(event)));
     this.svg.addEventListener("pointermove", (event) => this.hover(this.plyAt(event)));
     this.svg.addEventListener("pointerleave", () => this.hover(null));
     this.words = h("p", { class: "quiet" });
     this.head = h("figcaption", null, word("chance", "Chance of winning"));
-    this.axis = TICKS.map(({ share, text, seat }) => {
-      const label = h("span", { "data-owner": seat }, text);
-      label.style.top = `${((this.y(share) / HEIGHT) * 100).toFixed(1)}%`;
+    this.axis = TICKS.map((height) => {
+      const label = h("span", { "data-owner": height > 0 ? "maxie" : height < 0 ? "minnie" : null });
+      label.style.top = `${((this.y(height) / HEIGHT) * 100).toFixed(1)}%`;
       return label;
     });
     this.plies = h("div", { class: "plies", "aria-hidden": "true" });
@@ -65,7 +64,7 @@ export class Plot {
   }
 
   y(share) {
-    return HEIGHT / 2 - share * (HEIGHT / 2 - MARGIN);
+    return HEIGHT / 2 - (share / this.reach) * (HEIGHT / 2 - MARGIN);
   }
 
   x(n) {
@@ -95,6 +94,9 @@ export class Plot {
       const share = chanceAt(match, ply);
       return share === null ? [] : [[ply, 2 * share - 1]];
     });
+    const farthest = Math.max(0, ...this.points.map(([, share]) => Math.abs(share)));
+    this.reach = REACHES.find((reach) => farthest <= reach) ?? 1;
+    this.axis.forEach((label, n) => say(label, percent(0.5 + Math.abs(TICKS[n] * this.reach) / 2))); // as in the bar, the chance of the player who is ahead
     this.turns = turns;
     set(this.element, { hidden: !hasChances(match) || (atOnce && !end) });
     set(this.rest, { hidden: seen >= known });
