@@ -64,14 +64,18 @@ export class LiveCards {
     this.listed = listed;
     const matches = listed.filter(({ match: id }) => !this.isOnStage(id) || (this.cards.has(id) && isAtReader(this.cards.get(id))));
     const ids = new Set(matches.map((each) => each.match));
-    const fresh = spread(matches.filter((each) => !this.cards.has(each.match)));
+    const fresh = matches.filter((each) => !this.cards.has(each.match));
     const over = [...this.cards].filter(([id]) => !ids.has(id))
       .sort(([, a], [, b]) => Number(Boolean(a.state)) - Number(Boolean(b.state))); // first those that were over before they were drawn
     for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
     for (const match of fresh) {
+      const isTwin = !this.keepsPlaces && [...this.cards].some(([id, { pairing }]) => ids.has(id) && pairing === pairingOf(match));
       const card = this.add(match);
-      const [old] = over.splice(0, 1);
-      if (old && !old[1].element.dataset.settled) old[1].element.replaceWith(card.element);
+      const [old] = isTwin ? [] : over.splice(0, 1);
+      if (isTwin) {
+        card.element.dataset.settled = "true"; // the others come first
+        this.element.append(card.element);
+      } else if (old && !old[1].element.dataset.settled) old[1].element.replaceWith(card.element);
       else this.element.insertBefore(card.element, this.element.querySelector("[data-settled]"));
       if (old) this.drop(...old);
       this.tell(card, match);
@@ -93,7 +97,7 @@ export class LiveCards {
       mark: h("span", { class: "shape", role: "img" }), words: h("span"), place: h("span", { class: "quiet line" }), summary: h("span", { class: "summary-of" }),
       picture: h("span", { class: "picture-of" }), scoreboard: new Scoreboard({ compact: true }), link: /** @type {any} */ (null),
       element: /** @type {any} */ (null), board: /** @type {any} */ (null), unwatch: /** @type {any} */ (null),
-      state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
+      pairing: pairingOf(match), state: /** @type {any} */ (null), leaving: /** @type {any} */ (undefined), title: "", drawn: false,
       map: match.game === "riskless" && !match.map?.includes(":") ? match.map ?? "" : "", // whose land is to be drawn
     };
     card.link = h("a", { class: "card live", href: matchLink(match.match) },
@@ -198,13 +202,5 @@ export class LiveCards {
 const isAtReader = (card) => card.element.matches(":hover, :focus-within");
 const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify(other.places);
 
-// Return the matches in an order in which the first match of two players on a map comes before all their others, whoever of them moves first.
-function spread(matches) {
-  const pairing = ({ game, map, players }) => JSON.stringify([game, map, SEATS.map((seat) => players[seat]).sort()]);
-  const seen = new Map();
-  return matches.map((each) => {
-    const earlier = seen.get(pairing(each)) ?? 0;
-    seen.set(pairing(each), earlier + 1);
-    return { each, earlier };
-  }).sort((a, b) => a.earlier - b.earlier).map(({ each }) => each);
-}
+// Return the same text for the matches of two players on a map, whoever of them moves first.
+const pairingOf = ({ game, map, players }) => JSON.stringify([game, map, SEATS.map((seat) => players[seat]).sort()]);
