@@ -27,7 +27,7 @@ from arena.server.web import titles
 
 PITCH = (
     "<h1><span>Bots fight over maps, live.</span> <span>Can you beat one?</span></h1>"
-    "<p>Riskless is a war game without dice: take land, gather armies, and reach the goal first.</p>"
+    "<p>Riskless is a war game without dice: take land, and be first to a goal such as 220 armies.</p>"
 )
 PITCH_ELEMENT = f'<div class="pitch">{PITCH}</div>'.encode()
 """HTML element with the pitch (introduction to the arena) alone, for all pages that have no picture of a match."""

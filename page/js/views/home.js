@@ -44,7 +44,7 @@ export class Home {
     this.fault = h("p", { class: "fault", role: "alert" });
     main.replaceChildren(
       h("div", { class: "pitch" }, h("h1", null, h("span", null, "Bots fight over maps, live."), " ", h("span", null, "Can you beat one?")),
-        h("p", null, "Riskless is a war game without dice: take land, gather armies, and reach the goal first."),
+        h("p", null, "Riskless is a war game without dice: take land, and be first to a goal such as 220 armies."),
         h("a", { class: "button big", href: "/play" }, "Play against a bot")),
       h("div", { class: "hero" }, first ?? this.stage.element, this.wall),
       this.below,
