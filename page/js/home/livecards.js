@@ -64,18 +64,16 @@ export class LiveCards {
     this.listed = listed;
     const matches = listed.filter(({ match: id }) => !this.isOnStage(id) || (this.cards.has(id) && isAtReader(this.cards.get(id))));
     const ids = new Set(matches.map((each) => each.match));
-    const fresh = matches.filter((each) => !this.cards.has(each.match));
+    const fresh = spread(matches.filter((each) => !this.cards.has(each.match)));
     const over = [...this.cards].filter(([id]) => !ids.has(id))
       .sort(([, a], [, b]) => Number(Boolean(a.state)) - Number(Boolean(b.state))); // first those that were over before they were drawn
     for (const match of matches) if (this.cards.has(match.match)) this.tell(this.cards.get(match.match), match);
     for (const match of fresh) {
-      const isTwin = !this.keepsPlaces && [...this.cards].some(([id, { pairing }]) => ids.has(id) && pairing === pairingOf(match));
+      const isTwin = [...this.cards].some(([id, { pairing }]) => ids.has(id) && pairing === pairingOf(match));
       const card = this.add(match);
-      const [old] = isTwin ? [] : over.splice(0, 1);
-      if (isTwin) {
-        card.element.dataset.settled = "true"; // the others come first
-        this.element.append(card.element);
-      } else if (old && !old[1].element.dataset.settled) old[1].element.replaceWith(card.element);
+      set(card.element, { "data-twin": isTwin });
+      const [old] = over.splice(0, 1);
+      if (old && !old[1].element.dataset.settled && (this.keepsPlaces || !isTwin)) old[1].element.replaceWith(card.element);
       else this.element.insertBefore(card.element, this.element.querySelector("[data-settled]"));
       if (old) this.drop(...old);
       this.tell(card, match);
@@ -177,8 +175,11 @@ export class LiveCards {
     this.sight.unobserve(card.element);
     card.unwatch?.();
     card.board?.stop();
-    // The last undecided card takes the place of an undecided one, and the last card the place that is then empty, so that all others keep theirs.
-    if (!card.element.dataset.settled) this.swapWithLast(card.element, "li:not([data-settled])");
+    // The last undecided card takes the place of an undecided one, if possible one that is no twin, and the last card the place that is then empty, so that all others keep theirs.
+    if (!card.element.dataset.settled) {
+      this.swapWithLast(card.element, "li:not([data-settled], [data-twin])");
+      this.swapWithLast(card.element, "li:not([data-settled])");
+    }
     this.swapWithLast(card.element, "[data-settled]");
     card.element.remove();
     this.cards.delete(id);
@@ -204,3 +205,13 @@ const isSameLand = (one, other) => JSON.stringify(one.places) === JSON.stringify
 
 // Return the same text for the matches of two players on a map, whoever of them moves first.
 const pairingOf = ({ game, map, players }) => JSON.stringify([game, map, SEATS.map((seat) => players[seat]).sort()]);
+
+// Return the matches in an order in which the first match of two players on a map comes before all their others.
+function spread(matches) {
+  const seen = new Map();
+  return matches.map((each) => {
+    const earlier = seen.get(pairingOf(each)) ?? 0;
+    seen.set(pairingOf(each), earlier + 1);
+    return { each, earlier };
+  }).sort((a, b) => a.earlier - b.earlier).map(({ each }) => each);
+}
