@@ -218,7 +218,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     costs = {at: each["chance_lost"] for at, each in enumerate(review["moves"], 1) if each["mark"]}
     marked = sorted(costs)
     expect(page.locator(".moves .mark")).to_have_text(marks)
-    expect(page.locator(".marks span")).to_have_count(len(marked))
+    expect(page.locator(".marks span")).to_have_count(min(5, len(marked)))
     ply = marked[0]
     largest = max(costs, key=lambda at: costs[at])
     later = [at for at in marked if at > largest]  # the review begins at the largest mistake
@@ -247,7 +247,7 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
     play = page.get_by_role("button", name="Play out")
     lines = study.locator(".of-arrow")
     expect(lines).to_have_text(
-        [re.compile(r"^Best: .* → .* \d+\s%$"), re.compile(r"^Played: .* → .* [?!]+\d+\s%$")]
+        [re.compile(r"^Best: .* → .* \d+ → \d+\s%$"), re.compile(r"^Played: .* → .* [?!]+\d+ → \d+\s%$")]
     )
     better = lines.first.locator("strong").inner_text().removeprefix("Best: ").strip()
     play.click()
@@ -272,12 +272,12 @@ def test_a_finished_match_is_analysed_and_a_better_move_is_played_out(
             page.get_by_role("tab", name=tab).click()
             expect(buttons[0]).to_be_visible(visible=visible == "mistake")
             expect(buttons[1]).to_be_visible(visible=visible == "move")
-            expect(page.locator(".plot svg")).to_be_visible(visible=visible == "move" or width > height)
+            expect(page.locator(".plot svg")).to_be_visible(visible=True)
             expect(page.locator(".moves [aria-current=step]")).to_be_visible(visible=visible == "move")
         assert not find_cut_texts(page.get_by_role("tablist"))
     page.set_viewport_size({"width": 360, "height": 640})
     expect(page.locator(".review")).to_be_in_viewport(ratio=1)
-    wait_until(lambda: (page.locator(".board").bounding_box() or {"height": 0})["height"] >= 280)
+    wait_until(lambda: (page.locator(".board").bounding_box() or {"height": 0})["height"] >= 240)
     expect(page.locator("nav, .tug-bar")).to_have_count(2)
     expect(page.locator("nav, .tug-bar").filter(visible=True)).to_have_count(0)
 
@@ -313,7 +313,7 @@ def test_the_review_counts_all_mistakes_once_and_the_sentence_agrees_with_it(
     expect(study).to_contain_text("7 mistakes")
     expect(study).to_contain_text("The largest: move 7")
     marks = page.get_by_role("button", name=re.compile("^Mistake, move"))
-    assert count_marked(marks) == 7
+    assert count_marked(marks) == 5, "the costliest"
     widths = [box_of(mark)["x"] for mark in marks.all()]
     assert all(after - before >= 24 for before, after in pairwise(widths)), "a finger can press each"
     story = page.locator(".story")

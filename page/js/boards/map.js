@@ -46,6 +46,7 @@ const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative 
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
 const LABEL_SIZES = [1, LETTERS_STEP, LETTERS_STEP ** 2, LETTERS_STEP ** 3]; // sizes of the result of a move that are tried inside its target, relative to that of names
+const WIN = "win, "; // begins the result of a battle that leaves armies, of which a map and a phone tell these alone
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
 
@@ -679,7 +680,7 @@ export class MapBoard {
       words: (v) => [armies(v), result(v), threatWords(moves.get(v)?.threats ?? [])].join(),
       make: (v) => h("button", { type: "button", "data-risk": moves.has(v) && riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
         h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
-        h("span", { class: "result" }, result(v)),
+        h("span", { class: "result" }, h("span", null, result(v).startsWith(WIN) ? WIN : ""), result(v).replace(WIN, "")),
         moves.has(v) ? h("span", { class: "risk" }, riskWords(moves.get(v), this.game.names[v])) : null),
     });
     if (!wasFocused || isFocused()) return;
@@ -701,8 +702,8 @@ export class MapBoard {
     for (const each of this.options) set(each, { d: drawn.join("") || null });
   }
 
-  // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result, and
-  // where no buttons below the board tell it.
+  // Show at each target how its battle would end, or how many armies would stand there, where that covers no mark and no other result;
+  // on a phone, only while the land of the choice fills the frame.
   showOutcomes() {
     const { selected = null, targets, ahead } = this.marked ?? {};
     const [from, to] = ahead?.cells ?? [];
@@ -710,7 +711,7 @@ export class MapBoard {
     else this.drawOptions(from, [to]); // of a premove
     this.clearBadges(this.outcomes, "data-foretold");
     this.foretold = [];
-    if (selected !== null && !ahead && this.shown && !this.zoom.isPhone) this.foretell(selected, targets);
+    if (selected !== null && !ahead && this.shown && (!this.zoom.isPhone || this.zoom.isZoomedIn)) this.foretell(selected, targets);
     this.showTag();
   }
 
@@ -720,7 +721,7 @@ export class MapBoard {
     const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
     for (const v of targets) {
       const move = this.game.weigh(this.shown[0], [selected, v]);
-      const text = outcome(move).replace("win, ", "");
+      const text = outcome(move).replace(WIN, "");
       const line = lines(selected, v).at(-1);
       const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
       const own = this.boxesOf([v]);

@@ -1,10 +1,13 @@
 // The engine's review of a finished match: Maxie's chance of winning after each move, and the way from mistake to mistake.
 
 import { fetchJson } from "../api.js";
+import { chanceAt } from "../chances.js";
 import { h, say, set } from "../dom.js";
 import { SEATS, SIDES, plural } from "../text.js";
 import { mayReview, read, reviewOfMoves } from "./engine.js";
 import { percent } from "./values.js";
+
+const DECISIVE = 5; // mistakes that are marked on the slider and on the graph
 
 export class Review {
   // changed(ply) is called after each change of what the review says; when it is ready, with the ply after the largest mistake.
@@ -76,17 +79,17 @@ export class Review {
     return this.mark(ply) ? ply - 1 : ply;
   }
 
-  // Return the better move and the one that led to a ply, a line for each arrow on the map, with the mover's chances; after a move that was
+  // Return the better move and the one that led to a ply, a line for each arrow on the map, with the mover's chances before and after it; after a move that was
   // no mistake, return the loss of the largest mistake.
   words(ply) {
     const { match, largest } = this;
     if (!largest) return ["Neither player made a mistake."];
     if (!this.mark(ply)) return [h("strong", null, `The largest: move ${largest}`), h("span", null, this.loss(largest))];
-    const { best, left } = this.chances(ply);
+    const { before, best, left } = this.chances(ply);
     const [better] = this.better(ply);
     const line = (name, move, chance, { mark = "", kind = /** @type {string | null} */ (null) }) => h("span", { class: "of-arrow", "data-kind": kind },
       h("strong", null, `${name}: ${match.game.text(move)} `, mark ? h("span", { class: "mark" }, mark) : null), h("span", null, chance));
-    return [better && line("Best", better, best, { kind: "better" }), line("Played", match.moves[ply - 1].move, left, { mark: this.mark(ply) })].filter(Boolean);
+    return [better && line("Best", better, `${before} → ${best}`, { kind: "better" }), line("Played", match.moves[ply - 1].move, `${before} → ${left}`, { mark: this.mark(ply) })].filter(Boolean);
   }
 
   // Return { words, seat }, the sentence about the mistake that led to a ply; null if it was none.
@@ -125,6 +128,11 @@ export class Review {
     return this.moves.flatMap(({ mark }, n) => (mark ? [n + 1] : []));
   }
 
+  // Plies after the mistakes that cost most, in the order of the match.
+  get decisive() {
+    return this.mistakes.sort((a, b) => this.lost(b) - this.lost(a)).slice(0, DECISIVE).sort((a, b) => a - b);
+  }
+
   // The ply after the mistake that cost most; undefined if there is none.
   get largest() {
     const { mistakes } = this;
@@ -147,12 +155,13 @@ export class Review {
     return this.mark(ply) ? read(match.game, match.positions[ply - 1], this.moves[ply - 1].line) : [];
   }
 
-  // Return the mover's chance of winning with the better move, and after the move that led to a ply.
+  // Return the mover's chance of winning before the move that led to a ply, with the better move, and after the one that was played.
   chances(ply) {
     const { chance, chance_lost: lost } = this.moves[ply - 1];
-    const left = this.match.seatOf(ply - 1) === "maxie" ? chance : 1 - chance;
-    const [best, rest] = [Math.min(1, left + lost), left].map((each) => percent(each).replace(" %", "\u00a0%")); // never a lone sign in a line
-    return { best, left: rest };
+    const own = (share) => (this.match.seatOf(ply - 1) === "maxie" ? share : 1 - share);
+    const left = own(chance);
+    const [before, best, rest] = [own(chanceAt(this.match, ply - 1)), Math.min(1, left + lost), left].map((each) => percent(each).replace(" %", "\u00a0%")); // never a lone sign in a line
+    return { before: before.replace("\u00a0%", ""), best, left: rest };
   }
 
   // Return the same in a sentence.

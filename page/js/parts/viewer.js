@@ -342,10 +342,10 @@ export class Viewer {
     this.refit();
   }
 
-  // Return the turning points up to the ply `seen`: mistakes after a review, otherwise key moments.
+  // Return the turning points up to the ply `seen`: the costliest mistakes after a review, otherwise key moments.
   turns(seen = this.playback.seen) {
     const { match, review } = this;
-    if (review.ready) return review.mistakes.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply), weight: review.lost(ply) }));
+    if (review.ready) return review.decisive.filter((ply) => ply <= seen).map((ply) => ({ ply, words: review.describe(ply), kind: review.mark(ply), weight: review.lost(ply) }));
     const found = this.over ? this.moments : keyMoments(match, this.continents, seen);
     return found.filter(({ ply }) => ply <= seen);
   }
