@@ -16,8 +16,8 @@ from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import compute_end_value
 from arena.bots.compiled.memory_layout import Frame, ListState, Option, Sizes
 
-_MOVE_BITS = 16
-_MOVE_MASK = (1 << _MOVE_BITS) - 1
+_FIELD_BITS = 16
+_FIELD_MASK = (1 << _FIELD_BITS) - 1
 
 MIN_ESTIMATED_DEPTH = 4
 """Minimum depth of a node whose moves a selective search orders by the estimates of the positions after them."""
@@ -61,7 +61,7 @@ class MoveOrdering:
                         if is_estimated
                         else promise(rules, mem, frame, move)
                     )
-                put(mem, list_at + i, (value << _MOVE_BITS) | (_MOVE_MASK - move))
+                put(mem, list_at + i, (((value << _FIELD_BITS) | (_FIELD_MASK - move)) << _FIELD_BITS) | i)
             put(mem, node + Frame.ORDER, ListState.SCORED)
 
         @inlined
@@ -71,16 +71,13 @@ class MoveOrdering:
             Its score is then removed from its word in the list.
             """
             list_at = get(mem, node + Frame.LIST)
-            best_index = i
-            best_word = get(mem, list_at + i)
-            first_word = best_word
+            first_word = get(mem, list_at + i)
+            best_word = first_word
             for j in range(i + 1, get(mem, node + Frame.COUNT)):
-                word = get(mem, list_at + j)
-                if word > best_word:
-                    best_word = word
-                    best_index = j
-            put(mem, list_at + best_index, first_word)
-            put(mem, list_at + i, _MOVE_MASK - (best_word & _MOVE_MASK))
+                best_word = max(best_word, get(mem, list_at + j))
+            best_index = best_word & _FIELD_MASK
+            put(mem, list_at + best_index, (first_word & ~_FIELD_MASK) | best_index)
+            put(mem, list_at + i, _FIELD_MASK - ((best_word >> _FIELD_BITS) & _FIELD_MASK))
 
         @inlined
         def move_hint_first(mem: Any, node: Any, hint: Any) -> Any:
