@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any
 
 from arena.bots.compiled.cache import compile_kernel, inlined
+from arena.bots.compiled.history import EstimateCorrections, update_histories
 from arena.bots.compiled.intrinsics import atomic_load, atomic_store, fetch_add, get, put, yield_core
 from arena.bots.compiled.jamboree import SplitPoints, compute_threshold, is_search_interrupted
 from arena.bots.compiled.kernel import PLAYING, Kernel
@@ -82,7 +83,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
     selective = SelectivePruning(kernel)
     find_settled_bound, may_skip_late_moves = selective.find_settled_bound, selective.may_skip_late_moves
     begin_probcut, find_probcut_bound = selective.begin_probcut, selective.find_probcut_bound
-    reduce_late_move = selective.reduce_late_move
+    reduce_late_move, reduce_without_hint = selective.reduce_late_move, selective.reduce_without_hint
+    corrections = EstimateCorrections(kernel)
+    correct_leaf, update_correction = corrections.correct_leaf, corrections.update_correction
     jamboree = SplitPoints(kernel, frame_words, select_best_move)
     open_split, close_split = jamboree.open_split, jamboree.close_split
     take_next_move, report_value = jamboree.take_next_move, jamboree.report_value
@@ -155,12 +158,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
         if entered_count & _STOP_CHECK_MASK == 0 and count_nodes_and_check_stop(mem, shared):
             return UNWIND
         if can_foresee and is_above_leaves(mem, shared, node):
-            value = find_settled_bound(mem, shared, rules, frame)
-            return (
-                search_last_ply(mem, shared, rules, frame)
-                if value == NOT_PRUNED
-                else return_value_to_parent(mem, frame, value)
-            )
+            return search_last_ply(mem, shared, rules, frame)
         depth = get(mem, node + Frame.DEPTH)
         distance = get(mem, node + Frame.DISTANCE)
         key = hash_position(mem, frame)
@@ -169,7 +167,9 @@ def make_search_kernel(kernel: Kernel) -> Any:
             key = mix_plies_left_into_key(key, plies_left)
         put(mem, node + Frame.KEY, key)
         prefetch_bucket(table, get(shared, Option.TABLE_MASK), key)
-        value = find_settled_bound(mem, shared, rules, frame)
+        if get(shared, Option.SELECTIVE) != 0:
+            put(mem, node + Frame.ESTIMATE, estimate(rules, mem, frame) + get(shared, Option.TEMPO))
+        value = find_settled_bound(mem, shared, frame)
         if value != NOT_PRUNED:
             return return_value_to_parent(mem, frame, value)
         hint = -1
@@ -189,15 +189,16 @@ def make_search_kernel(kernel: Kernel) -> Any:
                     put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
                     return return_value_to_parent(mem, frame, value)
         put(mem, node + Frame.HINT, hint)
-        return ENTER if begin_probcut(mem, shared, rules, frame) else LIST
+        return ENTER if begin_probcut(mem, shared, frame) else LIST
 
     @inlined
-    def list_node_moves(mem: Any, rules: Any) -> Any:
+    def list_node_moves(mem: Any, shared: Any, rules: Any) -> Any:
         """List the moves of the current node (register AT), the table's move first. Return the next step of the loop."""
         frame = get(mem, Register.AT)
         node = frame + words
         distance = get(mem, node + Frame.DISTANCE)
         hint = get(mem, node + Frame.HINT)
+        reduce_without_hint(mem, shared, node)
         list_moves(mem, rules, frame, distance)
         put(mem, node + Frame.FLOOR, get(mem, node + Frame.ALPHA))
         put(mem, node + Frame.BEST, -INFINITY)
@@ -317,7 +318,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
         if depth <= 0:
             put(mem, Register.NODES, get(mem, Register.NODES) + 1)
             put(mem, Register.ESTIMATES, get(mem, Register.ESTIMATES) + 1)
-            put(mem, Register.VALUE, -estimate(rules, mem, child_frame) - get(shared, Option.TEMPO))
+            value = estimate(rules, mem, child_frame) + get(shared, Option.TEMPO)
+            put(mem, Register.VALUE, -value - correct_leaf(mem, shared, child_frame))
             return RECEIVE
         high = beta
         fixed = get(mem, node + Frame.FIXED_ALPHA) != UNFIXED_ALPHA
@@ -402,6 +404,8 @@ def make_search_kernel(kernel: Kernel) -> Any:
         put(mem, node + Frame.ALPHA, value)
         put(mem, node + Frame.BEST_MOVE, move)
         if value >= beta and not fixed:
+            if get(shared, Option.SELECTIVE) != 0:
+                update_histories(mem, node)
             return FINISH
         return NEXT
 
@@ -423,6 +427,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
             elif best <= get(mem, node + Frame.FLOOR):
                 bound = UPPER
                 move = get(mem, node + Frame.HINT)
+            update_correction(mem, shared, frame, best, bound)
             store_entry(
                 table,
                 get(shared, Option.TABLE_MASK),
@@ -498,7 +503,7 @@ def make_search_kernel(kernel: Kernel) -> Any:
             elif next_step == ENTER:
                 next_step = enter_node(mem, shared, rules, table)
             elif next_step == LIST:
-                next_step = list_node_moves(mem, rules)
+                next_step = list_node_moves(mem, shared, rules)
             elif next_step == FINISH:
                 next_step = finish_node(mem, shared, table, is_helper)
             elif next_step == UNWIND:

@@ -61,6 +61,11 @@ class Kernel:
     survey: Callable[..., Any] | None = None
     foresee: Callable[..., Any] | None = None
     observe: Callable[..., Any] | None = None
+    shape_words: int = 0
+    """Number of the last of these `key_words` that tell a position's shape, such as the players' territories without armies.
+
+    Positions of the same shape share a correction of their estimates. 0 switches corrections off.
+    """
 
 
 @dataclass(frozen=True)

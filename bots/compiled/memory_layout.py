@@ -1,7 +1,7 @@
 """Memory layout of a search: one flat array of words for each thread, and a shared one.
 
-A thread's memory contains its registers, FRAMES_PER_THREAD frames of a search stack, the move lists of those frames, and the
-order of the root's moves. Frame 0 begins at FIRST_FRAME. A frame contains a position, whose size is `Kernel.words`,
+A thread's memory contains its registers, FRAMES_PER_THREAD frames of a search stack, the move lists of those frames, the
+order of the root's moves, and the statistics of `history`. Frame 0 begins at FIRST_FRAME. A frame contains a position, whose size is `Kernel.words`,
 followed by the fields of class Frame. `Sizes` has the sizes of these parts for one game.
 
 The shared memory contains the signals and options, then for each thread SPLITS_PER_THREAD records of split points.
@@ -19,6 +19,8 @@ The number is more than twice the maximum search depth, because a thread that wa
 points meanwhile, on the same stack.
 """
 SPLITS_PER_THREAD = 16
+CORRECTION_COUNT = 1 << 14
+"""Number of corrections of estimates that a thread stores."""
 CACHE_LINE_WORDS = 8
 """Number of words in a cache line. Data written by different threads are at least this far apart."""
 
@@ -42,7 +44,9 @@ class Register(IntEnum):
     FAILED_LOOKS = 11  # number of times that this thread looked for work since it last had some
     CHOSEN = 12  # number of the root's moves to search
     IS_RESTRICTED = 13  # 1 if CHOSEN is less than the number of all moves
-    END = 14
+    HISTORY = 14  # start of the histories of moves: first the root player's, then the opponent's
+    CORRECTIONS = 15  # start of the corrections of estimates
+    END = 16
 
 
 FIRST_FRAME = -(-int(Register.END) // CACHE_LINE_WORDS) * CACHE_LINE_WORDS
@@ -79,7 +83,8 @@ class Frame(IntEnum):
     FIXED_MOVE = 21  # best move when FIXED_ALPHA was set
     CLAIMED = 22  # 1 if the move is searched a second time, with the whole window
     RANK = 23  # place of the move in the search order; 0 is searched with the whole window
-    END = 24
+    ESTIMATE = 24  # estimate of the node's position, including the tempo; valid only in a selective search
+    END = 25
 
 
 class ListState(IntEnum):
@@ -208,8 +213,18 @@ class Sizes:
         return self.move_lists + FRAMES_PER_THREAD * self.moves
 
     @property
+    def history(self) -> int:
+        """Return the offset of the histories of moves in a thread's memory."""
+        return self.root_order + self.moves
+
+    @property
+    def corrections(self) -> int:
+        """Return the offset of the corrections of estimates in a thread's memory."""
+        return self.history + 2 * self.moves
+
+    @property
     def thread_words(self) -> int:
-        return self.root_order + self.moves + CACHE_LINE_WORDS
+        return self.corrections + CORRECTION_COUNT + CACHE_LINE_WORDS
 
     @property
     def split_words(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.history import find_histories, score_history
 from arena.bots.compiled.intrinsics import get, put
 from arena.bots.compiled.kernel import PLAYING, Kernel
 from arena.bots.compiled.last_ply import compute_end_value
@@ -49,6 +50,7 @@ class MoveOrdering:
             """Replace each move that is not yet begun, of the node in `frame`, by a word that packs the move with its score."""
             node = frame + words
             list_at = get(mem, node + Frame.LIST)
+            histories = find_histories(mem, node)
             is_estimated = (
                 get(shared, Option.LATE_MOVES) != 0 and get(mem, node + Frame.DEPTH) >= MIN_ESTIMATED_DEPTH
             )
@@ -61,6 +63,7 @@ class MoveOrdering:
                         if is_estimated
                         else promise(rules, mem, frame, move)
                     )
+                value += score_history(mem, histories, move)
                 put(mem, list_at + i, (((value << _FIELD_BITS) | (_FIELD_MASK - move)) << _FIELD_BITS) | i)
             put(mem, node + Frame.ORDER, ListState.SCORED)
 

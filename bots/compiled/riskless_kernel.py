@@ -342,4 +342,5 @@ def make_riskless_kernel(planes: int, *, has_network: bool = False) -> Kernel:
         survey=survey,
         foresee=foresee,
         observe=observe,
+        shape_words=2,
     )

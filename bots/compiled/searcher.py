@@ -106,6 +106,8 @@ class Searcher(Generic[P, M]):
             memory[Register.LISTS] = sizes.move_lists
             memory[Register.ROOT] = sizes.root_order
             memory[Register.WIDTH] = sizes.moves
+            memory[Register.HISTORY] = sizes.history
+            memory[Register.CORRECTIONS] = sizes.corrections
         self._shared = np.zeros(sizes.shared_words(threads), np.int64)
         self._table = make_table(self.settings.table_mb)
         self._generation = 0
@@ -158,8 +160,10 @@ class Searcher(Generic[P, M]):
         self._shared[Shared.STOP] = 1
 
     def clear(self) -> None:
-        """Clear the transposition table, for a new match."""
+        """Clear the transposition table and the search's statistics, for a new match."""
         self._table[:] = 0
+        for memory in self._memories:
+            memory[self._sizes.history :] = 0
 
     def warm_up(self) -> None:
         """Compile the kernels or load them from the cache, so that the first search starts immediately."""

@@ -37,7 +37,7 @@ MIN_PROBCUT_DEPTH = 5
 """Minimum depth of a node that may be pruned by ProbCut, a shallower search of the same position."""
 PROBCUT_REDUCTION = 4
 """Number of plies by which ProbCut's search is shallower than the search of the node."""
-PROBCUT_MARGIN_PERCENT = 300
+PROBCUT_MARGIN_PERCENT = 180
 """Assumed maximum difference in value between a node's full search and its ProbCut search, in percent of SPREAD."""
 
 MIN_REDUCED_DEPTH = 5
@@ -55,7 +55,7 @@ class SelectivePruning:
     """Pruning functions of the compiled search of one game."""
 
     def __init__(self, kernel: Kernel) -> None:
-        words, estimate = kernel.words, kernel.estimate
+        words = kernel.words
         frame_words = Sizes(words, 0).frame_words
 
         @inlined
@@ -85,7 +85,7 @@ class SelectivePruning:
             return get(shared, Option.SPREAD) * PROBCUT_MARGIN_PERCENT // 100
 
         @inlined
-        def find_settled_bound(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
+        def find_settled_bound(mem: Any, shared: Any, frame: Any) -> Any:
             """Return a bound on the value of the node in `frame`, if its estimate is far enough outside the window.
 
             Otherwise return NOT_PRUNED: the node must be searched.
@@ -98,7 +98,7 @@ class SelectivePruning:
                 or not is_prunable(mem, shared, node)
             ):
                 return NOT_PRUNED
-            value = estimate(rules, mem, frame) + get(shared, Option.TEMPO)
+            value = get(mem, node + Frame.ESTIMATE)
             margin = get(shared, Option.SPREAD) * depth * PRUNING_MARGIN_PERCENT // 100
             if value - margin >= get(mem, node + Frame.BETA):
                 return value - margin
@@ -119,7 +119,7 @@ class SelectivePruning:
             )
 
         @inlined
-        def begin_probcut(mem: Any, shared: Any, rules: Any, frame: Any) -> Any:
+        def begin_probcut(mem: Any, shared: Any, frame: Any) -> Any:
             """Write the first node of ProbCut's search to the next frame, and move register AT there.
 
             The node's estimate decides whether that search tests a value above beta or one below alpha. Return False, and do
@@ -135,7 +135,7 @@ class SelectivePruning:
                 return False
             beta = get(mem, node + Frame.BETA)
             margin = compute_probcut_margin(shared)
-            is_above = estimate(rules, mem, frame) + get(shared, Option.TEMPO) >= beta
+            is_above = get(mem, node + Frame.ESTIMATE) >= beta
             shallow_beta = beta + margin if is_above else beta - margin
             # Values beyond this limit are wins and losses: a search for them would skip no moves.
             if shallow_beta >= ESTIMATE_LIMIT or shallow_beta <= -ESTIMATE_LIMIT:
@@ -170,6 +170,23 @@ class SelectivePruning:
             return NOT_PRUNED
 
         @inlined
+        def reduce_without_hint(mem: Any, shared: Any, node: Any) -> None:
+            """Search a node without a move from the table less deep (internal iterative reduction).
+
+            The first move of such a node is probably not its best one. The root and searches that reach the ply limit are
+            not reduced.
+            """
+            depth = get(mem, node + Frame.DEPTH)
+            distance = get(mem, node + Frame.DISTANCE)
+            if (
+                get(shared, Option.SELECTIVE) != 0
+                and get(mem, node + Frame.HINT) < 0
+                and distance > 0
+                and MIN_REDUCED_DEPTH <= depth < get(shared, Option.PLIES_LEFT) - distance
+            ):
+                put(mem, node + Frame.DEPTH, depth - 2)
+
+        @inlined
         def reduce_late_move(mem: Any, shared: Any, node: Any) -> Any:
             """Return the number of plies by which the node's move (field MOVE) is first searched less deep, with a null
             window.
@@ -189,6 +206,7 @@ class SelectivePruning:
             return 4 if rank >= FIRST_FAR_REDUCED_RANK and depth > MIN_REDUCED_DEPTH else 2
 
         self.reduce_late_move = reduce_late_move
+        self.reduce_without_hint = reduce_without_hint
         self.begin_probcut = begin_probcut
         self.find_probcut_bound = find_probcut_bound
         self.find_settled_bound = find_settled_bound

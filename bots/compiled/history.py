@@ -1,0 +1,105 @@
+"""Statistics of the nodes that a selective search finished: the history of moves, and corrections of estimates.
+
+The history of a move rises when the move causes a cutoff, and falls when another move does so after it was searched (the
+history heuristic; Schaeffer, 1989). Moves are ordered by it (`ordering`).
+
+The correction of a position is the average difference between the searched values and the estimates of positions of the
+same shape (correction history, as in Stockfish). In Riskless, the shape is the set of territories of each player, without
+the armies. Half of the correction is added to the estimate of a leaf.
+
+Each thread has its own statistics. They are kept from search to search, until the table is cleared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arena.bots.compiled.cache import inlined
+from arena.bots.compiled.intrinsics import get, put
+from arena.bots.compiled.kernel import Kernel
+from arena.bots.compiled.memory_layout import CORRECTION_COUNT, Frame, Option, Register
+from arena.bots.compiled.table import EXACT, LOWER, UPPER, make_hash_function
+from arena.bots.search.search_values import ESTIMATE_LIMIT
+
+_HISTORY_LIMIT_BITS = 12
+_CORRECTION_FRACTION_BITS = 6
+_MAX_CORRECTION_IN_SPREADS = 3
+
+HISTORY_SCORE_LIMIT = 200
+"""Greatest change of a move's score by its history, in hundredths of an army."""
+
+
+@inlined
+def find_histories(mem: Any, node: Any) -> Any:
+    """Return the index of the first history of the node's player. A move's number is added to it."""
+    is_opponents = get(mem, node + Frame.DISTANCE) & 1
+    return get(mem, Register.HISTORY) + is_opponents * get(mem, Register.WIDTH)
+
+
+@inlined
+def score_history(mem: Any, histories: Any, move: Any) -> Any:
+    """Return the part of a move's score that its history contributes, at most HISTORY_SCORE_LIMIT.
+
+    `histories` is the result of `find_histories`.
+    """
+    return get(mem, histories + move) * HISTORY_SCORE_LIMIT >> _HISTORY_LIMIT_BITS
+
+
+@inlined
+def update_histories(mem: Any, node: Any) -> None:
+    """Raise the history of the node's move (field MOVE), which caused a cutoff, and lower those of the moves before it."""
+    depth = get(mem, node + Frame.DEPTH)
+    step = min(16 * depth * depth, 1 << _HISTORY_LIMIT_BITS - 2)
+    histories = find_histories(mem, node)
+    index = histories + get(mem, node + Frame.MOVE)
+    history = get(mem, index)
+    put(mem, index, history + step - (history * step >> _HISTORY_LIMIT_BITS))
+    for i in range(get(mem, node + Frame.RANK)):
+        index = histories + get(mem, get(mem, node + Frame.LIST) + i)
+        history = get(mem, index)
+        put(mem, index, history - step - (history * step >> _HISTORY_LIMIT_BITS))
+
+
+class EstimateCorrections:
+    """Functions of one game that read and update the corrections of its estimates."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        words, shape_words = kernel.words, kernel.shape_words
+        shape_at = kernel.key_words - shape_words
+        hash_shape = make_hash_function(shape_words)
+
+        @inlined
+        def find_correction(mem: Any, frame: Any) -> Any:
+            return get(mem, Register.CORRECTIONS) + (
+                hash_shape(mem, frame + shape_at) & (CORRECTION_COUNT - 1)
+            )
+
+        @inlined
+        def correct_leaf(mem: Any, shared: Any, frame: Any) -> Any:
+            """Return the number to add to the estimate of the leaf whose position is in `frame`."""
+            if shape_words == 0 or get(shared, Option.SELECTIVE) == 0:
+                return 0
+            return get(mem, find_correction(mem, frame)) >> (_CORRECTION_FRACTION_BITS + 1)
+
+        @inlined
+        def update_correction(mem: Any, shared: Any, frame: Any, value: Any, bound: Any) -> None:
+            """Update the correction of the finished node in `frame`, unless its value is a bound that agrees with it."""
+            if shape_words == 0 or get(shared, Option.SELECTIVE) == 0 or abs(value) >= ESTIMATE_LIMIT:
+                return
+            node = frame + words
+            index = find_correction(mem, frame)
+            old = get(mem, index)
+            error = value - get(mem, node + Frame.ESTIMATE)
+            correction = old >> _CORRECTION_FRACTION_BITS
+            if (
+                bound == EXACT
+                or (bound == LOWER and error >= correction)
+                or (bound == UPPER and error <= correction)
+            ):
+                limit = _MAX_CORRECTION_IN_SPREADS * get(shared, Option.SPREAD)
+                target = min(max(error, -limit), limit) << _CORRECTION_FRACTION_BITS
+                weight = min(2 * get(mem, node + Frame.DEPTH), 32)
+                put(mem, index, old + ((target - old) * weight >> 7))
+
+        self.correct_leaf = correct_leaf
+        self.update_correction = update_correction
