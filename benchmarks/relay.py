@@ -20,7 +20,7 @@ from arena.clock import MONOTONIC_CLOCK
 from arena.server.core.limits import PRIVATE_HOST_LIMITS
 from arena.server.edge.connection import Connection
 from arena.server.edge.edge import Edge
-from arena.server.edge.session import ADMITTED, BINARY_OPCODE, PlayedMatchState, Session
+from arena.server.edge.session import ADMITTED, BINARY_OPCODE, OwnMatchState, Session
 from arena.server.interpreter import tune_interpreter
 from arena.server.loop_lag import EventLoopLag
 from arena.server.metrics import Metrics
@@ -73,7 +73,7 @@ class RelaySession(Session):
     def __init__(self, edge: Edge, connection: Connection, answer: bytes, turn: bytes) -> None:
         super().__init__(edge, connection)
         self.state = ADMITTED
-        self.seats[""] = PlayedMatchState()  # the frames of players are parsed immediately
+        self.seats[""] = OwnMatchState()  # the frames of players are parsed immediately
         self._answer = answer
         self._turn = turn
         self._other: RelaySession | None = None

@@ -35,7 +35,7 @@ from arena.processes.tasks import open_background_tasks
 from arena.protocol.record import Record
 from arena.rating.pairing import Pairing
 from arena.rating.schedule import Schedule
-from arena.server.core.effects import EventPlace
+from arena.server.core.effects import FinalEventRank
 from arena.server.edge.addresses import LOOPBACK_ADDRESS
 from arena.server.host import Host, open_host
 from arena.server.settings import make_private_host_settings
@@ -134,7 +134,7 @@ def _open_server(
         grace_seconds=(RECONNECT_GRACE_MS if external is None else EXTERNAL_RECONNECT_GRACE_MS) / 1000,
         adjudication=ladder.plan.adjudication,
     )
-    return open_host(settings, will_restart=False, find_progress=find_event_progress)
+    return open_host(settings, will_restart=False, find_event_progress=find_event_progress)
 
 
 async def _claim_event(ladder: Ladder, host: Host, *, can_resume: bool) -> StoredLadder:
@@ -232,7 +232,7 @@ class _LadderRun:
         earlier_bots = list(stored_ladder.plan.get("bots", ()))
         awaited = ", ".join(earlier_bots) if earlier_bots else f"{external.min_bots} bots or more"
         self._observer.show_notice(f"waiting for {awaited} at {host.url}")
-        host.set_event_of_standing_messages(stored_ladder.event, None)
+        host.set_played_event(stored_ladder.event, None)
         try:
             bots = await gather_bots(
                 host, self._ladder.plan.game, external, earlier_bots, self._observer.show_notice
@@ -241,7 +241,7 @@ class _LadderRun:
             host.announce_restart()  # connected bots keep trying, and reconnect when the command runs again
             raise
         self._ladder.set_external_bots(bots.names)
-        host.set_event_of_standing_messages(stored_ladder.event, bots.names)
+        host.set_played_event(stored_ladder.event, bots.names)
         if bots.missing_bots_text:
             self._observer.show_notice(f"{bots.missing_bots_text}; the connected bots begin")
         if not earlier_bots:
@@ -251,7 +251,7 @@ class _LadderRun:
             await self._play_schedule(schedule, bots, replace(self._ladder.thread_allocation, is_local=False))
         host.send_final_ranks(
             stored_ladder.event,
-            [EventPlace(row.bot, row.rank, row.points) for row in self._ladder.make_standings_rows()],
+            [FinalEventRank(row.bot, row.rank, row.points) for row in self._ladder.make_standings_rows()],
         )
 
     async def _play_on_cluster(self, schedule: Schedule, scheduler_address: str) -> None:

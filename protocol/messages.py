@@ -255,7 +255,7 @@ class Error(Struct, frozen=True, tag="error"):
     """True if the connection closes after this message."""
 
 
-StandingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
+MatchmakingState = Literal["waiting", "playing", "suspended", "finishing", "idle"]
 """State of a bot with the matchmaker.
 
 waiting    the bot waits for a match
@@ -269,7 +269,7 @@ idle       the host offers no matches of the kind that the bot plays
 class Standing(Struct, frozen=True, tag="standing"):
     """Status of a bot that wants matches. `detail` says why the bot waits or gets no matches."""
 
-    state: StandingState
+    state: MatchmakingState
     detail: str
     quota: int | None = None
     """Number of further matches that the bot accepts; None for no limit."""

@@ -41,7 +41,7 @@ from arena.protocol.messages import EventStatus, Notice
 from arena.protocol.record import Record
 from arena.server.abuse_counter import AbuseCounter, choose_refusal_seconds
 from arena.server.cluster.frames import HEARTBEAT_INTERVAL_NS, MAX_SILENCE_BEFORE_LOSS_NS
-from arena.server.core.effects import CloseMatch, EventPlace, SendToClient
+from arena.server.core.effects import CloseMatch, FinalEventRank, SendToClient
 from arena.server.core.events import add_final_rank
 from arena.server.core.inputs import BotCrashed
 from arena.server.core.settings import CoreSettings, Pool
@@ -89,7 +89,7 @@ DIRECTIVE_POLL_INTERVAL_SECONDS = 1.0
 """Interval between checks of the store for new directives (bans and notices) and requests, in seconds."""
 RATING_UPDATE_INTERVAL_SECONDS = 1.0
 """Interval between updates of the ratings, in seconds. Matches that finish close together are counted in one update."""
-PACKING_INTERVAL_SECONDS = 2.0
+RECORD_PACKING_INTERVAL_SECONDS = 2.0
 """Interval between checks for finished matches to compress in the store, in seconds."""
 ADDRESS_STORING_INTERVAL_SECONDS = 10.0
 """Interval between two writes of the bots' hashed addresses to the store, in seconds."""
@@ -172,7 +172,7 @@ class Host:
             settings.server.name,
             admits_anyone=settings.server.anyone,
             admits_guests=house.admits_guests,
-            wrong_tokens=AbuseCounter(choose_refusal_seconds(settings.matches.grace_seconds)),
+            wrong_token_counter=AbuseCounter(choose_refusal_seconds(settings.matches.grace_seconds)),
             clock=clock,
         )
         for house_engine in house.engines:
@@ -232,7 +232,7 @@ class Host:
                 DIRECTIVE_POLL_INTERVAL_SECONDS,
                 "commands cannot be read now",
             ),
-            (pack, PACKING_INTERVAL_SECONDS, "finished matches cannot be packed now"),
+            (pack, RECORD_PACKING_INTERVAL_SECONDS, "finished matches cannot be packed now"),
             (self._remove_old_data, PRUNING_INTERVAL_SECONDS, "old data cannot be removed now"),
         )
         return [partial(run_periodically, self.engine, self._clock, *job) for job in jobs]
@@ -261,12 +261,12 @@ class Host:
             tasks.start_soon(job)
 
     async def listen(
-        self, stack: AsyncExitStack, tls: SSLContext | None, find_progress: FindProgress
+        self, stack: AsyncExitStack, tls: SSLContext | None, find_event_progress: FindProgress
     ) -> None:
         """Accept connections until `stack` closes. Raises CannotListen if the address cannot be used.
 
-        tls            certificate; None for connections without TLS
-        find_progress  function that returns the progress of an event that is played here, for the web pages
+        tls                  certificate; None for connections without TLS
+        find_event_progress  function that returns the progress of an event that is played here, for the web pages
         """
         self.edge = await make_edge(
             stack,
@@ -279,9 +279,9 @@ class Host:
             uses_tls=tls is not None,
             describe_outage=self._describe_outage,
             send_request=self._request_handler.send_request,
-            find_progress=find_progress,
+            find_event_progress=find_event_progress,
             lag=self._lag,
-            is_storing=self.journal.is_committing,
+            is_storing_moves=self.journal.is_committing,
             clock=self._clock,
         )
         self.shell.attach(LOCAL_EDGE_NUMBER, self.edge)
@@ -343,7 +343,7 @@ class Host:
         bot = self.shell.core.find_bot(name)
         return bot is not None and bot.client is not None
 
-    def set_event_of_standing_messages(self, event_name: str, entrants: Sequence[str] | None) -> None:
+    def set_played_event(self, event_name: str, entrants: Sequence[str] | None) -> None:
         """Set the event that is played on this server. `standing` messages tell the bots about it.
 
         entrants: names of the bots that play in the event; None before it begins
@@ -353,7 +353,7 @@ class Host:
             msgspec.structs.replace(self.shell.settings, event=event_name, entrants=entrant_names)
         )
 
-    def send_final_ranks(self, event_name: str, places: Sequence[EventPlace]) -> None:
+    def send_final_ranks(self, event_name: str, places: Sequence[FinalEventRank]) -> None:
         """Send each connected bot its final rank and points in an event. Bots that are not connected get no message."""
         for place in places:
             bot = self.shell.core.find_bot(place.bot)
@@ -365,13 +365,13 @@ class Host:
 
     async def wait_for_change(self) -> None:
         """Wait until the core has handled more inputs: a bot may have connected or left, or a match begun or ended."""
-        await self.shell.wait_for_next_round()
+        await self.shell.wait_for_next_batch()
 
     async def wait_until_connected(self, name: str, seconds: float) -> bool:
         """Wait until a bot is connected, and return True; return False if it is not connected after `seconds`."""
         with anyio.move_on_after(seconds):
             while not self.is_connected(name):
-                await self.shell.wait_for_next_round()
+                await self.shell.wait_for_next_batch()
             return True
         return False
 
@@ -442,20 +442,20 @@ async def open_host(
     resumed_event: str | None = None,
     will_restart: bool = True,
     on_record: Callable[[Record], Awaitable[None]] | None = None,
-    find_progress: FindProgress = lambda _event: None,
+    find_event_progress: FindProgress = lambda _event: None,
     clock: TimeSource = MONOTONIC_CLOCK,
 ) -> AsyncIterator[Host]:
     """Run a server during the block: listen, play matches and store them.
 
-    settings       settings of the host; None for those of `settings.make_private_host_settings`
-    pool           matches for the matchmaker to arrange; None for no matchmaking
-    house          engines that the server itself runs, within `Host.open_house_engines`; they connect to `Host.loopback_url`
-    tls            certificate; None for connections without TLS
-    resumed_event  event whose unfinished matches continue after a restart; None if no matches continue
-    will_restart   True if the server will restart after it stops. If False, connected clients are notified on exit that the
-                   event is over, unless the block is cancelled: then the event may be continued later
-    on_record      function that is called with the record of each finished match
-    find_progress  function that returns the progress of an event that is played here, for the web pages
+    settings             settings of the host; None for those of `settings.make_private_host_settings`
+    pool                 matches for the matchmaker to arrange; None for no matchmaking
+    house                engines that the server itself runs, within `Host.open_house_engines`; they connect to `Host.loopback_url`
+    tls                  certificate; None for connections without TLS
+    resumed_event        event whose unfinished matches continue after a restart; None if no matches continue
+    will_restart         True if the server will restart after it stops. If False, connected clients are notified on exit that the
+                         event is over, unless the block is cancelled: then the event may be continued later
+    on_record            function that is called with the record of each finished match
+    find_event_progress  function that returns the progress of an event that is played here, for the web pages
 
     A core in a process of its own (role `core`) may have standbys. Such a core waits until the server's name is free, and holds
     the name by a short lease, so that a standby can take over quickly.
@@ -497,7 +497,7 @@ async def open_host(
             clock=clock,
         )
         await host.start_shell_and_jobs(stack)
-        await host.listen(stack, tls, find_progress)
+        await host.listen(stack, tls, find_event_progress)
         try:
             yield host
         except anyio.get_cancelled_exc_class():
@@ -522,23 +522,23 @@ async def make_edge(
     uses_tls: bool,
     describe_outage: Callable[[], str],
     send_request: SendRequest,
-    find_progress: FindProgress = lambda _event: None,
+    find_event_progress: FindProgress = lambda _event: None,
     lag: EventLoopLag,
-    is_storing: Callable[[], bool] = lambda: False,
+    is_storing_moves: Callable[[], bool] = lambda: False,
     clock: TimeSource,
 ) -> Edge:
     """Make an edge with its web pages; `stack` closes both. The edge does not listen yet.
 
-    number           number of the edge, which identifies it to the core
-    core             core to which the edge passes messages
-    store            database that the pages read and write
-    house            engines that the server runs, for display on the pages
-    uses_tls         True if the edge itself speaks TLS
-    describe_outage  function that returns the reason why no match can begin now; empty if matches can begin
-    send_request     function that sends a request to a server, and returns the answer
-    find_progress    function that returns the progress of an event that is played here, for the pages
-    lag              meter of the event loop's lag, shared with a core in this process
-    is_storing       function that returns True while this process stores moves
+    number               number of the edge, which identifies it to the core
+    core                 core to which the edge passes messages
+    store                database that the pages read and write
+    house                engines that the server runs, for display on the pages
+    uses_tls             True if the edge itself speaks TLS
+    describe_outage      function that returns the reason why no match can begin now; empty if matches can begin
+    send_request         function that sends a request to a server, and returns the answer
+    find_event_progress  function that returns the progress of an event that is played here, for the pages
+    lag                  meter of the event loop's lag, shared with a core in this process
+    is_storing_moves     function that returns True while this process stores moves
     """
     edge = await stack.enter_async_context(
         Edge(
@@ -551,9 +551,9 @@ async def make_edge(
             refusal_seconds=choose_refusal_seconds(settings.matches.grace_seconds),
             # Without tokens, a page of another site has no more rights than any other client.
             allows_any_origin=settings.server.anyone,
-            unlimited_names={engine.name for engine in house.engines},
+            rate_exempt_names={engine.name for engine in house.engines},
             lag=lag,
-            is_storing=is_storing,
+            is_storing_moves=is_storing_moves,
             clock=clock,
         )
     )
@@ -572,7 +572,7 @@ async def make_edge(
         edge.work_budget,
         describe_outage,
         send_request=send_request,
-        find_progress=find_progress,
+        find_event_progress=find_event_progress,
         origins=settings.server.origins,
         clock=clock,
     )

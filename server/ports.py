@@ -22,7 +22,7 @@ class AdmissionRequest(Struct, frozen=True, tag="knock"):
     """`hello` message of a client that waits to be admitted or refused."""
 
     client: int
-    """Number of the client. Its high bits are the number of its edge (`inputs.CLIENT_BITS_BELOW_EDGE_NUMBER`)."""
+    """Number of the client. Its high bits are the number of its edge (`inputs.EDGE_NUMBER_SHIFT_BITS`)."""
     hello: Hello
     address: str
     """IP address of the client, as text; empty if unknown."""

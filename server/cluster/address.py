@@ -19,7 +19,7 @@ a NATS token.
 DEFAULT_NATS_PORT = 4222
 """Port of a NATS server whose URL has none."""
 NATS_URL_SCHEMES = ("nats", "tls")
-VALID_URL_FORMS = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
+URL_FORMS_HINT = "write nats://HOST:4222, nats://USER:PASSWORD@HOST or tls://…; separate several by commas"
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _split_bus_url(bus_url: str) -> SplitResult:
         is_usable = False
     if not is_usable or parts.path.strip("/") or parts.query or parts.fragment:
         # The text is not shown, because it may contain a password.
-        raise BusError(f"bus.url is not the address of a NATS server: {VALID_URL_FORMS}")
+        raise BusError(f"bus.url is not the address of a NATS server: {URL_FORMS_HINT}")
     return parts
 
 

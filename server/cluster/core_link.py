@@ -11,7 +11,7 @@ from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
     HEARTBEAT_INTERVAL_NS,
     MAX_SILENCE_BEFORE_LOSS_NS,
-    NEW_STREAM_REQUEST_NUMBER,
+    NEW_STREAM_REQUEST_FRAME_NUMBER,
     TO_CORE_DECODER,
     BadBusFrame,
     BusFrame,
@@ -95,7 +95,7 @@ class RemoteEdge:
         if self._requested_stream != stream_number:
             self._requested_stream = stream_number
             self._publish_frame_to_edge(
-                BusFrame(self.number, self._fencing_token, stream_number, NEW_STREAM_REQUEST_NUMBER)
+                BusFrame(self.number, self._fencing_token, stream_number, NEW_STREAM_REQUEST_FRAME_NUMBER)
             )
 
     def _publish_frame_to_edge(self, frame: BusFrame) -> None:

@@ -12,7 +12,7 @@ from arena.server.cluster.bus import Bus
 from arena.server.cluster.frames import (
     HEARTBEAT_INTERVAL_NS,
     MAX_SILENCE_BEFORE_LOSS_NS,
-    NEW_STREAM_REQUEST_NUMBER,
+    NEW_STREAM_REQUEST_FRAME_NUMBER,
     TO_EDGE_DECODER,
     BadBusFrame,
     BusFrame,
@@ -28,7 +28,7 @@ from arena.server.ports import EdgePort, MessageToCore, MessageToEdge, RequestRe
 
 log = logging.getLogger("arena.link")
 
-MAX_RESEND_AGE_NS = 30_000_000_000
+MAX_KEPT_FOR_RESEND_NS = 30_000_000_000
 """Maximum time for which a client's message waits for a core, in ns."""
 MAX_RESENT_MESSAGES = 10_000
 """Maximum number of clients' messages that an edge keeps for sending again."""
@@ -128,7 +128,7 @@ class EdgeLink:
         now, resend_ns = self._now_ns(), self._resend_ns
         resent_messages: list[MessageReceived] = []
         if resend_ns is not None:
-            oldest_ns = max(now - MAX_RESEND_AGE_NS, self._last_frame_ns - resend_ns)
+            oldest_ns = max(now - MAX_KEPT_FOR_RESEND_NS, self._last_frame_ns - resend_ns)
             resent_messages = [message for sent_ns, message in self._resend_buffer if sent_ns >= oldest_ns]
             self._resend_buffer = deque((now, message) for message in resent_messages)
             self._resend_ns = None
@@ -159,7 +159,7 @@ class EdgeLink:
     def _keep_for_resend(self, message: MessageReceived) -> None:
         buffer, now = self._resend_buffer, self._now_ns()
         buffer.append((now, message))
-        oldest_kept_ns = now - (TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_RESEND_AGE_NS)
+        oldest_kept_ns = now - (TAKEOVER_RESEND_WINDOW_NS if self.is_synced else MAX_KEPT_FOR_RESEND_NS)
         while buffer[0][0] < oldest_kept_ns or len(buffer) > MAX_RESENT_MESSAGES:
             buffer.popleft()
 
@@ -186,7 +186,7 @@ class EdgeLink:
             self._last_frame_ns = self._now_ns()
 
     def _handle_frame(self, frame: BusFrame) -> None:
-        if frame.number == NEW_STREAM_REQUEST_NUMBER:
+        if frame.number == NEW_STREAM_REQUEST_FRAME_NUMBER:
             self._send_resync("the core asks who is connected", frame.fencing_token, RESEND_WINDOW_NS)
             return
         try:
@@ -220,10 +220,10 @@ class EdgeLink:
         """Receive frames from the core and send heartbeats to it until cancelled."""
         await self._bus.subscribe(self.subject, self.receive_frame)
         while True:
-            wait_ns = self.send_heartbeat()
+            wait_ns = self.send_heartbeat_and_get_interval_ns()
             await self._clock.sleep(wait_ns / 1e9)
 
-    def send_heartbeat(self) -> int:
+    def send_heartbeat_and_get_interval_ns(self) -> int:
         """Send a heartbeat, and begin to hold messages if the core has become silent.
 
         Return the time until the next call is due, in ns.

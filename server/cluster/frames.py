@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +16,7 @@ HEARTBEAT_INTERVAL_NS = 300_000_000
 """Interval between the heartbeats of an edge or a core, in ns."""
 MAX_SILENCE_BEFORE_LOSS_NS = 4 * HEARTBEAT_INTERVAL_NS
 """Time without a frame, in ns, after which the other side counts as lost."""
-NEW_STREAM_REQUEST_NUMBER = -1
+NEW_STREAM_REQUEST_FRAME_NUMBER = -1
 """Value of `BusFrame.number` with which a core requests a new stream."""
 MAX_FRAME_BODY_BYTES = MAX_PAYLOAD_BYTES - 256
 """Maximum size of a frame's body, in bytes. The rest of MAX_PAYLOAD_BYTES is for the other fields."""
@@ -36,7 +36,7 @@ class BusFrame(Struct, frozen=True, array_like=True, gc=False):
     stream: int
     """Number of the edge's stream, a run of consecutive frames. The number grows by one with each resync."""
     number: int
-    """Number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_NUMBER.
+    """Number of the frame among its sender's frames in the stream, from 0; or NEW_STREAM_REQUEST_FRAME_NUMBER.
 
     A heartbeat has the number of its sender's next frame. If only the edge missed a frame, the edge begins a new stream
     but continues its own numbers.
@@ -90,16 +90,25 @@ def decode_frame(payload: bytes) -> BusFrame:
         raise BadBusFrame(f"not a frame: {error}") from None
 
 
+class FrameBody(NamedTuple):
+    """Content of a frame: a list of messages, or a part of a list that is too long for one frame."""
+
+    is_continued: bool
+    """True if the next frame has the rest of the list."""
+    body: bytes
+
+
 def encode_into_frame_bodies(
     messages: Sequence[MessageToCore] | Sequence[MessageToEdge],
-) -> Iterator[tuple[bool, bytes]]:
-    """Encode a list of messages, and split it into frames. Yield the fields `is_continued` and `body` of each frame."""
+) -> Iterator[FrameBody]:
+    """Encode a list of messages, and split it into frames. Yield the body of each frame."""
     body = _encoder.encode(messages)
     if len(body) <= MAX_FRAME_BODY_BYTES:
-        yield False, body
+        yield FrameBody(is_continued=False, body=body)
         return
     for start in range(0, len(body), MAX_FRAME_BODY_BYTES):
-        yield start + MAX_FRAME_BODY_BYTES < len(body), body[start : start + MAX_FRAME_BODY_BYTES]
+        end = start + MAX_FRAME_BODY_BYTES
+        yield FrameBody(is_continued=end < len(body), body=body[start:end])
 
 
 class IncomingStream(Generic[M]):

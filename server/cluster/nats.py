@@ -241,13 +241,15 @@ class NatsBus:
         """Return a connection to the first usable server. Raises BusError, about the last server, if none is usable."""
         for server in self._address.servers:
             connection = _NatsConnection()
-            why = await self._connect_and_subscribe(connection, server)
+            why = await self._try_to_connect_and_subscribe(connection, server)
             if why is None:
                 return connection
             await connection.close_client()
         raise BusError(f"cannot use the NATS server at {server}: {why}")
 
-    async def _connect_and_subscribe(self, connection: _NatsConnection, server_name: str) -> str | None:
+    async def _try_to_connect_and_subscribe(
+        self, connection: _NatsConnection, server_name: str
+    ) -> str | None:
         """Connect to one server and subscribe. Return None on success, otherwise the reason for the failure."""
         address, tls_context = self._address, self._tls_context
         tls_context.reset_for_new_connection()
@@ -298,7 +300,7 @@ class NatsBus:
     async def _use_connection_until_lost(self, connection: _NatsConnection) -> None:
         """Send queued messages over a connection, and test the connection, until it is lost."""
         async with anyio.create_task_group() as tasks:
-            for job in (self._forward_when_queued, self._check_connection_until_lost):
+            for job in (self._forward_messages_until_lost, self._check_connection_until_lost):
                 tasks.start_soon(_mark_lost_on_failure, connection, job)
             await connection.disconnected.wait()
             tasks.cancel_scope.cancel()
@@ -321,7 +323,7 @@ class NatsBus:
                     log.warning("%s", error)
         log.warning("NATS is back")
 
-    async def _forward_when_queued(self, connection: _NatsConnection) -> None:
+    async def _forward_messages_until_lost(self, connection: _NatsConnection) -> None:
         while True:
             await self._message_queued.wait()
             self._message_queued.clear()

@@ -24,7 +24,7 @@ from arena.server.store.directives import (
 from arena.server.store.requests import is_client_connected
 from arena.server.store.tokens import load_all_client_names
 
-INVALID_ADDRESS_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
+ADDRESS_LIKE_PATTERN = re.compile(r"\d+(\.\d+){3}(/.*)?|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*(/.*)?")
 """Pattern of a mistyped address: a name that looks like an IP address or a network.
 
 A ban on such a text is rejected, because as a name it would ban nobody.
@@ -104,7 +104,7 @@ def ban(
     if lift:
         lift_existing_directive(db, kind, subject)
         return
-    if kind == "name" and INVALID_ADDRESS_PATTERN.fullmatch(subject):
+    if kind == "name" and ADDRESS_LIKE_PATTERN.fullmatch(subject):
         raise UsageError(f"{subject!r:.80} is not an address or a network: write 192.0.2.7 or 192.0.2.0/24")
     seconds, text = parse_duration_option(duration), check_directive_text(reason)
     run_on_store(db, lambda engine: issue_directive(engine, kind, subject, text, seconds))

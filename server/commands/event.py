@@ -43,7 +43,7 @@ from arena.server.core.calendar import (
     plan_next_event,
 )
 from arena.server.core.event_state import EventPlan, EventState, Recurrence
-from arena.server.core.inputs import AnnounceEvent, ControlEvent
+from arena.server.core.inputs import AnnounceEvent, EventCommand
 from arena.server.core.settings import HOUSE_ENGINE_NAME_PREFIX, PoolGame
 from arena.server.settings import PoolSettings
 from arena.server.store.database import Engine
@@ -276,7 +276,7 @@ def pause(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DE
 
     Example: arena event pause weekly
     """
-    _send_request(db, server, ControlEvent(name, "pause"))
+    _send_request(db, server, EventCommand(name, "pause"))
 
 
 def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
@@ -284,7 +284,7 @@ def resume(name: NameArgument, server: ServerOption = "", db: DatabaseOption = D
 
     Example: arena event resume weekly
     """
-    _send_request(db, server, ControlEvent(name, "resume"))
+    _send_request(db, server, EventCommand(name, "resume"))
 
 
 def cancel(
@@ -302,7 +302,7 @@ def cancel(
 
     Example: arena event cancel weekly
     """
-    _send_request(db, server, ControlEvent(name, "stop" if series else "cancel"))
+    _send_request(db, server, EventCommand(name, "stop" if series else "cancel"))
 
 
 def enter(
@@ -322,7 +322,7 @@ def withdraw(
 
     Example: arena event withdraw weekly my-bot
     """
-    _send_request(db, server, ControlEvent(name, "withdraw", bot))
+    _send_request(db, server, EventCommand(name, "withdraw", bot))
 
 
 async def _request_entry(
@@ -336,7 +336,7 @@ async def _request_entry(
     return await send_request(engine, server_name, await make_entry_request(engine, event_name, bot_name))
 
 
-def _send_request(db: str | None, server_name: str, request: ControlEvent) -> None:
+def _send_request(db: str | None, server_name: str, request: EventCommand) -> None:
     _print_request_answer(run_on_store(db, lambda engine: send_request(engine, server_name, request)), "")
 
 
@@ -364,7 +364,7 @@ def _make_event_json(state: EventState) -> dict[str, object]:
         "begins": format_unix_time_as_utc(plan.start_time),
         "closes": format_unix_time_as_utc(plan.closing_time),
         "format": plan.format,
-        "rounds": state.rounds,
+        "rounds": state.round_count,
         "entries": len(state.bots),
         "withdrawn": state.withdrawn,
         "cancel_reason": state.cancel_reason,

@@ -160,7 +160,7 @@ class ReloadableHost:
         """
         async with open_edge(self.settings, house=self._house, tls=self._tls) as (_, address):
             err.print(f"an edge listens on {address}")
-            await stop.wait_for_stop_signal()
+            await stop.wait_until_stop_was_signalled()
             stop.close()  # from now on another signal ends the process immediately
 
     async def serve_core(self, stop: StopSignals) -> None:
@@ -172,7 +172,7 @@ class ReloadableHost:
         async with open_background_tasks() as tasks:
 
             async def stop_on_signal() -> None:
-                await stop.wait_for_stop_signal()
+                await stop.wait_until_stop_was_signalled()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(stop_on_signal)

@@ -20,11 +20,11 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.was_received = False
-        """True once `wait_for_stop_signal` or `wait_for_next_stop_signal` has received a signal."""
+        """True once `wait_until_stop_was_signalled` or `wait_for_next_stop_signal` has received a signal."""
         self._exit_stack = ExitStack()
         self._signals: AsyncIterator[signal.Signals] | None = None
 
-    async def wait_for_stop_signal(self) -> None:
+    async def wait_until_stop_was_signalled(self) -> None:
         """Wait for the first signal. Return immediately if it was received before."""
         if not self.was_received:
             await self.wait_for_next_stop_signal()
@@ -48,7 +48,7 @@ async def serve_until_signal(host: Host, stop: StopSignals) -> None:
 
     A second signal ends the wait for matches. Unfinished matches continue when the server starts again.
     """
-    await stop.wait_for_stop_signal()
+    await stop.wait_until_stop_was_signalled()
     drain_seconds = host.settings.server.drain_seconds
     with closing(stop):  # from now on another signal ends the process immediately
         if not host.match_count:

@@ -53,7 +53,7 @@ def _make_pool_games(pool: PoolSettings) -> tuple[PoolGame, ...]:
     return tuple(
         PoolGame(game, time_control, tuple(openings))
         for map, game in starts
-        for openings in [_read_openings(game, map, pool.openings)]
+        for openings in [_read_openings_of_setting(game, map, pool.openings)]
         for time_control in time_controls
     )
 
@@ -90,7 +90,7 @@ def _parse_each_text(setting_key: str, texts: Sequence[str], parse: Callable[[st
         raise BadSetting(setting_key, str(error)) from None
 
 
-def _read_openings(game: AnyGame, map_name: str, openings_setting: str) -> Sequence[Opening]:
+def _read_openings_of_setting(game: AnyGame, map_name: str, openings_setting: str) -> Sequence[Opening]:
     try:
         return _choose_openings(game, map_name, openings_setting)
     except BadOpenings as error:

@@ -115,16 +115,18 @@ def ratings(
         )
 
 
-def print_ratings(standings: list[RatingRow], json: Path | None) -> None:
+def print_ratings(rating_rows: list[RatingRow], json: Path | None) -> None:
     """Print ratings as a table, or write them as JSON to the file `json` if it is given."""
-    ratings_json = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in standings]
-    print_table_or_write_json(ratings_json, json, JUSTIFICATION_BY_COLUMN, _make_rating_table_rows(standings))
+    ratings_json = [to_builtins(row) | {"provisional": row.glicko.is_provisional} for row in rating_rows]
+    print_table_or_write_json(
+        ratings_json, json, JUSTIFICATION_BY_COLUMN, _make_rating_table_rows(rating_rows)
+    )
 
 
-def _make_rating_table_rows(standings: list[RatingRow]) -> list[list[str]]:
+def _make_rating_table_rows(rating_rows: list[RatingRow]) -> list[list[str]]:
     ranks: dict[str, int] = {}
     rows = []
-    for row in standings:
+    for row in rating_rows:
         ranks[row.game] = ranks.get(row.game, 0) + 1
         numbers = (row.matches, row.wins, row.draws, row.losses, row.forfeits, row.crashes)
         rows.append([str(ranks[row.game]), row.game, row.bot, str(row.glicko), *map(str, numbers)])

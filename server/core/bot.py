@@ -25,7 +25,7 @@ If a server process fails, bots may not have received the results of the last se
 """
 CHALLENGE_ANSWER_PERIOD_NS = 2_000_000_000
 """Time that a challenged bot gets to answer before the matchmaker may pair it, in ns."""
-MIN_INTERVAL_BETWEEN_ANSWER_PERIODS_NS = 20_000_000_000
+MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS = 20_000_000_000
 """Shortest time between the starts of two answer periods of a bot, in ns.
 
 During an answer period, the matchmaker does not pair a challenged bot, so that the bot can answer. Without the interval,
@@ -214,20 +214,20 @@ class LobbyBot:
             match for end_time, match in self.recent_matches if now_ns - end_time <= MAX_RESENT_RESULT_AGE_NS
         ]
 
-    def was_end_sent_after(self, match_id: str, sent_time_ns: int) -> bool:
-        """Return True if the bot's match with this id has finished recently, and its `end` was sent after `sent_time_ns`."""
+    def was_end_sent_after(self, match_id: str, time_ns: int) -> bool:
+        """Return True if the bot's match with this id has finished recently, and its `end` was sent after `time_ns`."""
         return any(
-            match_id == recent_id and sent_time_ns < end_time for end_time, recent_id in self.recent_matches
+            match_id == recent_id and time_ns < end_time for end_time, recent_id in self.recent_matches
         )
 
     def begin_challenge_answer_period(self, now_ns: int) -> None:
         """Keep the matchmaker from pairing the bot for `CHALLENGE_ANSWER_PERIOD_NS`, so that the bot can answer challenges.
 
-        Do nothing if the last such period started less than `MIN_INTERVAL_BETWEEN_ANSWER_PERIODS_NS` ago.
+        Do nothing if the last such period started less than `MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS` ago.
         """
         if (
             self.answer_period_start is None
-            or now_ns >= self.answer_period_start + MIN_INTERVAL_BETWEEN_ANSWER_PERIODS_NS
+            or now_ns >= self.answer_period_start + MIN_INTERVAL_BETWEEN_CHALLENGE_ANSWER_PERIODS_NS
         ):
             self.answer_period_start = now_ns
 

@@ -66,18 +66,18 @@ def find_next_start_time(local_time: str, zone: str, after_unix_s: int) -> int:
     )
 
 
-def _compute_unix_time_s(day: date, time_of_day: time, zone: ZoneInfo) -> int:
-    return round(datetime.combine(day, time_of_day, zone).timestamp())
+def _compute_unix_time_s(day: date, time_of_day: time, time_zone: ZoneInfo) -> int:
+    return round(datetime.combine(day, time_of_day, time_zone).timestamp())
 
 
-def find_last_occurrence_until(local_time: str, time_zone: str, end_unix_s: int) -> int:
-    """Return the latest Unix time, no later than `end_unix_s`, at which clocks in `time_zone` show `local_time`.
+def find_last_occurrence_until(local_time: str, zone: str, end_unix_s: int) -> int:
+    """Return the latest Unix time, no later than `end_unix_s`, at which clocks in the time zone `zone` show `local_time`.
 
     Raises BadStartTime as `find_next_start_time` does.
     """
     # Search from eight days earlier: `local_time` may name a day of the week, and a day may have 25 hours.
-    last_time = find_next_start_time(local_time, time_zone, end_unix_s - 8 * 24 * 3600)
-    while last_time < (next_time := find_next_start_time(local_time, time_zone, last_time)) <= end_unix_s:
+    last_time = find_next_start_time(local_time, zone, end_unix_s - 8 * 24 * 3600)
+    while last_time < (next_time := find_next_start_time(local_time, zone, last_time)) <= end_unix_s:
         last_time = next_time
     return last_time
 

@@ -258,7 +258,7 @@ class ChallengeHandler:
             ready_ms=CHALLENGE_MATCH_READY_MS,
             adjudication=self._lobby.settings.adjudication,
             rated=challenge.request.rated,
-            total_ms=self._house.compute_max_total_ms(challenge, challenger),
+            total_ms=self._house.compute_max_thinking_ms(challenge, challenger),
         )
 
     def _send_challenge_outcome(

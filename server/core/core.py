@@ -72,7 +72,7 @@ from arena.server.core.inputs import (
     Input,
     MatchPlayed,
     MatchRequested,
-    MatchWithdrawn,
+    MatchRequestWithdrawn,
     MessageReceived,
     OwnerResolved,
     RatingChanged,
@@ -88,10 +88,10 @@ from arena.server.core.listing import ListingPublisher
 from arena.server.core.lobby import Lobby, LobbyClient, RequestRefused, make_unknown_match_refusal
 from arena.server.core.matches import CurrentMatches
 from arena.server.core.matchmaker import DELAY_FROM_CHANGE_TO_PAIRING_NS, Matchmaker
+from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.settings import CoreSettings, PoolGame
-from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import BotSuspensions
 
 
@@ -124,7 +124,7 @@ class Core:
             ClientAdmitted: self._handle_admission,
             ClientDisconnected: self._handle_disconnection,
             MatchRequested: lambda request: matches.request_match(request.terms),
-            MatchWithdrawn: lambda withdrawal: matches.withdraw_request(withdrawal.match),
+            MatchRequestWithdrawn: lambda withdrawal: matches.withdraw_request(withdrawal.match),
             MatchPlayed: lambda match: matches.record_match_played_elsewhere(match.terms, match.record),
             BotCrashed: self._handle_bot_crash,
             HouseEngineFailed: self._handle_house_failure,
@@ -243,7 +243,7 @@ class Core:
         if admission.client in self._lobby.clients:
             return  # the edge repeated the hello before it received the answer
         try:
-            resumes_session = self._lobby.check_admission(admission)
+            resumes_session = self._lobby.check_admission_and_detect_resumption(admission)
             if admission.hello.role == "bot" and not resumes_session and not self._lobby.settings.event:
                 check_hello_names(admission.hello, self._list_games_of_pool_and_events)
         except RequestRefused as refused:
@@ -270,7 +270,7 @@ class Core:
         if bot.ratings or (
             wants_pool and not any(map(bot.preferences.accepts_game, self._list_games_of_pool_and_events()))
         ):
-            self._send_standing(bot)
+            self._send_matchmaking_status(bot)
 
     def _list_games_of_pool_and_events(self) -> list[PoolGame]:
         pool = self._lobby.settings.pool
@@ -393,7 +393,7 @@ class Core:
         event: RefereeEvent = PlayerReady(player)
         if isinstance(message, Resign):
             event = PlayerResigned(player, message.reason, message.detail)
-        self._matches.apply_event(self._matches.rooms[message.match], event, arrival_time_ns)
+        self._matches.apply_referee_event(self._matches.rooms[message.match], event, arrival_time_ns)
 
     def _handle_status(self, bot: LobbyBot, status: Status) -> None:
         if status.quota is not UNSET:
@@ -401,10 +401,10 @@ class Core:
             self._lobby.mark_listing_changed(bot)
             if status.quota == 0:
                 self._challenges.close_all_involving(bot.name, f"{bot.name} takes no more matches")
-        self._send_standing(bot)
+        self._send_matchmaking_status(bot)
 
-    def _send_standing(self, bot: LobbyBot) -> None:
-        send_standing(
+    def _send_matchmaking_status(self, bot: LobbyBot) -> None:
+        send_matchmaking_status(
             bot,
             self._lobby,
             self._suspensions.find_suspension_reason(bot.name, self._lobby.now),
@@ -467,12 +467,12 @@ class Core:
         bot = self._lobby.bots.get(change.name)
         if bot is not None and bot.ratings.get(change.game) != change.rating:
             bot.ratings[change.game] = change.rating
-            self._send_standing(bot)
+            self._send_matchmaking_status(bot)
 
     def _handle_season_end(self, season: SeasonClosed) -> None:
         for bot in self._lobby.bots.values():
             if bot.ratings.pop(season.game, None) is not None:
-                self._send_standing(bot)
+                self._send_matchmaking_status(bot)
 
     def _handle_owner_resolved(self, resolution: OwnerResolved) -> None:
         bot = self._lobby.bots.get(resolution.name)

@@ -71,7 +71,7 @@ class OpenMatch(Struct, frozen=True):
     """Start time in UTC, in ISO 8601."""
 
 
-class AppendEvent(Struct, frozen=True, gc=False):
+class AppendMatchEvent(Struct, frozen=True, gc=False):
     """Request to append an event of a match, such as a move, to the journal."""
 
     match: str
@@ -155,7 +155,7 @@ class EventMatchFinished(Struct, frozen=True, tag_field="type", tag="match_over"
     result: Result
 
 
-class EventPlace(Struct, frozen=True):
+class FinalEventRank(Struct, frozen=True):
     """Final rank and points of a bot in an event."""
 
     bot: str
@@ -168,7 +168,7 @@ class EventFinished(Struct, frozen=True, tag_field="type", tag="event_over"):
     """News that an event has ended or was cancelled."""
 
     state: EventPhase
-    places: tuple[EventPlace, ...]
+    places: tuple[FinalEventRank, ...]
     """Final ranks of the bots, best first."""
 
 
@@ -194,14 +194,14 @@ class LogLine(Struct, frozen=True):
     match: str = ""
 
 
-class AnalysisMovesCut(Struct, frozen=True):
+class AnalysisLinesCut(Struct, frozen=True):
     """Number of moves that were cut from a bot's analysis because its lines of play were too long; for the metrics."""
 
     move_count: int
 
 
 DurableEffect = (
-    OpenMatch | AppendEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
+    OpenMatch | AppendMatchEvent | CloseMatch | SaveSession | DeleteSession | SaveEvent | CommandAnswered
 )
 """Effects that the shell commits to the store before it releases any other effect."""
 Effect = (
@@ -213,6 +213,6 @@ Effect = (
     | EventNews
     | StartHouseEngine
     | LogLine
-    | AnalysisMovesCut
+    | AnalysisLinesCut
 )
 DURABLE_EFFECTS: tuple[type, ...] = get_args(DurableEffect)

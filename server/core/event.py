@@ -100,7 +100,7 @@ class Event:
         return rounds
 
     @property
-    def pairs_of_round(self) -> tuple[tuple[str, str], ...]:
+    def pairs_of_current_round(self) -> tuple[tuple[str, str], ...]:
         """Pairs of bots that meet in the current round, each pair once."""
         if rounds := self._known_knockout_rounds:
             return tuple(rounds[-1])
@@ -114,7 +114,7 @@ class Event:
         """True once all matches are played. Always False for the format `arena`, which ends at a fixed time instead."""
         return self.schedule is not None and not self.schedule and not self.matches_in_progress
 
-    def find_rank(self, bot_name: str) -> tuple[int, float] | None:
+    def find_rank_and_points(self, bot_name: str) -> tuple[int, float] | None:
         """Return the rank and points of a bot; None if the bot is not in the event. Bots with equal results share a rank."""
         format: EventFormat = ArenaFormat() if self.schedule is None else self.schedule.format
         ranks = {entrant: format.compute_rank(entrant, self._points[entrant]) for entrant in self.state.bots}
@@ -186,7 +186,7 @@ class Event:
     def _withdraw_bot(self, bot_name: str) -> None:
         if bot_name not in self.state.withdrawn:
             self.state = replace(self.state, withdrawn=(*self.state.withdrawn, bot_name))
-            self._schedule_change(bot_name, joins=False)
+            self._schedule_roster_change(bot_name, joins=False)
 
     @property
     def _swiss_format(self) -> SwissFormat | None:
@@ -195,7 +195,7 @@ class Event:
 
     def _rejoin_after_withdrawal(self, bot_name: str) -> None:
         self.state = replace(self.state, withdrawn=_remove_bot(self.state.withdrawn, bot_name))
-        self._schedule_change(bot_name, joins=True)
+        self._schedule_roster_change(bot_name, joins=True)
 
     def _join_late(self, bot_name: str) -> None:
         self.state = replace(self.state, bots=(*self.state.bots, bot_name))
@@ -204,9 +204,9 @@ class Event:
             self.state = replace(
                 self.state, changes=(*self.state.changes, RosterChange(bot_name, 0, joins=False))
             )
-            self._schedule_change(bot_name, joins=True)
+            self._schedule_roster_change(bot_name, joins=True)
 
-    def _schedule_change(self, bot_name: str, *, joins: bool) -> None:
+    def _schedule_roster_change(self, bot_name: str, *, joins: bool) -> None:
         """Include a bot in the pairings from the next round of a Swiss event on if `joins` is True, or else exclude it."""
         swiss = self._swiss_format
         if swiss is not None:

@@ -87,7 +87,7 @@ class EventState(Struct, frozen=True):
     """Reason why a cancelled event was cancelled; empty for other events, and if an older version cancelled it."""
 
     @property
-    def rounds(self) -> int:
+    def round_count(self) -> int:
         """Number of rounds; 0 for the format `arena`. Before a knockout begins, the number follows from the entries."""
         if self.plan.format == KNOCKOUT_FORMAT:
             return max(1, (len(self.bots) - 1).bit_length())

@@ -28,8 +28,8 @@ from arena.server.core.effects import (
     EventFinished,
     EventMatchFinished,
     EventNews,
-    EventPlace,
     EventStarted,
+    FinalEventRank,
     LogLine,
     RoundPaired,
     SaveEvent,
@@ -39,8 +39,8 @@ from arena.server.core.event_state import EventState, StoredEvent
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import (
     AnnounceEvent,
-    ControlEvent,
     EventAction,
+    EventCommand,
     FindClient,
     HostCommand,
     RenameEntry,
@@ -133,7 +133,7 @@ class HostedEvents:
                 len(event.state.bots),
                 self._compute_ms_to_start(event),
                 event.current_round,
-                event.state.rounds,
+                event.state.round_count,
             )
             for event in list(self._events.values())[:MAX_LISTED_EVENTS]
         ]
@@ -167,12 +167,12 @@ class HostedEvents:
             match command.request:
                 case AnnounceEvent():
                     answer = self._announce_event(command.request)
-                case ControlEvent():
+                case EventCommand():
                     answer = self._execute_event_action(command.request)
                 case RenameEntry():
                     answer = self._rename_entry(command.request)
                 case FindClient():
-                    answer = self._require_connected_client(command.request.name)
+                    answer = self._confirm_client_is_connected(command.request.name)
         except EventRefused as refused:
             self._lobby.effects.append(CommandAnswered(command.number, str(refused), done=False))
         else:
@@ -191,7 +191,7 @@ class HostedEvents:
         event = self._events[state.plan.event] = HostedEvent(StoredEvent(state, {}))
         self._save_event(event)
 
-    def _execute_event_action(self, command: ControlEvent) -> str:
+    def _execute_event_action(self, command: EventCommand) -> str:
         event = self._find_event(command.event, command.action, command.bot, by_host_or_owner=True)
         match command.action:
             case "enter":
@@ -306,7 +306,7 @@ class HostedEvents:
             else f"{request.bot} is removed"
         )
 
-    def _require_connected_client(self, client_name: str) -> str:
+    def _confirm_client_is_connected(self, client_name: str) -> str:
         """Return a line that confirms that a client of this name is connected. Raises EventRefused if there is no such client."""
         if any(client.name == client_name for client in self._lobby.clients.values()):
             return f"{client_name} is connected"
@@ -333,7 +333,7 @@ class HostedEvents:
     def _send_status(self, event: Event, bot: LobbyBot) -> None:
         """Send a bot the status of an event (`event_state` message), with the bot's rank and points once the event is over."""
         state = event.state
-        rank = event.find_rank(bot.name) if state.phase == "over" else None
+        rank = event.find_rank_and_points(bot.name) if state.phase == "over" else None
         status = EventStatus(
             event.name,
             state.phase,
@@ -361,7 +361,7 @@ class HostedEvents:
             case "running" if plan.is_arena:
                 return f"{len(state.bots)} bots, {plan.minutes} minutes in all"
             case "running":
-                return f"round {event.current_round} of {event.state.rounds}, {len(state.bots)} bots"
+                return f"round {event.current_round} of {event.state.round_count}, {len(state.bots)} bots"
         reason_text = f": {state.cancel_reason}" if state.cancel_reason else ""
         return f"the event is {state.phase}{reason_text}"
 
@@ -374,7 +374,7 @@ class HostedEvents:
                 self._begin_event_if_due(event)
             due: list[Pairing] = []
             if event.state.phase == "running" and not self._lobby.is_draining:
-                due = self._begin_due_matches(event)
+                due = self._begin_due_matches_and_list_waiting(event)
                 self._end_event_if_finished(event)
             self._reserve_waiting_bots(event, due)
             self._notify_bots_of_new_phase(event)
@@ -447,7 +447,7 @@ class HostedEvents:
         bot = self._lobby.bots.get(bot_name)
         return bot is not None and bot.client is not None and bot.quota != 0
 
-    def _begin_due_matches(self, event: HostedEvent) -> list[Pairing]:
+    def _begin_due_matches_and_list_waiting(self, event: HostedEvent) -> list[Pairing]:
         """Begin the due matches whose bots are free, and return those that have to wait; none for the format `arena`."""
         if event.plan.is_arena:
             if self._lobby.now_unix_ns() < self._compute_end_unix_s(event) * NS_PER_SECOND:
@@ -611,12 +611,14 @@ class HostedEvents:
             event.last_reported_round = event.current_round
             # At its first check, a new core continues a round that an earlier core has reported.
             if last_status is not None and not plan.is_arena:
-                news.append(RoundPaired(event.current_round, event.state.rounds, event.pairs_of_round))
+                news.append(
+                    RoundPaired(event.current_round, event.state.round_count, event.pairs_of_current_round)
+                )
         if state.has_ended:
             places = [
-                EventPlace(bot, *rank_and_points)
+                FinalEventRank(bot, *rank_and_points)
                 for bot in state.bots
-                if (rank_and_points := event.find_rank(bot)) is not None
+                if (rank_and_points := event.find_rank_and_points(bot)) is not None
             ]
             news.append(EventFinished(state.phase, tuple(sorted(places, key=lambda place: place.rank))))
         self._lobby.effects.extend(EventNews(event.name, content) for content in news)

@@ -148,7 +148,7 @@ class HouseEngines:
             del self._offers[challenge]
             self._queue.requeue_challenge(challenge, engine_name)
 
-    def compute_max_total_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
+    def compute_max_thinking_ms(self, challenge: OpenChallenge, challenger: LobbyBot) -> int:
         """Return each player's maximum total thinking time for a challenge, in ms; 0 if only the clock limits it."""
         if challenge.request.opponent not in self:
             return 0

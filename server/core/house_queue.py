@@ -16,7 +16,7 @@ from typing import NamedTuple
 from arena.server.core.guests import MAX_GUEST_MATCHES_PER_ADDRESS
 from arena.server.core.turn_order import TurnOrder
 
-MAX_SLOT_SHARE_PER_GROUP = Fraction(3, 4)
+MAX_SLOT_SHARE_PER_REQUESTER_GROUP = Fraction(3, 4)
 """Largest share of the slots (parallel matches of house engines) that each of two groups may have: guests, and bots with a token."""
 MAX_SLOT_SHARE_PER_OWNER = Fraction(1, 2)
 """Largest share of the slots (parallel matches of house engines) for the bots of one owner.
@@ -157,7 +157,7 @@ class HouseQueue:
             if requester.is_guest
             else max(1, int(total_slots * MAX_SLOT_SHARE_PER_OWNER))
         )
-        max_group_slots = max(1, int(total_slots * MAX_SLOT_SHARE_PER_GROUP))
+        max_group_slots = max(1, int(total_slots * MAX_SLOT_SHARE_PER_REQUESTER_GROUP))
         requesters = list(self._used_slots.values())
         return (
             requesters.count(requester) >= max_slots

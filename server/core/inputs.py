@@ -15,13 +15,13 @@ from arena.rating.glicko import GlickoRating
 from arena.server.core.event_state import EventPlan, StoredEvent
 from arena.server.core.settings import CoreSettings
 
-CLIENT_BITS_BELOW_EDGE_NUMBER = 40
+EDGE_NUMBER_SHIFT_BITS = 40
 """Number of low bits of a client's number that distinguish the clients of one edge. The higher bits number the edge."""
 
 
 def get_edge_number(client_number: int) -> int:
     """Return the number of the edge (process that holds connections) to which this client is connected."""
-    return client_number >> CLIENT_BITS_BELOW_EDGE_NUMBER
+    return client_number >> EDGE_NUMBER_SHIFT_BITS
 
 
 class ClientAdmitted(Struct, frozen=True, omit_defaults=True):
@@ -103,7 +103,7 @@ class MatchRequested(Struct, frozen=True):
     terms: Terms
 
 
-class MatchWithdrawn(Struct, frozen=True):
+class MatchRequestWithdrawn(Struct, frozen=True):
     """Withdrawal of the request for a match. A match that has begun continues."""
 
     match: str
@@ -173,7 +173,7 @@ EventAction = Literal["pause", "resume", "cancel", "stop", "enter", "withdraw"]
 """Action on an event. `stop` cancels the next event of a series and announces no further one."""
 
 
-class ControlEvent(Struct, frozen=True, tag="steer"):
+class EventCommand(Struct, frozen=True, tag="steer"):
     """Request to change an announced event."""
 
     event: str
@@ -199,7 +199,7 @@ class FindClient(Struct, frozen=True, tag="find"):
     name: str
 
 
-HostRequest = AnnounceEvent | ControlEvent | RenameEntry | FindClient
+HostRequest = AnnounceEvent | EventCommand | RenameEntry | FindClient
 
 
 class HostCommand(Struct, frozen=True):
@@ -260,7 +260,7 @@ Input = (
     | TurnSent
     | Tick
     | MatchRequested
-    | MatchWithdrawn
+    | MatchRequestWithdrawn
     | MatchPlayed
     | BotCrashed
     | HouseEngineFailed

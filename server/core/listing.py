@@ -54,7 +54,7 @@ class ListingPublisher:
         client.follow_topic(LISTING_TOPIC, self._followers)
         latest = self._latest_listing
         if latest is None or self._lobby.now >= latest[0] + MIN_LISTING_INTERVAL_NS:
-            listing = self._build_latest_listing()
+            listing = self._build_and_keep_listing()
         else:
             listing = latest[1]
             self.schedule_publication()
@@ -70,10 +70,10 @@ class ListingPublisher:
         if self._followers.edges:
             self._published_change_count = self._lobby.change_count
             self._lobby.effects.append(
-                PublishToTopic(LISTING_TOPIC, self._build_latest_listing(), self._followers.edges)
+                PublishToTopic(LISTING_TOPIC, self._build_and_keep_listing(), self._followers.edges)
             )
 
-    def _build_latest_listing(self) -> Listing:
+    def _build_and_keep_listing(self) -> Listing:
         listing = self.build_listing(self._lobby.now)
         self._latest_listing = self._lobby.now, listing
         return listing

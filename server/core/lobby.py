@@ -183,7 +183,7 @@ class Lobby:
 
     # arrival
 
-    def check_admission(self, admission: ClientAdmitted) -> bool:
+    def check_admission_and_detect_resumption(self, admission: ClientAdmitted) -> bool:
         """Return True if the client is a bot that resumes its session.
 
         Raises RequestRefused if the client may not enter.
@@ -220,7 +220,7 @@ class Lobby:
         self.clients[admission.client] = LobbyClient(admission.client, admission.hello.name, None)
 
     def add_bot(self, admission: ClientAdmitted, *, resumes_session: bool) -> LobbyBot:
-        """Admit a bot that has passed `check_admission`, and close its earlier connection if it has one."""
+        """Admit a bot that has passed `check_admission_and_detect_resumption`, and close its earlier connection if it has one."""
         bot = self.find_or_add_bot(admission.hello.name)
         if bot.client is not None:
             self.effects.append(CloseClient(bot.client, Code.REPLACED, Code.REPLACED.meaning))

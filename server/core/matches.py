@@ -19,11 +19,11 @@ from arena.server.core.effects import CloseMatch, LogLine, OpenMatch
 from arena.server.core.house_engines import HouseEngines
 from arena.server.core.inputs import RestoreMatches, UnfinishedMatch
 from arena.server.core.lobby import Lobby
+from arena.server.core.matchmaking_status import send_matchmaking_status
 from arena.server.core.open_challenges import OpenChallenges
 from arena.server.core.pairing import PairingHistory
 from arena.server.core.room import Room
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME
-from arena.server.core.standing import send_standing
 from arena.server.core.suspensions import BotSuspensions
 
 MAX_RECENT_STALLS = 1024
@@ -111,7 +111,7 @@ class CurrentMatches:
             bot.count_match_against_quota()
         if not is_event_match:
             self._history.record_match_start(terms.players.maxie, terms.players.minnie)
-        self.apply_event(room, MatchOpened())
+        self.apply_referee_event(room, MatchOpened())
 
     def _find_bots_of_match(self, terms: Terms) -> dict[Player, LobbyBot]:
         players = terms.players
@@ -154,7 +154,7 @@ class CurrentMatches:
 
     # in progress
 
-    def apply_event(self, room: Room, event: RefereeEvent, event_time_ns: int | None = None) -> None:
+    def apply_referee_event(self, room: Room, event: RefereeEvent, event_time_ns: int | None = None) -> None:
         """Apply an event to a match at `event_time_ns` (ns; None for now), and close the match if the event ends it."""
         room.handle(event, self._lobby.now if event_time_ns is None else event_time_ns)
         self.close_if_ended_or_schedule(room)
@@ -164,7 +164,7 @@ class CurrentMatches:
     ) -> None:
         """Apply an event to each match of a bot. `make_event` returns the event for the bot's seat in the match."""
         for match, player in list(bot.matches.items()):
-            self.apply_event(self.rooms[match], make_event(player))
+            self.apply_referee_event(self.rooms[match], make_event(player))
 
     def handle_bot_disconnection(self, bot: LobbyBot, fault: str | None) -> None:
         """Record the loss of a bot's connection in each of its matches.
@@ -234,7 +234,7 @@ class CurrentMatches:
         lobby, players, result = self._lobby, record.players, record.result
         self._history.record_match_end(players.maxie, players.minnie, lobby.now)
         for player, bot in room.bots.items():
-            why = self._suspensions.record_match_result(
+            why = self._suspensions.record_match_result_and_suspend(
                 bot.name,
                 result.reason,
                 is_loss=result.winner != SEATS[player],
@@ -245,7 +245,7 @@ class CurrentMatches:
                 bot.begin_challenge_answer_period(lobby.now)
             if why:
                 lobby.effects.append(LogLine("warning", f"suspended: {why}", bot.name, room.terms.match))
-                send_standing(bot, lobby, why)
+                send_matchmaking_status(bot, lobby, why)
 
     # after a restart, and after an outage of the store
 

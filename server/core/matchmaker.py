@@ -24,7 +24,7 @@ from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, Pool, PoolGame
 from arena.server.core.suspensions import BotSuspensions
 from arena.server.core.turn_order import TurnOrder
 
-RATING_DIFFERENCE_PER_EARLIER_MATCH = 200.0
+EARLIER_MATCH_COST_IN_RATING_POINTS = 200.0
 """Rating difference that counts against pairing two bots as much as one earlier match between them."""
 RATING_OF_UNRATED_BOT = 1500.0
 """Assumed rating of a bot without a rating."""
@@ -58,7 +58,7 @@ def choose_pairs(
     The pairs are chosen one after another. Each time it is the turn of the owner whose bots have gone longest without
     a match. Of the pairs with a bot of this owner, the one of least cost is chosen; on a tie, the one whose bot has
     waited longest. The cost of a pair is the number of its earlier matches, plus the rating difference divided by
-    `RATING_DIFFERENCE_PER_EARLIER_MATCH`.
+    `EARLIER_MATCH_COST_IN_RATING_POINTS`.
 
     Fewer pairs are returned if too few bots wait, if `may_meet` forbids pairs, or if there are too many bots to compare
     all of them. O(n² (log n + max_pairs)) for n bots.
@@ -74,7 +74,7 @@ def choose_pairs(
         a, b = pair
         return (
             history.count_matches_between(a, b)
-            + abs(ratings[a] - ratings[b]) / RATING_DIFFERENCE_PER_EARLIER_MATCH
+            + abs(ratings[a] - ratings[b]) / EARLIER_MATCH_COST_IN_RATING_POINTS
         )
 
     pairings: list[tuple[str, str]] = []
@@ -202,7 +202,8 @@ class Matchmaker:
         """
         lobby = self._lobby
         games = {
-            name: self._find_playable_games(pool, self._waiting_bots[name]) for name in waiting_bot_names
+            name: self._find_playable_game_indexes(pool, self._waiting_bots[name])
+            for name in waiting_bot_names
         }
         pairs = choose_pairs(
             waiting_bot_names,
@@ -229,14 +230,18 @@ class Matchmaker:
         return self._waiting_bots[bot_name].get_rating(game.name)
 
     @staticmethod
-    def _find_playable_games(pool: Pool, bot: LobbyBot) -> frozenset[int]:
+    def _find_playable_game_indexes(pool: Pool, bot: LobbyBot) -> frozenset[int]:
         """Return the indexes of the pool's games that a bot plays."""
         return frozenset(index for index, game in enumerate(pool.games) if bot.preferences.accepts_game(game))
 
     def _may_play_each_other(
-        self, pool: Pool, playable_games: Mapping[str, frozenset[int]], bot_name_a: str, bot_name_b: str
+        self,
+        pool: Pool,
+        playable_game_indexes: Mapping[str, frozenset[int]],
+        bot_name_a: str,
+        bot_name_b: str,
     ) -> bool:
-        if playable_games[bot_name_a].isdisjoint(playable_games[bot_name_b]):
+        if playable_game_indexes[bot_name_a].isdisjoint(playable_game_indexes[bot_name_b]):
             return False
         if pool.rated and self._waiting_bots[bot_name_a].has_same_owner_as(self._waiting_bots[bot_name_b]):
             return False
@@ -250,15 +255,16 @@ class Matchmaker:
         return False
 
     def _make_terms(
-        self, pool: Pool, bot_names: tuple[str, str], playable_games: Mapping[str, frozenset[int]]
+        self, pool: Pool, bot_names: tuple[str, str], playable_game_indexes: Mapping[str, frozenset[int]]
     ) -> Terms:
         """Return the terms of a chosen match, and remove its bots from the waiting bots.
 
-        bot_names       names of the two bots
-        playable_games  indexes of the pool's games that each bot plays, by its name
+        bot_names              names of the two bots
+        playable_game_indexes  indexes of the pool's games that each bot plays, by its name
         """
         common_games: list[PoolGame] = [
-            pool.games[index] for index in sorted(playable_games[bot_names[0]] & playable_games[bot_names[1]])
+            pool.games[index]
+            for index in sorted(playable_game_indexes[bot_names[0]] & playable_game_indexes[bot_names[1]])
         ]
         next_match = self._history.choose_next_match(*bot_names, common_games)
         minnie = bot_names[1] if next_match.maxie == bot_names[0] else bot_names[0]

@@ -1,6 +1,6 @@
 """A room: the core's state of one match. No other code calls the match's referee.
 
-The referee handles each event. An event that changed the match becomes an `AppendEvent`, and its effects are sent to
+The referee handles each event. An event that changed the match becomes an `AppendMatchEvent`, and its effects are sent to
 the players and published to spectators. The shell sends these messages only after the events are durable, so a room's
 state may be ahead of the store.
 """
@@ -32,12 +32,18 @@ from arena.match.terms import Terms
 from arena.protocol.messages import Move, ServerMessage, Turn
 from arena.server.core.bot import LobbyBot
 from arena.server.core.deadlines import DeadlineKey
-from arena.server.core.effects import AnalysisMovesCut, AppendEvent, LogLine, PublishToTopic, SendToClient
+from arena.server.core.effects import (
+    AnalysisLinesCut,
+    AppendMatchEvent,
+    LogLine,
+    PublishToTopic,
+    SendToClient,
+)
 from arena.server.core.inputs import UnfinishedMatch
 from arena.server.core.lobby import FollowerCountsByEdge, Lobby
 from arena.server.core.public_view import PublicMatchView
 
-TURN_REPORT_TIMEOUT_NS = 10_000_000_000
+TURN_SENT_REPORT_TIMEOUT_NS = 10_000_000_000
 """Time in ns for an edge, the process that holds a player's connection, to report that it has sent a turn.
 
 After that, the clock starts without a report.
@@ -124,7 +130,9 @@ class Room:
         if referee.revision != revision_before:
             turn, self._unsaved_turn = self._unsaved_turn, None
             self._seq += 1 if turn is None else 2
-            self._lobby.effects.append(AppendEvent(self.terms.match, self._seq, event_time_ns, event, turn))
+            self._lobby.effects.append(
+                AppendMatchEvent(self.terms.match, self._seq, event_time_ns, event, turn)
+            )
         if len(referee.moves) > ply:
             # The answer to a turn that was sent again may arrive before the edge's report of the sent turn.
             self.turn_report_deadline = None
@@ -230,7 +238,7 @@ class Room:
                     # The clock runs while the player is away.
                     self.start_turn_clock(message.ply, 0, lobby.now)
                 elif self.turn_report_deadline is None:
-                    self.turn_report_deadline = lobby.now + TURN_REPORT_TIMEOUT_NS
+                    self.turn_report_deadline = lobby.now + TURN_SENT_REPORT_TIMEOUT_NS
                     lobby.deadlines.schedule_check(self.key, self.turn_report_deadline)
             if client is not None:
                 lobby.effects.append(SendToClient(client, message, clock_ran_ns))
@@ -244,7 +252,7 @@ class Room:
         removed_before = self._trimmer.removed_move_count
         trimmed_event = self._trimmer.trim_move(event.player, event)
         if self._trimmer.removed_move_count > removed_before:
-            self._lobby.effects.append(AnalysisMovesCut(self._trimmer.removed_move_count - removed_before))
+            self._lobby.effects.append(AnalysisLinesCut(self._trimmer.removed_move_count - removed_before))
         return trimmed_event
 
     def _report_unexpected_error(self, error: Exception) -> ServerFailed:

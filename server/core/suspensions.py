@@ -32,7 +32,7 @@ class BotSuspensions:
     def __init__(self) -> None:
         self._failures = BoundedDict[str, _FailureRecord](MAX_TRACKED_NAMES)
 
-    def record_match_result(
+    def record_match_result_and_suspend(
         self, bot_name: str, end_reason: EndReason, *, is_loss: bool, ply_count: int, now_ns: int
     ) -> str:
         """Record the end of a bot's match. If this suspends the bot, return the reason; otherwise an empty string.

@@ -22,9 +22,9 @@ log = logging.getLogger("arena.admission")
 
 ADDRESS_BURST_SECONDS = 0.2
 """Burst of an address, in seconds: after a pause, the address may send at once as much as its rate allows in this time."""
-MIN_CHUNKS_PER_BURST = 8
+MIN_READ_CHUNKS_PER_BURST = 8
 """Number of chunks (reads from a socket) that any address may send at once, even if its rate allows fewer in `ADDRESS_BURST_SECONDS`."""
-CONNECTION_SHARE_BEFORE_ADDRESS_LIMIT = 0.25
+MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT = 0.25
 """Share of the allowed connections that must be open before the limit per address applies.
 
 Below this share, one address may have more connections, because all machines of a lecture hall may share an address.
@@ -77,7 +77,7 @@ class ConnectionAdmission:
         bucket = self._buckets.get(key)
         if bucket is None:
             rate = self.limits.moves_per_second
-            burst = max(MIN_CHUNKS_PER_BURST, int(rate * ADDRESS_BURST_SECONDS))
+            burst = max(MIN_READ_CHUNKS_PER_BURST, int(rate * ADDRESS_BURST_SECONDS))
             bucket = self._buckets[key] = TokenBucket(rate, burst, self._clock.now_ns())
         return bucket
 
@@ -125,7 +125,7 @@ class ConnectionAdmission:
         if not is_proxy and self._abuse_counts.get_refusal_seconds_left(address, self._now_seconds) > 0:
             return False
         key = make_address_or_network_key(address)
-        is_crowded = self.open_counts.total() >= CONNECTION_SHARE_BEFORE_ADDRESS_LIMIT * limits.connections
+        is_crowded = self.open_counts.total() >= MIN_CONNECTION_SHARE_FOR_ADDRESS_LIMIT * limits.connections
         if not is_proxy and is_crowded and self.open_counts[key] >= limits.connections_per_address:
             self._log_refusal(
                 "refused: the address already has %d connections, the maximum",

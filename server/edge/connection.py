@@ -50,7 +50,7 @@ RESPONSE_TIMEOUT_SECONDS = 310.0
 """Longest time to prepare the response to a plain request, in seconds. Web pages have shorter limits of their own."""
 CLOSE_TIMEOUT_SECONDS = 2.0
 """Longest time for the closing handshake, in seconds. During it, the peer can still read the last messages."""
-UNSENT_BYTES_OF_SLOW_PEER = 64 * 1024
+MIN_UNSENT_BYTES_OF_SLOW_PEER = 64 * 1024
 """Number of unsent bytes in the transport above which the peer counts as slow."""
 MAX_UNSENT_BYTES_OF_SLOW_PEER = 128 * 1024
 """Number of unsent bytes above which a slow peer's connection is closed."""
@@ -161,7 +161,7 @@ class Connection(asyncio.BufferedProtocol):
         """True once the peer is known to have ended its stream. From then on, only its moves and resignations count."""
         self._ping_timer: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
-        self.transport.set_write_buffer_limits(high=UNSENT_BYTES_OF_SLOW_PEER)
+        self.transport.set_write_buffer_limits(high=MIN_UNSENT_BYTES_OF_SLOW_PEER)
         self.schedule_timeout(edge.limits.hello_seconds, self._close_without_request)
         edge.add_connection(self)
 
@@ -231,7 +231,7 @@ class Connection(asyncio.BufferedProtocol):
             self._is_queued = True
             self._edge.fair_queue.enqueue(self._address_key, self)
 
-    def run_work_slice(self) -> float:
+    def run_work_slice_and_get_cost_us(self) -> float:
         """Do one slice of work in the fair queue: parse buffered bytes, or handle a waiting message.
 
         Return the cost in µs: the CPU time of the slice, plus an estimate for the further work that it causes.

@@ -20,7 +20,7 @@ from arena.protocol.codes import Code
 from arena.protocol.messages import End, ServerMessage
 from arena.server.abuse_counter import MAX_REFUSAL_SECONDS
 from arena.server.core.effects import CloseClient, PublishToTopic, SendToClient
-from arena.server.core.inputs import CLIENT_BITS_BELOW_EDGE_NUMBER, EdgeResynced
+from arena.server.core.inputs import EDGE_NUMBER_SHIFT_BITS, EdgeResynced
 from arena.server.core.limits import HostLimits
 from arena.server.edge.addresses import describe_listen_error
 from arena.server.edge.admission import ConnectionAdmission
@@ -99,9 +99,9 @@ class Edge:
         proxies: Collection[str] = (),
         refusal_seconds: float = MAX_REFUSAL_SECONDS,
         allows_any_origin: bool = False,
-        unlimited_names: Container[str] = frozenset(),
+        rate_exempt_names: Container[str] = frozenset(),
         lag: EventLoopLag,
-        is_storing: Callable[[], bool] = lambda: False,
+        is_storing_moves: Callable[[], bool] = lambda: False,
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
         """Make an edge that does not listen yet.
@@ -112,9 +112,9 @@ class Edge:
         proxies            addresses or networks whose X-Forwarded-For is trusted
         refusal_seconds    time for which an address with many misbehaving connections is refused
         allows_any_origin  True if browsers may connect from pages of other sites
-        unlimited_names    names of bots without rate limits: the server's own
+        rate_exempt_names  names of bots without rate limits: the server's own
         lag                meter of the event loop's lag, shared with a core in this process
-        is_storing         function that returns True while this process stores moves
+        is_storing_moves   function that returns True while this process stores moves
         """
         self.number = edge_number
         self.core = core
@@ -124,12 +124,12 @@ class Edge:
         self.metrics = metrics
         self.program = server_program
         self.allows_any_origin = allows_any_origin
-        self.unlimited_names = unlimited_names
+        self.rate_exempt_names = rate_exempt_names
         self.clock = clock
         self.now = clock.now_ns
         self.work_budget = WorkBudget(limits)
         self.admission = ConnectionAdmission(limits, proxies, clock, refusal_seconds)
-        self.fair_queue = FairQueue(clock, is_storing)
+        self.fair_queue = FairQueue(clock, is_storing_moves)
         self.make_session: Callable[[Edge, Connection], Session] = Session
         """Function that makes the session of a websocket. A benchmark that needs only connections replaces it."""
         self.page_client = PageClient(self)
@@ -283,7 +283,7 @@ class Edge:
 
     def add_client(self, client: EdgeClient) -> int:
         """Register a client, so that messages are delivered to it, and return its number."""
-        number = self.number << CLIENT_BITS_BELOW_EDGE_NUMBER | next(self._client_numbers)
+        number = self.number << EDGE_NUMBER_SHIFT_BITS | next(self._client_numbers)
         self._clients[number] = client
         return number
 

@@ -30,7 +30,7 @@ Without a limit, slices would wait forever on a busy server, which stores moves 
 class QueuedClient(Protocol):
     """Client with work that waits in a fair queue."""
 
-    def run_work_slice(self) -> float:
+    def run_work_slice_and_get_cost_us(self) -> float:
         """Do one piece of work. Return its cost in µs of CPU time, with an estimate for the further work that it causes."""
         ...
 
@@ -38,13 +38,13 @@ class QueuedClient(Protocol):
 class FairQueue:
     """Queue of clients with work. Addresses are served in rotation, and the clients of one address in order."""
 
-    def __init__(self, clock: TimeSource, is_storing: Callable[[], bool]) -> None:
-        """Create an empty queue. `is_storing` returns True while moves are being stored."""
+    def __init__(self, clock: TimeSource, is_storing_moves: Callable[[], bool]) -> None:
+        """Create an empty queue. `is_storing_moves` returns True while moves are being stored."""
         self._clock = clock
         self._waiters_by_address: OrderedDict[str, deque[QueuedClient]] = OrderedDict()
         self._is_running = False
         self._now_ns = clock.now_ns
-        self._is_storing = is_storing
+        self._is_storing_moves = is_storing_moves
         self._due_ns = 0.0
         """Time at which the next slice may run, in monotonic ns: the end of the pause after the previous slice."""
 
@@ -61,7 +61,7 @@ class FairQueue:
             self._is_running = False
             return
         now = self._now_ns()
-        if now < self._due_ns + MAX_SLICE_DELAY_NS and self._is_storing():
+        if now < self._due_ns + MAX_SLICE_DELAY_NS and self._is_storing_moves():
             self._clock.call_later(MOVE_STORING_CHECK_INTERVAL_SECONDS, self._run_next_slice)
             return
         address, waiters = self._waiters_by_address.popitem(last=False)
@@ -71,7 +71,7 @@ class FairQueue:
         # uvloop rounds timers to milliseconds. If this slice comes too early, the pause after it is longer.
         seconds_early, cost = max(0.0, self._due_ns - now) / 1e9, 0.0
         try:
-            cost = waiter.run_work_slice()
+            cost = waiter.run_work_slice_and_get_cost_us()
         finally:
             pause_seconds = seconds_early + cost / 1e6 / MAX_SLICE_TIME_SHARE
             self._due_ns = self._now_ns() + pause_seconds * 1e9

@@ -71,7 +71,7 @@ class PageClient:
         self._listing_time = float("-inf")
         """Time at which the last listing arrived, in monotonic seconds."""
         self._failure_time = float("-inf")
-        """Time at which `request_latest_listing` last got no answer, in monotonic seconds."""
+        """Time at which `request_listing_or_last_known` last got no answer, in monotonic seconds."""
         self._idle_timer: asyncio.TimerHandle | None = None
 
     async def request_view(self, match_id: str) -> View | None:
@@ -79,7 +79,7 @@ class PageClient:
         reply = await self._request_from_core(match_id, Watch(match_id))
         return reply if isinstance(reply, View) else None
 
-    async def request_latest_listing(self) -> Listing:
+    async def request_listing_or_last_known(self) -> Listing:
         """Return the current listing, or the last known one if the core does not answer.
 
         For `PAUSE_AFTER_UNANSWERED_REQUEST_SECONDS` after a request without an answer, return the last known listing at once. Before the core's

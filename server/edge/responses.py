@@ -112,13 +112,15 @@ def make_method_not_allowed_response(allowed_methods: str) -> Response:
     return replace(line, headers={"Allow": allowed_methods})
 
 
-def make_unauthorized_response(reason: str, *, asks_browser: bool = True) -> Response:
+def make_unauthorized_response(reason: str, *, prompts_browser_for_login: bool = True) -> Response:
     """Return a 401 for a missing or wrong name and token; `reason` is a one-line reason.
 
-    asks_browser  True to make browsers ask their user for a name and a token
+    prompts_browser_for_login  True to make browsers ask their user for a name and a token
     """
     headers = (
-        {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'} if asks_browser else {}
+        {"WWW-Authenticate": 'Basic realm="a bot and its token", charset="UTF-8"'}
+        if prompts_browser_for_login
+        else {}
     )
     return replace(make_text_response(reason, HTTPStatus.UNAUTHORIZED), headers=headers)
 

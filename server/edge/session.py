@@ -95,7 +95,7 @@ MAX_QUOTED_FRAME_BYTES = 24
 """Maximum number of bytes of an invalid frame, or of characters if it is text, that an error quotes."""
 
 
-class PlayedMatchState:
+class OwnMatchState:
     """State of a client in one match that it plays: the turn that it has to answer, and the time used for the turn."""
 
     __slots__ = (
@@ -163,7 +163,7 @@ class Session:
         """Time at which the session was opened, in monotonic ns."""
         self.submitted_count = 0
         """Number of the client's messages that were passed to the core."""
-        self.seats: dict[str, PlayedMatchState] = {}
+        self.seats: dict[str, OwnMatchState] = {}
         """State of the client in each of its matches in progress, by match id."""
         self._topics: dict[str, Topic | None] = {}
         """Topics that the client follows, by name.
@@ -313,7 +313,7 @@ class Session:
     def _is_exempt_from_message_limits(self) -> bool:
         """True for the server's own bots. Other programs on this machine share their address, and so its limits."""
         hello = self.hello
-        return hello is not None and hello.role == "bot" and hello.name in self._edge.unlimited_names
+        return hello is not None and hello.role == "bot" and hello.name in self._edge.rate_exempt_names
 
     def _submit_to_core(self, message: ClientMessage, arrived_ns: int) -> None:
         if type(message) is Watch:
@@ -525,7 +525,7 @@ class Session:
     def _send_turn(self, turn: Turn, clock_ran_ns: int) -> None:
         seat = self.seats.get(turn.match)
         if seat is None:
-            seat = self.seats[turn.match] = PlayedMatchState()
+            seat = self.seats[turn.match] = OwnMatchState()
         elif seat.answer is not None and seat.ply == turn.ply:
             # The core that received the answer is gone, and the new core does not know the answer.
             repeated_answer = MessageReceived(
@@ -561,7 +561,7 @@ class Session:
             self.hello = replace(self.hello, quota=self.hello.quota - 1)
         for match in [match for match, seat in self.seats.items() if seat.has_match_ended]:
             del self.seats[match]
-        self.seats.setdefault(start.match, PlayedMatchState()).unanswered_start_count += 1
+        self.seats.setdefault(start.match, OwnMatchState()).unanswered_start_count += 1
 
     def _handle_outgoing_end(self, end: End) -> None:
         seat = self.seats.get(end.match)

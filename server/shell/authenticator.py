@@ -69,22 +69,22 @@ class Authenticator:
         *,
         admits_anyone: bool,
         admits_guests: bool,
-        wrong_tokens: AbuseCounter,
+        wrong_token_counter: AbuseCounter,
         clock: TimeSource,
     ) -> None:
         """Set up the authenticator.
 
-        engine         store with tokens, owners, sessions and ratings
-        server_name    name of the server whose stored sessions count
-        admits_anyone  True if any client may use a name without a token, as on a private network
-        admits_guests  True if guests need no token
-        wrong_tokens   counter of wrong tokens by address
+        engine               store with tokens, owners, sessions and ratings
+        server_name          name of the server whose stored sessions count
+        admits_anyone        True if any client may use a name without a token, as on a private network
+        admits_guests        True if guests need no token
+        wrong_token_counter  counter of wrong tokens by address
         """
         self._engine = engine
         self._server = server_name
         self._admits_anyone = admits_anyone
         self._admits_guests = admits_guests
-        self._wrong_tokens = wrong_tokens
+        self._wrong_token_counter = wrong_token_counter
         self._clock = clock
         self._issued_token_hashes: dict[str, str] = {}
         """Hashes of the tokens of bots that this server runs itself, by name."""
@@ -267,7 +267,7 @@ class Authenticator:
         if hello.role != "spectator" or hello.token:
             if not matches_hash(hello.session, account.session):
                 self._refuse_blocked_address(address)
-            role, guest = self._check_token(request, account)
+            role, guest = self._check_token_and_get_role(request, account)
             owner = hello.name if hello.name in self._issued_token_hashes else account.owner
         return ClientAdmitted(
             request.client,
@@ -283,7 +283,9 @@ class Authenticator:
             ratings=account.ratings,
         )
 
-    def _check_token(self, request: AdmissionRequest, account: StoredAccount) -> tuple[Role, bool]:
+    def _check_token_and_get_role(
+        self, request: AdmissionRequest, account: StoredAccount
+    ) -> tuple[Role, bool]:
         """Return the role that a hello's token grants, and True if the client is a guest.
 
         Raises RequestRefused for a wrong token.
@@ -314,10 +316,10 @@ class Authenticator:
 
     def _count_failed_login(self, request: AdmissionRequest) -> None:
         if request.hello.token:
-            self._wrong_tokens.record_abuse(request.address, self._clock.now(), MAX_WRONG_TOKENS)
+            self._wrong_token_counter.record_abuse(request.address, self._clock.now(), MAX_WRONG_TOKENS)
 
     def _refuse_blocked_address(self, address: str) -> None:
-        wait_seconds = self._wrong_tokens.get_refusal_seconds_left(address, self._clock.now())
+        wait_seconds = self._wrong_token_counter.get_refusal_seconds_left(address, self._clock.now())
         if wait_seconds > 0:
             why = f"too many wrong tokens from {address or 'your address'}: try again in {wait_seconds:.0f} s"
             raise RequestRefused(Code.RATE_LIMITED, why)

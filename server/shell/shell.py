@@ -1,13 +1,13 @@
-"""The shell, through which all inputs and all effects of the core pass, in rounds.
+"""The shell, through which all inputs and all effects of the core pass, in batches.
 
     take all inputs that have arrived -> core.handle each -> one commit -> release the effects -> repeat
 
-No message goes out before the durable effects of its round are committed. Inputs that arrive during a commit wait for
-the next round, so a busier server has more inputs per commit. A deadline is handled after all inputs that arrived
+No message goes out before the durable effects of its batch are committed. Inputs that arrive during a commit wait for
+the next batch, so a busier server has more inputs per commit. A deadline is handled after all inputs that arrived
 before it.
 
-Inputs for which no clock runs (`DEFERRABLE_TYPES`) are deferred for at most `MAX_DEFERRAL_SECONDS`. Moves may overtake
-them by one round, so few moves wait for them. A later round handles them together with its own inputs, so on a busy
+Inputs for which no clock runs (`DEFERRABLE_TYPES`) are deferred for at most `MAX_INPUT_DEFERRAL_SECONDS`. Moves may overtake
+them by one batch, so few moves wait for them. A later batch handles them together with its own inputs, so on a busy
 server they need no commit of their own.
 
 While the store is unavailable, the shell repeats the commit, and no clock counts against a player. If the store is
@@ -33,7 +33,7 @@ from arena.protocol.record import Record, parse_record_line
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
-    AnalysisMovesCut,
+    AnalysisLinesCut,
     CloseClient,
     CloseMatch,
     DurableEffect,
@@ -43,7 +43,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    CLIENT_BITS_BELOW_EDGE_NUMBER,
+    EDGE_NUMBER_SHIFT_BITS,
     ApplySettings,
     ClientAdmitted,
     ClientDisconnected,
@@ -52,7 +52,7 @@ from arena.server.core.inputs import (
     Input,
     MatchPlayed,
     MatchRequested,
-    MatchWithdrawn,
+    MatchRequestWithdrawn,
     MessageReceived,
     StartDraining,
     StoreRecovered,
@@ -78,11 +78,11 @@ MAX_QUEUED_INPUTS = 20_000
 
 If more arrive, the core is dropped, and built anew from the store when it is back.
 """
-MAX_INPUTS_PER_ROUND = 256
-"""Maximum number of inputs that the core handles in one round, before one commit. With more, the effects of the first ones would wait too long."""
+MAX_INPUTS_PER_BATCH = 256
+"""Maximum number of inputs that the core handles in one batch, before one commit. With more, the effects of the first ones would wait too long."""
 DEFERRABLE_TYPES: frozenset[type] = frozenset({ClientAdmitted, ClientDisconnected, Accept, Resign})
 """Types of inputs and messages that change the store, and that no player's clock waits for."""
-MAX_DEFERRAL_SECONDS = 0.01
+MAX_INPUT_DEFERRAL_SECONDS = 0.01
 """Longest time for which an input of one of the `DEFERRABLE_TYPES` is deferred, in seconds."""
 INPUT_TYPES_DROPPED_WITHOUT_CORE = (MessageReceived, EdgeResynced, MatchRequested, MatchPlayed)
 """Types of inputs that are dropped while there is no core.
@@ -147,13 +147,13 @@ class Shell:
         self._core = Core(settings, make_seed(), clock.now_ns())
         self._edges: dict[int, EdgePort] = {}
         self._inputs: list[MessageToCore | Input] = []
-        """Inputs that the core will handle in the next round, in order."""
+        """Inputs that the core will handle in the next batch, in order."""
         self._deferred_inputs: list[MessageToCore | Input] = []
-        """Inputs of the `DEFERRABLE_TYPES`, for the round after the next. Only moves in `_inputs` may have arrived later."""
-        self._round_due = asyncio.Event()
-        """Event that is set when `run` must handle another round of inputs, or stop."""
+        """Inputs of the `DEFERRABLE_TYPES`, for the batch after the next. Only moves in `_inputs` may have arrived later."""
+        self._batch_due = asyncio.Event()
+        """Event that is set when `run` must handle another batch of inputs, or stop."""
         self._is_wake_scheduled = False
-        """True while a timer runs that starts a round of handling the deferred inputs."""
+        """True while a timer runs that starts a batch with the deferred inputs."""
         self._timer: asyncio.TimerHandle | None = None
         """Timer that wakes the shell at the core's next deadline; None if none is set."""
         self._timer_time_ns = NEVER_TIME_NS
@@ -168,23 +168,23 @@ class Shell:
         self._match_requests: dict[str, tuple[MatchRequested | MatchPlayed, asyncio.Future[Record]]] = {}
         """Open requests of `play_match` and `store_match`, each with the future of its record, by match id."""
         self._changed: asyncio.Event | None = None
-        """Event that is set after the next round of inputs; None if no task waits for it."""
+        """Event that is set after the next batch of inputs; None if no task waits for it."""
         self._effect_handlers: dict[type, list[Callable[[Any], None]]] = {
             CloseMatch: [self._resolve_match_request],
             LogLine: [_write_log_line],
-            AnalysisMovesCut: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
+            AnalysisLinesCut: [lambda cut: metrics.lines_cut.inc(cut.move_count)],
         }
 
     # inputs
 
     def submit(self, message: MessageToCore | Input) -> None:
-        """Queue a message or an input for the next round of inputs; types in `DEFERRABLE_TYPES` may wait one round longer.
+        """Queue a message or an input for the next batch of inputs; types in `DEFERRABLE_TYPES` may wait one batch longer.
 
         While there is no core, drop types in `INPUT_TYPES_DROPPED_WITHOUT_CORE`.
         """
         message_type = type(message)
         if message_type is TurnSent:
-            # A `TurnSent` starts a clock and has no effects, so it needs no round.
+            # A `TurnSent` starts a clock and has no effects, so it needs no batch.
             self._core.handle(message, self._now_ns())  # type: ignore[arg-type]
         elif message_type is AdmissionRequest:
             hello = message.hello  # type: ignore[union-attr]
@@ -203,12 +203,12 @@ class Shell:
                     self._inputs += self._deferred_inputs
                     self._deferred_inputs = []
                 self._inputs.append(message)
-                self._round_due.set()
+                self._batch_due.set()
                 return
             self._deferred_inputs.append(message)
             if not self._is_wake_scheduled:
                 self._is_wake_scheduled = True
-                self._clock.call_later(MAX_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
+                self._clock.call_later(MAX_INPUT_DEFERRAL_SECONDS, self._wake_for_deferred_inputs)
 
     def _may_overtake_deferred_inputs(self, message: MessageToCore | Input) -> bool:
         """Return True if `message` is a move, and no deferred input comes from the same client or concerns the same match."""
@@ -229,7 +229,7 @@ class Shell:
         self._inputs += self._deferred_inputs
         self._deferred_inputs = []
         if self._inputs:
-            self._round_due.set()
+            self._batch_due.set()
 
     def attach(self, edge_number: int, edge_port: EdgePort) -> None:
         """Register `edge_port`, through which the shell sends messages to the edge with number `edge_number`."""
@@ -248,7 +248,7 @@ class Shell:
             port.deliver((message,))
 
     def add_effect_handler(self, effect_type: type, handler: Callable[[Any], None]) -> None:
-        """Call `handler` with each effect of type `effect_type`, once the effects of the same round are stored.
+        """Call `handler` with each effect of type `effect_type`, once the effects of the same batch are stored.
 
         Effects that go to edges have no handlers: `SendToClient`, `CloseClient` and `PublishToTopic`.
         """
@@ -275,7 +275,7 @@ class Shell:
         self.submit(StartDraining())
         with anyio.move_on_after(timeout_seconds):
             while self._core.match_count:
-                await self.wait_for_next_round()
+                await self.wait_for_next_batch()
         return self._core.match_count
 
     async def play_match(self, terms: Terms) -> Record:
@@ -305,15 +305,15 @@ class Shell:
             self.submit(request)
             return await record
         except asyncio.CancelledError:
-            self.submit(MatchWithdrawn(match))
+            self.submit(MatchRequestWithdrawn(match))
             raise
         finally:
             del self._match_requests[match]
 
-    async def wait_for_next_round(self) -> None:
-        """Wait until the core has handled another round of inputs.
+    async def wait_for_next_batch(self) -> None:
+        """Wait until the core has handled another batch of inputs.
 
-        In that round, a bot may have connected, for example, or a match may have ended.
+        In that batch, a bot may have connected, for example, or a match may have ended.
         """
         if self._changed is None:
             self._changed = asyncio.Event()
@@ -322,7 +322,7 @@ class Shell:
     def stop_after_queued_inputs(self) -> None:
         """End `run` once all inputs that have arrived are handled, and their effects are stored and sent."""
         self._is_stopping = True
-        self._round_due.set()
+        self._batch_due.set()
 
     # the task
 
@@ -345,7 +345,7 @@ class Shell:
                         log.warning("the store is back; matches continue")
                     logged_error = ""
                     # A separate task is cheaper: resuming a nested coroutine also passes through all its callers.
-                    await asyncio.create_task(self._handle_rounds_until_stopped(effects))
+                    await asyncio.create_task(self._handle_batches_until_stopped(effects))
                 except StoreFailed as failed:
                     self._is_serving = False
                     if str(failed) != logged_error:
@@ -360,7 +360,7 @@ class Shell:
     async def _watch_lease(self) -> None:
         """Wake `run` when the lease is lost. Without matches, there is no commit that would discover the loss."""
         await self._journal.lease_lost.wait()
-        self._round_due.set()
+        self._batch_due.set()
 
     async def _build_core_from_store(self) -> list[Effect]:
         """Build a core from the store, and return its first effects. Raises StoreFailed if the store is unavailable."""
@@ -409,22 +409,22 @@ class Shell:
         else:
             record.set_result(parse_record_line(line))
 
-    async def _handle_rounds_until_stopped(self, effects: list[Effect]) -> None:
-        """Handle inputs, round by round, until stopped.
+    async def _handle_batches_until_stopped(self, effects: list[Effect]) -> None:
+        """Handle inputs, batch by batch, until stopped.
 
-        effects: effects of building the core, to be stored and sent in the first round
+        effects: effects of building the core, to be stored and sent in the first batch
 
         Raises StoreFailed if the store stays unavailable, and lease.LeaseLost if another process has taken the server's name.
         """
         core, deadline = self._core, self._core.next_deadline
         while not self._journal.lease_lost.is_set():
-            self._round_due.clear()
+            self._batch_due.clear()
             now = self._now_ns()
-            inputs = self._inputs[:MAX_INPUTS_PER_ROUND]
-            self._inputs = self._inputs[MAX_INPUTS_PER_ROUND:] + self._deferred_inputs
+            inputs = self._inputs[:MAX_INPUTS_PER_BATCH]
+            self._inputs = self._inputs[MAX_INPUTS_PER_BATCH:] + self._deferred_inputs
             self._deferred_inputs = []
             if self._inputs:
-                self._round_due.set()
+                self._batch_due.set()
             for message in inputs:
                 effects += core.handle(message, now)  # type: ignore[arg-type]
             if deadline is not None and deadline <= now and not self._inputs:
@@ -432,7 +432,7 @@ class Shell:
             durable: list[DurableEffect] = []
             for effect in effects:
                 if type(effect) in DURABLE_EFFECTS:
-                    durable.append(effect)  # type: ignore[arg-type]  # noqa: PERF401  a comprehension adds a frame in each round
+                    durable.append(effect)  # type: ignore[arg-type]  # noqa: PERF401  a comprehension adds a frame in each batch
             if durable:
                 try:
                     await self._journal.commit(durable)
@@ -442,7 +442,7 @@ class Shell:
                 self._dispatch_effects(effects)
             effects = []
             deadline = core.next_deadline
-            if self._round_due.is_set():
+            if self._batch_due.is_set():
                 await self._clock.sleep(0)  # let the sockets have a turn
             elif deadline is None or self._now_ns() < deadline:
                 if self._is_stopping:
@@ -450,7 +450,7 @@ class Shell:
                 # an earlier timer stays: most deadlines move before they are reached
                 if deadline is not None and not self._timer_time_ns <= deadline:
                     self._set_deadline_timer(deadline)
-                await self._round_due.wait()
+                await self._batch_due.wait()
         raise LeaseLost(self._journal.lease)
 
     def _set_deadline_timer(self, deadline_ns: int) -> None:
@@ -464,7 +464,7 @@ class Shell:
 
     def _wake_at_deadline(self) -> None:
         self._timer, self._timer_time_ns = None, NEVER_TIME_NS
-        self._round_due.set()
+        self._batch_due.set()
 
     def _dispatch_effects(self, effects: Sequence[Effect]) -> None:
         """Pass each effect to the edges or to the handlers of its type. Effects for clients are grouped by edge.
@@ -477,7 +477,7 @@ class Shell:
         for effect in effects:
             effect_type = type(effect)
             if effect_type is SendToClient or effect_type is CloseClient:
-                edge = effect.client >> CLIENT_BITS_BELOW_EDGE_NUMBER  # type: ignore[union-attr]
+                edge = effect.client >> EDGE_NUMBER_SHIFT_BITS  # type: ignore[union-attr]
                 if edge in outboxes:
                     outboxes[edge].append(effect)  # type: ignore[arg-type]
                 else:

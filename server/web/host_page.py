@@ -113,7 +113,7 @@ class HostPage:
         token = await find_valid_token(self._engine, authorization)
         if token is None or token.role != "admin":
             return responses.make_unauthorized_response(
-                "this is not the token of an admin of this server", asks_browser=False
+                "this is not the token of an admin of this server", prompts_browser_for_login=False
             )
         if "do" in form:
             _check_form(form)

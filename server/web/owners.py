@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.protocol.messages import EventPhase
 from arena.server.core.calendar import format_unix_time_as_utc
-from arena.server.core.inputs import ControlEvent, EventAction
+from arena.server.core.inputs import EventAction, EventCommand
 from arena.server.edge import responses
 from arena.server.edge.responses import Response
 from arena.server.store import database, events, invitations, requests, tokens
@@ -96,7 +96,7 @@ class OwnerPages:
             owner = None if token is None else token.owner
             why = "this is not the token of a bot with this name"
         if owner is None:
-            return responses.make_unauthorized_response(why, asks_browser=False)
+            return responses.make_unauthorized_response(why, prompts_browser_for_login=False)
         ban = await find_ban(self._engine, "owner", owner)
         if ban is not None:
             return responses.make_text_response(f"removed: {ban.text}", HTTPStatus.FORBIDDEN)
@@ -135,7 +135,7 @@ class OwnerPages:
         request = (
             await requests.make_entry_request(self._engine, event_name, bot_name)
             if action == "enter"
-            else ControlEvent(event_name, action, bot_name)
+            else EventCommand(event_name, action, bot_name)
         )
         answer = await self._send_request(entries.server, request)
         if answer is None:

@@ -60,18 +60,18 @@ class PageProcess:
         self,
         make_setup: Callable[[], PageSetup],
         page_client: PageClient,
-        find_progress: FindProgress,
+        find_event_progress: FindProgress,
         clock: TimeSource,
     ) -> None:
         """Prepare the process, without starting it.
 
         make_setup: function that returns the configuration to send to the process
         page_client: source of the list of matches in progress, and of spectators' views of them
-        find_progress: function that returns the progress of an event that this server plays; None for any other event
+        find_event_progress: function that returns the progress of an event that this server plays; None for any other event
         """
         self._make_setup = make_setup
         self._page_client = page_client
-        self._find_progress = find_progress
+        self._find_progress = find_event_progress
         self._clock = clock
         self._quick_queue = RequestQueue(MAX_PARALLEL_RESPONSES, clock)
         self._slow_queue = RequestQueue(1, clock)
@@ -185,13 +185,13 @@ class PageProcess:
         """Return the live data on the match or the event that a request is for; empty if it is for neither."""
         if route_match.route == "/api/event":
             event = route_match.parameters["name"]
-            listing = await self._page_client.request_latest_listing()
+            listing = await self._page_client.request_listing_or_last_known()
             playing = sum(match.event == event for match in listing.matches)
             return LiveData(None, playing, self._find_progress(event))
         match_id = find_match_id(route_match.path, route_match.query)
         if match_id or route_match.route == "/":
             # The start page shows any Riskless match.
-            live_matches = (await self._page_client.request_latest_listing()).matches
+            live_matches = (await self._page_client.request_listing_or_last_known()).matches
             live_match = next(
                 (
                     match.match

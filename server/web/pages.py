@@ -96,7 +96,7 @@ class Pages:
         describe_outage: Callable[[], str],
         *,
         send_request: SendRequest,
-        find_progress: FindProgress = lambda _event: None,
+        find_event_progress: FindProgress = lambda _event: None,
         origins: Collection[str] = (),
         clock: TimeSource = MONOTONIC_CLOCK,
     ) -> None:
@@ -108,7 +108,7 @@ class Pages:
         work_budget: budget of each client address, from which the costs of its requests are taken
         describe_outage: function that returns the reason why no match can begin now; empty if matches can begin
         send_request: function that sends an owner's request to the server that plays an event, and returns the answer
-        find_progress: function that returns the progress of an event played by this server
+        find_event_progress: function that returns the progress of an event played by this server
         origins: origins of other sites whose pages may read JSON responses (CORS); `*` for all
         """
         self._info = info
@@ -125,7 +125,7 @@ class Pages:
         """Queue of the bots' renames that hosts have requested. The caller must run `renames.run`."""
         self._owners = OwnerPages(store, send_request)
         self._host = HostPage(store, page_client, self.renames)
-        self.process = PageProcess(self._make_setup, page_client, find_progress, clock)
+        self.process = PageProcess(self._make_setup, page_client, find_event_progress, clock)
         """Process that makes the slow responses. The caller must close it."""
         self._cache = ResponseCache()
         self._wrong_tokens = AbuseCounter()

@@ -10,7 +10,7 @@ from arena.match.referee_events import MatchOpened, RefereeEvent, TurnStarted
 from arena.match.terms import Terms
 from arena.processes.identity import ProcessIdentity, identify_this_process
 from arena.protocol.record import Record
-from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
+from arena.server.core.effects import AppendMatchEvent, CloseMatch, OpenMatch
 from arena.server.store import lease, schema
 from arena.server.store.lease import DEFAULT_LEASE_SECONDS, Lease
 from tests.server.matches import terms
@@ -35,9 +35,9 @@ def make_append_event(
     match: str = MATCH,
     at: int | None = None,
     turn: tuple[int, TurnStarted] | None = None,
-) -> AppendEvent:
+) -> AppendMatchEvent:
     """Return the effect that appends an event to a match, by default MatchOpened at the time `seq`."""
-    return AppendEvent(match, seq, seq if at is None else at, event or MatchOpened(), turn)
+    return AppendMatchEvent(match, seq, seq if at is None else at, event or MatchOpened(), turn)
 
 
 def make_close_match(record: Record, *, rated: bool = False) -> CloseMatch:

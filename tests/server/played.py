@@ -26,7 +26,7 @@ from arena.match.referee_events import (
 from arena.protocol.codes import EndReason
 from arena.protocol.record import FORMAT, Record, Result
 from arena.protocol.values import Players
-from arena.server.core.effects import AppendEvent, CloseMatch, DurableEffect, OpenMatch
+from arena.server.core.effects import AppendMatchEvent, CloseMatch, DurableEffect, OpenMatch
 from arena.server.core.event_state import EventState
 from arena.server.store import schema
 from arena.server.store.database import open_store
@@ -96,7 +96,7 @@ async def store_match(
     for seq, (at, each) in enumerate(happened):
         referee.handle(each, at)
         if journaled:
-            effects.append(AppendEvent(agreed.match, seq, at, each, None))
+            effects.append(AppendMatchEvent(agreed.match, seq, at, each, None))
     result = referee.result
     record = Record(
         FORMAT,

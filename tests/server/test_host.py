@@ -174,7 +174,7 @@ async def test_an_address_with_many_wrong_tokens_is_admitted_again_within_the_gr
 
 
 async def test_finished_matches_are_packed_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosts, "PACKING_INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(hosts, "RECORD_PACKING_INTERVAL_SECONDS", 0.01)
     async with open_host() as host, enter(host, "anna") as anna, enter(host, "bert") as bert:
         async with anyio.create_task_group() as tasks:
             for peer in (anna, bert):

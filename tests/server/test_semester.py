@@ -26,7 +26,7 @@ from arena.match.terms import encode_game
 from arena.protocol.codes import EndReason
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.event_state import EventPlan
-from arena.server.core.inputs import AnnounceEvent, ControlEvent
+from arena.server.core.inputs import AnnounceEvent, EventCommand
 from arena.server.core.settings import OPEN_PLAY_EVENT_NAME, PoolGame
 from arena.server.store import migrations
 from arena.server.store.aggregates.season_closing import close_season
@@ -152,7 +152,7 @@ class Semester(SimulatedArena):
         self.monitor.check_servers()
         gc.collect()
 
-    def send_request(self, request: AnnounceEvent | ControlEvent) -> None:
+    def send_request(self, request: AnnounceEvent | EventCommand) -> None:
         """Send the server a request of the host through the store, as the `arena` commands do."""
         text = msgspec.json.encode(request, enc_hook=encode_game).decode()
         self.store.raw.execute("INSERT INTO requests (server, request) VALUES (?, ?)", (SHARD_NAME, text))
@@ -277,7 +277,7 @@ def play_semester(arena: Semester) -> list[tuple[Any, ...]]:
     arena.kill_server()
     for number, quitter in enumerate(students[22:], 1):
         arena.run_until(partial(in_round, number), 600)
-        arena.send_request(ControlEvent("weekly", "withdraw", quitter.name))
+        arena.send_request(EventCommand("weekly", "withdraw", quitter.name))
         quitter.leave()
     arena.run_until(lambda: in_round(3), 600)
     paired = arena.load_matches("weekly", finished=False)

@@ -20,7 +20,7 @@ from arena.match.referee_events import encode_for_journal
 from arena.match.terms import to_json
 from arena.protocol.record import format_record_line
 from arena.server.core.effects import (
-    AppendEvent,
+    AppendMatchEvent,
     CloseMatch,
     CommandAnswered,
     DeleteSession,
@@ -94,7 +94,7 @@ def collect_journal_changes(effects: Iterable[DurableEffect], server_name: str) 
     """Return the database rows to write for effects (decisions of the core) of the server named `server_name`."""
     changes = JournalChanges()
     for effect in effects:
-        if type(effect) is AppendEvent:
+        if type(effect) is AppendMatchEvent:
             events_json = encode_for_journal(effect.at, effect.event, effect.turn)
             changes.events.append((effect.match, effect.seq, events_json))
             continue

@@ -11,7 +11,7 @@ from arena.server.cluster.core_link import CoreLink, CoreSuperseded
 from arena.server.cluster.edge_link import EdgeLink
 from arena.server.core.effects import SendToClient
 from arena.server.core.inputs import (
-    CLIENT_BITS_BELOW_EDGE_NUMBER,
+    EDGE_NUMBER_SHIFT_BITS,
     ClientAdmitted,
     ClientDisconnected,
     EdgeResynced,
@@ -71,7 +71,7 @@ class RecordingEdge:
     def send_hello(self, name: str) -> int:
         """Send the hello of a new client, and return the client's number."""
         self.count += 1
-        client = self.number << CLIENT_BITS_BELOW_EDGE_NUMBER | self.count
+        client = self.number << EDGE_NUMBER_SHIFT_BITS | self.count
         self.pending[client] = Hello(name)
         self.link.submit(AdmissionRequest(client, Hello(name), "192.0.2.1"))
         return client
@@ -116,7 +116,7 @@ class RecordingCore:
     def detach(self, edge: int) -> None:
         del self.ports[edge]
         self.detached_edges.append(edge)
-        self.clients = {each for each in self.clients if each >> CLIENT_BITS_BELOW_EDGE_NUMBER != edge}
+        self.clients = {each for each in self.clients if each >> EDGE_NUMBER_SHIFT_BITS != edge}
 
     def submit(self, message: MessageToCore) -> None:
         self.submitted.append(message)
@@ -127,14 +127,12 @@ class RecordingCore:
             case ClientDisconnected(client):
                 self.clients.discard(client)
             case EdgeResynced(edge, clients):
-                self.clients = {
-                    each for each in self.clients if each >> CLIENT_BITS_BELOW_EDGE_NUMBER != edge
-                }
+                self.clients = {each for each in self.clients if each >> EDGE_NUMBER_SHIFT_BITS != edge}
                 self.clients |= {each.client for each in clients}
 
     def send_accepted(self, client: int, number: int) -> None:
         """Send a client an `accepted` with the ply `number`, by which `RecordingEdge.list_received` identifies the message."""
-        self.ports[client >> CLIENT_BITS_BELOW_EDGE_NUMBER].deliver(
+        self.ports[client >> EDGE_NUMBER_SHIFT_BITS].deliver(
             [SendToClient(client, Accepted("m", number, 0.0, 0))]
         )
 

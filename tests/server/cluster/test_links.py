@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from arena.protocol.messages import Move
-from arena.server.cluster.edge_link import MAX_RESEND_AGE_NS, MAX_RESENT_MESSAGES
+from arena.server.cluster.edge_link import MAX_KEPT_FOR_RESEND_NS, MAX_RESENT_MESSAGES
 from arena.server.cluster.frames import (
     HEARTBEAT_INTERVAL_NS,
     MAX_SILENCE_BEFORE_LOSS_NS,
@@ -148,7 +148,7 @@ def test_messages_held_for_a_core_are_limited_in_number_and_age(exchange: Simula
     core.process.kill()
     exchange.world.run_for(MAX_SILENCE_BEFORE_LOSS_NS + 2 * HEARTBEAT_INTERVAL_NS)
     edge.send_status(client, 1)
-    exchange.world.run_for(MAX_RESEND_AGE_NS)
+    exchange.world.run_for(MAX_KEPT_FOR_RESEND_NS)
     for number in range(MAX_RESENT_MESSAGES + 10):
         edge.send_status(client, number)
     new = RecordingCore(exchange, fencing_token=2)

@@ -29,7 +29,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.effects import (
     LISTING_TOPIC,
-    AppendEvent,
+    AppendMatchEvent,
     CloseClient,
     CloseMatch,
     Effect,
@@ -39,7 +39,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    CLIENT_BITS_BELOW_EDGE_NUMBER,
+    EDGE_NUMBER_SHIFT_BITS,
     ClientAdmitted,
     ClientDisconnected,
     Input,
@@ -154,9 +154,8 @@ class Arena:
                     self.peers[client].closed = effect
                 case PublishToTopic(_, message, edges):
                     for peer in self.peers.values():
-                        if (
-                            peer.client >> CLIENT_BITS_BELOW_EDGE_NUMBER in edges
-                            and effect.topic in followed_topics(peer)
+                        if peer.client >> EDGE_NUMBER_SHIFT_BITS in edges and effect.topic in followed_topics(
+                            peer
                         ):
                             peer.received.append(message)
         if self.reports_turns:
@@ -178,7 +177,7 @@ class Arena:
         """Connect a client by its hello or its name. `changes`: other fields of `ClientAdmitted`."""
         hello = Hello(hello, pool=self.settings.pool is not None) if isinstance(hello, str) else hello
         self.client_count += 1
-        client = edge << CLIENT_BITS_BELOW_EDGE_NUMBER | self.client_count
+        client = edge << EDGE_NUMBER_SHIFT_BITS | self.client_count
         peer = self.peers[client] = Peer(self, client, hello)
         admission = ClientAdmitted(
             client, hello, "192.0.2.1", owner or hello.name, f"secret {self.client_count}", hello.role
@@ -258,7 +257,7 @@ def list_unfinished(effects: list[Effect]) -> Iterator[UnfinishedMatch]:
             continue
         events: list[TimedEvent] = []
         for each in effects:
-            if isinstance(each, AppendEvent) and each.match == match:
+            if isinstance(each, AppendMatchEvent) and each.match == match:
                 events += [each.turn] if each.turn is not None else []
                 events.append((each.at, each.event))
                 assert each.seq == len(events), "an event of the journal is missing"

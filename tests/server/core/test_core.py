@@ -39,7 +39,7 @@ from arena.protocol.messages import (
 from arena.protocol.timecontrol import TimeControl
 from arena.server.core.core import Core
 from arena.server.core.deadlines import Deadlines
-from arena.server.core.effects import AppendEvent, CloseMatch, OpenMatch
+from arena.server.core.effects import AppendMatchEvent, CloseMatch, OpenMatch
 from arena.server.core.ids import RandomIds
 from arena.server.core.inputs import (
     ApplySettings,
@@ -307,7 +307,7 @@ def test_limits_are_obeyed_and_replaying_the_journal_gives_every_record(
     finish(script)
     by_match: dict[str, list[Any]] = {}
     terms = {each.terms.match: each.terms for each in arena.of(OpenMatch)}
-    for each in arena.of(AppendEvent):
+    for each in arena.of(AppendMatchEvent):
         by_match.setdefault(each.match, []).extend([each.turn] if each.turn else [])
         by_match[each.match].append((each.at, each.event))
         assert each.seq == len(by_match[each.match])

@@ -40,7 +40,7 @@ from arena.server.core.event_state import EventPlan, EventState, Recurrence, Sto
 from arena.server.core.events import MAX_WAIT_FOR_ABSENT_BOT_NS
 from arena.server.core.inputs import (
     AnnounceEvent,
-    ControlEvent,
+    EventCommand,
     FindClient,
     HostCommand,
     HostRequest,
@@ -170,7 +170,7 @@ def test_the_webhook_gets_the_start_each_round_each_match_and_the_end(format: st
 
 def test_a_cancellation_is_reported_once_although_matches_end_later() -> None:
     arena, (anna, *_) = begin_event(plan("round-robin"), "anna", "bert", "carl", "dora")
-    send_command(arena, ControlEvent("cup", "cancel"))
+    send_command(arena, EventCommand("cup", "cancel"))
     arena.wait(100)
     anna.send(Resign(anna.receive(Start).match))
     arena.wait(100)
@@ -195,7 +195,7 @@ def test_a_restored_core_reports_no_news_twice() -> None:
         for each in other.of(EventNews)
         if isinstance(each.content, RoundPaired) and each.content.round == 1
     ]
-    send_command(other, ControlEvent("cup", "cancel"))
+    send_command(other, EventCommand("cup", "cancel"))
     other.wait(10)
     assert other.of(EventNews)[-1].content.state == "cancelled"
 
@@ -293,7 +293,7 @@ def test_a_forfeit_states_why_the_bot_was_absent() -> None:
     arena, (_, bert, carl, _) = begin_event(plan("round-robin", rounds=2), "anna", "bert", "carl", "dora")
     bert.send(Status(0))
     carl.disconnect()
-    send_command(arena, ControlEvent("cup", "withdraw", "dora"))
+    send_command(arena, EventCommand("cup", "withdraw", "dora"))
     for _ in range(4):
         play_until_quiet(arena)
         arena.wait(PATIENCE_MS + 10_000)
@@ -335,17 +335,17 @@ def test_the_name_of_a_series_means_its_running_event_for_actions_on_running_eve
         "dora returns to the event in progress"
     )
     for to in ("pause", "resume"):
-        assert send_command(arena, ControlEvent("weekly", to)).answer.startswith(f"{running} is ")
+        assert send_command(arena, EventCommand("weekly", to)).answer.startswith(f"{running} is ")
     for _ in range(2):
-        assert send_command(arena, ControlEvent("weekly", "withdraw", "dora")).done
+        assert send_command(arena, EventCommand("weekly", "withdraw", "dora")).done
     assert [each.has_entered("dora") for each in arena.core.events] == [False, False]
     dora.send(EnterEvent("weekly"))
     assert (
         dora.receive(Error).detail
         == f"'dora' was withdrawn from {coming}: only the host or the bot's owner can enter it again"
     )
-    assert send_command(arena, ControlEvent("weekly", "enter", "dora")).answer == f"dora is in {running}"
-    assert send_command(arena, ControlEvent("weekly", "cancel")).answer == f"{running} is cancelled"
+    assert send_command(arena, EventCommand("weekly", "enter", "dora")).answer == f"dora is in {running}"
+    assert send_command(arena, EventCommand("weekly", "cancel")).answer == f"{running} is cancelled"
 
 
 def test_after_a_restart_in_a_round_the_event_continues_its_matches() -> None:
@@ -416,22 +416,22 @@ def test_a_bot_with_a_due_event_match_gets_no_pool_match() -> None:
 
 def test_commands_of_the_host_change_an_event_or_are_refused_with_the_reason() -> None:
     arena = Arena()
-    assert send_command(arena, ControlEvent("cup", "pause")) == CommandAnswered(
+    assert send_command(arena, EventCommand("cup", "pause")) == CommandAnswered(
         1, "no event 'cup' is open or in progress", done=False
     )
     send_command(arena, AnnounceEvent(plan(rounds=5)))
     enter_bots(arena, "anna", "bert", "carl")
-    assert send_command(arena, ControlEvent("cup", "enter", "dora")).done
-    assert send_command(arena, ControlEvent("cup", "withdraw", "dora")).answer == "dora is withdrawn from cup"
+    assert send_command(arena, EventCommand("cup", "enter", "dora")).done
+    assert send_command(arena, EventCommand("cup", "withdraw", "dora")).answer == "dora is withdrawn from cup"
     arena.wait(60_100)
-    assert send_command(arena, ControlEvent("cup", "pause")).done
+    assert send_command(arena, EventCommand("cup", "pause")).done
     play_until_quiet(arena)
     arena.wait(100)
     assert len(arena.of(OpenMatch)) == len(arena.records)
-    assert send_command(arena, ControlEvent("cup", "resume")).done
+    assert send_command(arena, EventCommand("cup", "resume")).done
     arena.wait(100)
     assert arena.core.match_count
-    assert send_command(arena, ControlEvent("cup", "cancel")).done
+    assert send_command(arena, EventCommand("cup", "cancel")).done
     play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.match_count
@@ -497,11 +497,11 @@ def test_stop_cancels_the_next_event_and_ends_the_series() -> None:
         arena.connect(name).send(EnterEvent("weekly"))
     arena.wait(60_100)
     running, coming = (each.plan.event for each in arena.core.events)
-    answer = send_command(arena, ControlEvent("weekly", "stop")).answer
+    answer = send_command(arena, EventCommand("weekly", "stop")).answer
     assert answer == f"{coming} is cancelled, and weekly is not repeated"
     arena.wait(100)
     assert [each.plan.event for each in arena.core.events] == [running]
-    send_command(arena, ControlEvent("weekly", "cancel"))
+    send_command(arena, EventCommand("weekly", "cancel"))
     play_until_quiet(arena)
     arena.wait(100)
     assert not arena.core.events
@@ -521,14 +521,14 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
     arena = Arena()
     send_command(arena, AnnounceEvent(plan(invited=("anna", "bert", "carl"))))
     enter_bots(arena, "anna", "bert", "carl")
-    send_command(arena, ControlEvent("cup", "withdraw", "carl"))
+    send_command(arena, EventCommand("cup", "withdraw", "carl"))
     assert send_command(arena, RenameEntry("anna", "tiger")).answer == "anna is renamed to tiger"
     assert send_command(arena, RenameEntry("carl", "")).answer == "carl is removed"
     (known,) = arena.core.events
     assert (known.bots, known.excluded, known.plan.invited) == (("tiger", "bert"), (), ("tiger", "bert"))
     assert get_stored_state(arena) == known
     send_command(arena, AnnounceEvent(plan(event="other", uid="8", start_time=500)))
-    send_command(arena, ControlEvent("other", "enter", "bert"))
+    send_command(arena, EventCommand("other", "enter", "bert"))
     arena.connect("tiger")
     arena.wait(60_100)
     send_command(arena, RenameEntry("bert", "lion"))
@@ -538,19 +538,19 @@ def test_a_bot_is_renamed_and_removed_in_all_events_that_have_not_begun() -> Non
 def test_an_unknown_house_engine_is_not_entered() -> None:
     arena = Arena(house=(HouseEngine("house-greedy", "greedy"),))
     send_command(arena, AnnounceEvent(plan()))
-    answer = send_command(arena, ControlEvent("cup", "enter", "house-greddy"))
+    answer = send_command(arena, EventCommand("cup", "enter", "house-greddy"))
     reason = "this server has no engine called 'house-greddy'; did you mean \"house-greedy\"?"
     assert (answer.done, answer.answer) == (False, reason)
-    assert send_command(arena, ControlEvent("cup", "enter", "house-greedy")).done
+    assert send_command(arena, EventCommand("cup", "enter", "house-greedy")).done
 
 
 def test_a_disconnected_bot_is_entered_with_its_stored_rating() -> None:
     arena = Arena()
     send_command(arena, AnnounceEvent(plan(ratings=(1600, 1800))))
     arena.handle(
-        HostCommand(1, ControlEvent("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0}))
+        HostCommand(1, EventCommand("cup", "enter", "anna", {"tictactoe": 1700.0, "riskless": 900.0}))
     )
     assert arena.of(CommandAnswered)[-1].done
-    arena.handle(HostCommand(2, ControlEvent("cup", "enter", "bert", {"riskless": 1700.0})))
+    arena.handle(HostCommand(2, EventCommand("cup", "enter", "bert", {"riskless": 1700.0})))
     answer = arena.of(CommandAnswered)[-1].answer
     assert answer == "cup is open to ratings of 1600 to 1800, but 'bert' is rated 1500"

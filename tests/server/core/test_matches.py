@@ -34,8 +34,8 @@ from arena.protocol.messages import (
 from arena.protocol.values import Thinking
 from arena.server.core.effects import (
     DURABLE_EFFECTS,
-    AnalysisMovesCut,
-    AppendEvent,
+    AnalysisLinesCut,
+    AppendMatchEvent,
     CloseMatch,
     LogLine,
     OpenMatch,
@@ -49,7 +49,7 @@ from arena.server.core.inputs import (
     ClientAdmitted,
     EdgeResynced,
     MatchRequested,
-    MatchWithdrawn,
+    MatchRequestWithdrawn,
     MessageReceived,
     StartDraining,
     StoreRecovered,
@@ -98,7 +98,7 @@ def test_the_journal_gets_a_move_before_the_players_do() -> None:
     arena, anna, _, match = arena_in_match()
     append, accepted, turn = arena.core.handle(MessageReceived(anna.client, Move(match, 0, 4), 5), 5)
     assert isinstance(append, DURABLE_EFFECTS)
-    assert append == AppendEvent(match, 5, 5, MoveReceived(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
+    assert append == AppendMatchEvent(match, 5, 5, MoveReceived(Player.MAXIE, 0, 4), (0, TurnStarted(0)))
     assert isinstance(accepted, SendToClient)
     assert isinstance(turn, SendToClient)
 
@@ -161,7 +161,7 @@ def test_a_returned_bot_does_not_lose_on_time_while_its_turn_is_in_transit() -> 
     assert not arena.records, "the edge counts on from 900 ms"
     arena.wait(1)
     assert arena.records[0].result.reason is EndReason.TIMEOUT
-    assert arena.of(AppendEvent)[-1].turn == (1400 * MS, TurnStarted(0, clock_ran_ns=900 * MS))
+    assert arena.of(AppendMatchEvent)[-1].turn == (1400 * MS, TurnStarted(0, clock_ran_ns=900 * MS))
 
 
 def test_the_time_of_a_repeated_turn_is_not_charged_to_the_next_player() -> None:
@@ -280,18 +280,18 @@ def test_a_repeated_move_is_acknowledged_again_and_changes_nothing() -> None:
     eve = arena.connect(Hello("eve", role="spectator"))
     eve.send(Watch(match))
     anna.send(Move(match, 0, 4))
-    before = len(arena.of(AppendEvent)), len(arena.of(PublishToTopic))
+    before = len(arena.of(AppendMatchEvent)), len(arena.of(PublishToTopic))
     anna.send(Move(match, 0, 4))
     assert len(anna.all(Accepted)) == 2
-    assert (len(arena.of(AppendEvent)), len(arena.of(PublishToTopic))) == before
+    assert (len(arena.of(AppendMatchEvent)), len(arena.of(PublishToTopic))) == before
 
 
 def test_an_analysis_is_shortened_before_it_is_stored() -> None:
     arena, anna, _, match = arena_in_match()
     line = [4, 0, {"no": "move"}, "x" * 10_000]
     anna.send(Move(match, 0, 4, Thinking(depth=2, line=line)))
-    assert arena.of(AppendEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
-    assert arena.of(AnalysisMovesCut) == [AnalysisMovesCut(2)]
+    assert arena.of(AppendMatchEvent)[-1].event.thinking == Thinking(depth=2, line=[4, 0])
+    assert arena.of(AnalysisLinesCut) == [AnalysisLinesCut(2)]
 
 
 class Broken(TicTacToe):
@@ -322,7 +322,7 @@ def test_a_bug_in_a_game_voids_only_its_match() -> None:
     (record,) = arena.records
     assert (record.match, record.result.reason) == ("b" * 32, EndReason.SERVER_FAULT)
     assert "no idea" in next(each.text for each in arena.of(LogLine) if each.level == "error")
-    assert isinstance(arena.of(AppendEvent)[-1].event, ServerFailed)
+    assert isinstance(arena.of(AppendMatchEvent)[-1].event, ServerFailed)
     assert [peer.all(End)[0].reason for peer in (anna, bert)] == [EndReason.SERVER_FAULT] * 2
     anna.send(Move(other, 0, 8))
     assert anna.all(Accepted)[-1].match == other
@@ -399,7 +399,7 @@ def test_a_waiting_match_can_be_withdrawn_and_a_begun_match_continues() -> None:
     anna, bert, carl = (arena.connect(name) for name in ("anna", "bert", "carl"))
     first = arena.begin_match(anna, bert)
     for match in (arena.request_match(carl, anna), first):
-        arena.handle(MatchWithdrawn(match))
+        arena.handle(MatchRequestWithdrawn(match))
     assert arena.core.match_count == 1
     bert.send(Resign(first))
     assert arena.core.match_count == 0
@@ -425,6 +425,6 @@ def test_clocks_restart_for_players_that_did_not_get_their_turn() -> None:
     assert [type(each) for each in anna.received[-2:]] == [Start, Turn]
     answer_turn(anna, 4)
     assert anna.all(Accepted)[0].spent_ms <= 1000
-    assert any(isinstance(each.event, PlayerDisconnected) for each in arena.of(AppendEvent))
-    assert isinstance(arena.of(AppendEvent)[0].event, MatchOpened)
+    assert any(isinstance(each.event, PlayerDisconnected) for each in arena.of(AppendMatchEvent))
+    assert isinstance(arena.of(AppendMatchEvent)[0].event, MatchOpened)
     assert arena.of(SaveSession)

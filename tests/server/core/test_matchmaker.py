@@ -35,8 +35,8 @@ from arena.rating.glicko import GlickoRating
 from arena.server.core.effects import OpenMatch
 from arena.server.core.inputs import ApplySettings, RatingChanged, SeasonClosed, StartDraining
 from arena.server.core.matchmaker import (
+    EARLIER_MATCH_COST_IN_RATING_POINTS,
     MAX_COMPARED_BOTS,
-    RATING_DIFFERENCE_PER_EARLIER_MATCH,
     RATING_OF_UNRATED_BOT,
     choose_pairs,
 )
@@ -139,7 +139,7 @@ def test_no_owner_waits_longer_than_one_turn_of_each_other_owner(sizes: list[int
 
 
 def test_bots_of_similar_rating_meet_first_but_not_forever() -> None:
-    ratings = {"a": 1500.0, "b": 1500.0 + 3 * RATING_DIFFERENCE_PER_EARLIER_MATCH, "c": 1510.0}
+    ratings = {"a": 1500.0, "b": 1500.0 + 3 * EARLIER_MATCH_COST_IN_RATING_POINTS, "c": 1510.0}
     known, chosen = history(), []
     for _ in range(5):
         (pair,) = choose(["a", "b", "c"], known, TurnOrder(), get_rating=ratings.__getitem__)

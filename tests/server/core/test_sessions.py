@@ -33,7 +33,7 @@ from arena.protocol.values import Role
 from arena.server.core.bot import hash_secret
 from arena.server.core.effects import CloseClient, DeleteSession, SaveSession, SendMissedResult, SendToClient
 from arena.server.core.inputs import (
-    CLIENT_BITS_BELOW_EDGE_NUMBER,
+    EDGE_NUMBER_SHIFT_BITS,
     ClientAdmitted,
     EdgeDisconnected,
     EdgeResynced,
@@ -341,7 +341,7 @@ def test_a_bot_welcomed_by_an_earlier_core_plays_on_with_the_next() -> None:
     peers = {}
     for peer in (anna, bert):
         peers[peer.name] = after.peers[peer.client] = type(peer)(after, peer.client, peer.hello)
-    stranger = 1 << CLIENT_BITS_BELOW_EDGE_NUMBER | 99
+    stranger = 1 << EDGE_NUMBER_SHIFT_BITS | 99
     carl = after.peers[stranger] = type(anna)(after, stranger, Hello("carl"))
     entries = [make_resync_entry(peer.hello, peer.client, peer.session) for peer in (anna, bert)]
     after.handle(EdgeResynced(1, [*entries, make_resync_entry(Hello("carl"), stranger, "nobody's")]))

@@ -22,7 +22,7 @@ def record_failures(
     """Record failures of the bot anna, and return the reason for its suspension; empty if it is not suspended."""
     why = ""
     for _ in range(times):
-        why = suspensions.record_match_result(
+        why = suspensions.record_match_result_and_suspend(
             "anna", reason, is_loss=True, ply_count=EARLY_RESIGNATION_PLY, now_ns=now
         )
     return why
@@ -54,7 +54,7 @@ def test_a_match_without_forfeit_resets_the_failure_count(*, lost: bool, reason:
     suspensions = BotSuspensions()
     record_failures(suspensions, MAX_FAILURES_BEFORE_SUSPENSION - 1)
     assert (
-        suspensions.record_match_result(
+        suspensions.record_match_result_and_suspend(
             "anna", reason, is_loss=lost, ply_count=EARLY_RESIGNATION_PLY, now_ns=0
         )
         == ""
@@ -71,10 +71,10 @@ def test_an_early_resignation_counts_as_a_failure() -> None:
     """Otherwise, a bot that crashes at its first moves would lose a rated match every few milliseconds."""
     suspensions = BotSuspensions()
     for _ in range(MAX_FAILURES_BEFORE_SUSPENSION):
-        why = suspensions.record_match_result(
+        why = suspensions.record_match_result_and_suspend(
             "anna", EndReason.RESIGNATION, is_loss=True, ply_count=EARLY_RESIGNATION_PLY - 1, now_ns=0
         )
-        suspensions.record_match_result(
+        suspensions.record_match_result_and_suspend(
             "bert", EndReason.RESIGNATION, is_loss=False, ply_count=EARLY_RESIGNATION_PLY - 1, now_ns=0
         )
     assert "the last by resignation" in why

@@ -152,7 +152,7 @@ async def test_the_page_client_gets_matches_in_progress_and_the_listing() -> Non
         live = arena.edge.page_client
         assert await live.request_view("m") == VIEW
         assert await live.request_view("none") is None
-        assert await live.request_latest_listing() == EMPTY_LISTING
+        assert await live.request_listing_or_last_known() == EMPTY_LISTING
         [request] = arena.core.list_received(AdmissionRequest)
         assert request.hello.role == "spectator"
         messages = [each.message for each in arena.core.list_received(MessageReceived)]
@@ -169,11 +169,11 @@ async def test_equal_requests_of_the_page_share_one_request_to_the_core() -> Non
             Watch("m"),
             Unwatch("m"),
         ]
-        await asyncio.gather(*(arena.edge.page_client.request_latest_listing() for _ in range(10)))
-        await arena.edge.page_client.request_latest_listing()
+        await asyncio.gather(*(arena.edge.page_client.request_listing_or_last_known() for _ in range(10)))
+        await arena.edge.page_client.request_listing_or_last_known()
         assert [each.message for each in arena.core.list_received(MessageReceived)].count(Browse()) == 1
         await asyncio.sleep(1)
-        await arena.edge.page_client.request_latest_listing()
+        await arena.edge.page_client.request_listing_or_last_known()
         assert [each.message for each in arena.core.list_received(MessageReceived)].count(Browse()) == 2
 
 
@@ -194,15 +194,15 @@ async def test_an_idle_page_client_disconnects_until_the_next_request() -> None:
 async def test_the_page_client_times_out_without_a_core_and_repeats_its_requests_to_a_new_one() -> None:
     async with open_rig() as arena:
         answering = AnsweringCore(arena)
-        await arena.edge.page_client.request_latest_listing()
+        await arena.edge.page_client.request_listing_or_last_known()
         answering.is_away = True
         start_time = asyncio.get_running_loop().time()
         assert await arena.edge.page_client.request_view("m") is None
         assert asyncio.get_running_loop().time() - start_time == pytest.approx(CORE_ANSWER_TIMEOUT_SECONDS)
         await asyncio.sleep(1)
-        assert await arena.edge.page_client.request_latest_listing() == EMPTY_LISTING
+        assert await arena.edge.page_client.request_listing_or_last_known() == EMPTY_LISTING
         failed = asyncio.get_running_loop().time()
-        assert await arena.edge.page_client.request_latest_listing() == EMPTY_LISTING
+        assert await arena.edge.page_client.request_listing_or_last_known() == EMPTY_LISTING
         assert asyncio.get_running_loop().time() == failed, "soon after a failed request, no request waits"
         asked = asyncio.create_task(arena.edge.page_client.request_view("m"))
         await asyncio.sleep(0.1)

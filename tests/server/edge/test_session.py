@@ -34,7 +34,7 @@ from arena.protocol.timecontrol import TimeControl
 from arena.protocol.values import Players
 from arena.server.core.effects import CloseClient, SendToClient
 from arena.server.core.inputs import (
-    CLIENT_BITS_BELOW_EDGE_NUMBER,
+    EDGE_NUMBER_SHIFT_BITS,
     ClientDisconnected,
     EdgeResynced,
     MessageReceived,
@@ -90,7 +90,7 @@ async def test_a_hello_requests_admission_from_the_core() -> None:
         assert (welcome.name, welcome.session) == ("anna", SECRET)
         [request] = arena.core.list_received(AdmissionRequest)
         assert (request.hello.name, request.hello.token, request.address) == ("anna", "token", ADDRESS)
-        assert request.client >> CLIENT_BITS_BELOW_EDGE_NUMBER == arena.edge.number
+        assert request.client >> EDGE_NUMBER_SHIFT_BITS == arena.edge.number
 
 
 @virtual
@@ -445,7 +445,7 @@ async def test_messages_beyond_the_work_budget_are_refused_without_disconnection
 
 @virtual
 async def test_the_servers_own_bots_have_no_limits() -> None:
-    async with open_rig(HostLimits(work_ms_per_second=1), unlimited_names={"house"}) as arena:
+    async with open_rig(HostLimits(work_ms_per_second=1), rate_exempt_names={"house"}) as arena:
         house, _ = await arena.admit_client("house")
         house.send(*[Watch("m") for _ in range(50)])
         await asyncio.sleep(0.1)

@@ -21,7 +21,7 @@ from arena.server.core.effects import (
     SendToClient,
 )
 from arena.server.core.inputs import (
-    CLIENT_BITS_BELOW_EDGE_NUMBER,
+    EDGE_NUMBER_SHIFT_BITS,
     ClientAdmitted,
     EdgeResynced,
     MessageReceived,
@@ -154,7 +154,7 @@ class ListEdge:
                 self.clients[each.client].receive(each)
 
     def connect(self, name: str, session: str = "") -> FakeClient:
-        number = EDGE << CLIENT_BITS_BELOW_EDGE_NUMBER | len(self.clients) + 1
+        number = EDGE << EDGE_NUMBER_SHIFT_BITS | len(self.clients) + 1
         client = self.clients[number] = FakeClient(self, number, Hello(name, pool=False, session=session))
         self.shell.submit(AdmissionRequest(number, client.hello, "192.0.2.1"))
         return client

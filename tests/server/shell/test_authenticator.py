@@ -41,7 +41,7 @@ def make_authenticator(*, anyone: bool = False, guests: bool = False) -> Authent
         "",
         admits_anyone=anyone,
         admits_guests=guests,
-        wrong_tokens=AbuseCounter(),
+        wrong_token_counter=AbuseCounter(),
         clock=TimeSource(lambda: 0),
     )
 

@@ -15,7 +15,7 @@ from arena.protocol.messages import Accepted, End, Ping, Pong, Resign, Start, Tu
 from arena.protocol.record import Record, Result
 from arena.server.abuse_counter import AbuseCounter
 from arena.server.core.effects import (
-    AppendEvent,
+    AppendMatchEvent,
     CloseMatch,
     DeleteSession,
     OpenMatch,
@@ -23,7 +23,7 @@ from arena.server.core.effects import (
 )
 from arena.server.core.inputs import ClientDisconnected, MatchRequested
 from arena.server.shell.authenticator import Authenticator
-from arena.server.shell.shell import MAX_DEFERRAL_SECONDS
+from arena.server.shell.shell import MAX_INPUT_DEFERRAL_SECONDS
 from arena.server.store.lease import LeaseLost
 from testkit.virtual_time import CLOCK
 from tests.server.matches import spec
@@ -97,16 +97,16 @@ async def test_admissions_are_committed_after_the_next_move_or_a_short_delay() -
     async with waiting_for_a_move(store) as (edge, a, _, _match):
         before = len(store.commits)
         c = edge.connect("c")
-        await anyio.sleep(MAX_DEFERRAL_SECONDS / 2)
+        await anyio.sleep(MAX_INPUT_DEFERRAL_SECONDS / 2)
         a.answer(a.all(Turn)[-1])
         await until(lambda: a.all(Accepted) and c.all(Welcome))
         commits = [[type(effect) for effect in commit] for commit in store.commits[before:]]
-        assert commits == [[AppendEvent], [SaveSession]]
+        assert commits == [[AppendMatchEvent], [SaveSession]]
         await anyio.sleep(1)  # the matchmaker has checked the new bot
         edge.shell.submit(ClientDisconnected(c.number))
-        await anyio.sleep(0.9 * MAX_DEFERRAL_SECONDS)
+        await anyio.sleep(0.9 * MAX_INPUT_DEFERRAL_SECONDS)
         assert len(store.commits) == before + 2
-        await anyio.sleep(0.2 * MAX_DEFERRAL_SECONDS)
+        await anyio.sleep(0.2 * MAX_INPUT_DEFERRAL_SECONDS)
         assert store.commits[before + 2 :] == [[DeleteSession("c")]]
 
 
@@ -120,7 +120,7 @@ async def test_moves_overtake_deferred_inputs_only_once() -> None:
         a.answer(a.all(Turn)[-1])
         await until(lambda: c.all(Welcome) and b.all(Accepted))
         commits = [[type(effect) for effect in commit] for commit in store.commits[before:]]
-        assert commits == [[AppendEvent], [SaveSession, AppendEvent]]
+        assert commits == [[AppendMatchEvent], [SaveSession, AppendMatchEvent]]
 
 
 @virtual
@@ -191,7 +191,7 @@ async def test_a_returning_bot_is_not_charged_for_a_store_that_cannot_be_read(
         edge.connect("a", a.session)
         record = await play_task
         assert record.result.reason is EndReason.LINE
-        assert 750.0 <= record.moves[0].ms <= 752.0 + 1000 * MAX_DEFERRAL_SECONDS
+        assert 750.0 <= record.moves[0].ms <= 752.0 + 1000 * MAX_INPUT_DEFERRAL_SECONDS
 
 
 @virtual
@@ -214,11 +214,11 @@ async def test_a_short_outage_of_the_store_stops_the_clocks() -> None:
 async def test_after_a_long_outage_a_new_core_is_built_from_the_store() -> None:
     store = ListStore()
     async with waiting_for_a_move(store) as (edge, a, b, play_task):
-        stored_count = len(store.of(AppendEvent))
+        stored_count = len(store.of(AppendMatchEvent))
         store.is_away = True
         a.answer(a.all(Turn)[-1])
         await anyio.sleep(600)
-        assert len(store.of(AppendEvent)) == stored_count
+        assert len(store.of(AppendMatchEvent)) == stored_count
         store.is_away, a.plays, b.plays = False, True, True
         record = await play_task
         assert record.result.reason is EndReason.LINE

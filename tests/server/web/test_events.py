@@ -53,7 +53,7 @@ async def test_the_progress_of_an_event_comes_from_its_player() -> None:
     mine = EventProgress(
         "cup", "match", "tictactoe", [], "round-robin", 2, "1+0", {"a": "", "b": ""}, 1, 4, []
     )
-    async with open_host(find_progress=lambda event: mine if event == "cup" else None) as host:
+    async with open_host(find_event_progress=lambda event: mine if event == "cup" else None) as host:
         event = await get_json(host, "event?name=cup")
         assert (event["plan"]["played"], event["plan"]["matches"]) == (1, 4)
         assert (await get(host, "/api/event?name=other"))[0] == 404

@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.protocol.messages import Standing, StandingState
+from arena.protocol.messages import MatchmakingState, Standing
 from arena.server.core.bot import LobbyBot
 from arena.server.core.lobby import DRAINING_REFUSAL_REASON, Lobby
 from arena.server.core.matchmaker import find_pool_exclusion_reason
 from arena.server.core.settings import CoreSettings, Pool, PoolGame
 
-MAX_GAMES_NAMED_IN_STANDING = 3
+MAX_GAMES_NAMED_IN_STATUS = 3
 """Maximum number of games named in the line of text about a bot's status."""
 
 
-def send_standing(bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str = "") -> None:
+def send_matchmaking_status(
+    bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str = ""
+) -> None:
     """Send a bot the `standing` message: its matchmaking status, its quota of matches, and its ratings.
 
     suspension_reason  reason for the bot's suspension; empty if it is not suspended
@@ -31,7 +33,7 @@ def send_standing(bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_tex
 
 def _describe_matchmaking_state(
     bot: LobbyBot, lobby: Lobby, suspension_reason: str, entry_text: str
-) -> tuple[StandingState, str]:
+) -> tuple[MatchmakingState, str]:
     match_count, pool = len(bot.matches), lobby.settings.pool
     if bot.quota == 0:
         return "finishing", f"takes no more matches; {match_count} in play"
@@ -50,7 +52,7 @@ def _describe_matchmaking_state(
     return _describe_pool_state(bot, lobby, pool)
 
 
-def _describe_event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[StandingState, str]:
+def _describe_event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[MatchmakingState, str]:
     if settings.entrants is None:
         return "waiting", f"the event {settings.event} has yet to begin"
     if bot.name in settings.entrants:
@@ -61,7 +63,7 @@ def _describe_event_state(bot: LobbyBot, settings: CoreSettings) -> tuple[Standi
     )
 
 
-def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[StandingState, str]:
+def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[MatchmakingState, str]:
     why = find_pool_exclusion_reason(bot, pool)
     if why is not None:
         pool_games_text = _format_game_list(pool.games)
@@ -85,8 +87,8 @@ def _describe_pool_state(bot: LobbyBot, lobby: Lobby, pool: Pool) -> tuple[Stand
 
 
 def _format_game_list(games: Sequence[PoolGame]) -> str:
-    return " or ".join(map(str, games[:MAX_GAMES_NAMED_IN_STANDING])) + (
-        " …" if len(games) > MAX_GAMES_NAMED_IN_STANDING else ""
+    return " or ".join(map(str, games[:MAX_GAMES_NAMED_IN_STATUS])) + (
+        " …" if len(games) > MAX_GAMES_NAMED_IN_STATUS else ""
     )
 
 
