@@ -28,7 +28,7 @@ def test_a_bot_connects_with_a_created_token(database: str) -> None:
                 "",
                 admits_anyone=False,
                 admits_guests=False,
-                wrong_tokens=AbuseCounter(),
+                wrong_token_counter=AbuseCounter(),
                 clock=TimeSource(lambda: 0),
             )
             known = await load_accounts(engine, "", ["my bot"])

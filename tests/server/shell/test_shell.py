@@ -174,7 +174,7 @@ async def test_a_returning_bot_is_not_charged_for_a_store_that_cannot_be_read(
         "",
         admits_anyone=True,
         admits_guests=False,
-        wrong_tokens=AbuseCounter(),
+        wrong_token_counter=AbuseCounter(),
         clock=CLOCK,
     )
     async with waiting_for_a_move(ListStore(), "1+0", margin=0, authenticator=authenticator) as (
