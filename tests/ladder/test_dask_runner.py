@@ -287,7 +287,7 @@ async def test_an_event_whose_scheduler_dies_ends_with_one_line_and_goes_on(tmp_
                 except ClusterUnavailable as lost:
                     problem = lost
     assert str(problem).startswith("the Dask scheduler has gone: ")
-    assert 2 <= len(stopped.played) < 12
+    assert 1 <= len(stopped.played) < 12  # of the last pair, one match may have come too late
     assert {record.result.reason for record in stopped.records} <= {EndReason.LINE, EndReason.BOARD_FULL}
 
     again = ladder(tmp_path / "record.jsonl", *bots, rounds=6)

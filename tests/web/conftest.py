@@ -144,10 +144,15 @@ def stop_clock(page: Page, url: str) -> None:
 
 @pytest.fixture(scope="package")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server on which some matches were played and rated."""
+    """A server on which some matches were played and rated.
+
+    Tests also play against `greedy`, and leave matches without moves behind: those of `random` are whole.
+    """
     with run_arena(tmp_path_factory.mktemp("played"), "--map", "path4", "--tc", "60/move") as running:
         running.connect_bot("greedy", max_matches=2)  # one of them against whoever challenges it
         running.connect_slow_bot("random", 0.005)
         wait_until(lambda: len(running.fetch_json("records")["matches"]) >= 4, 3 * PATIENCE_SECONDS)
+        # An answer that is asked for before the matches are counted is kept for up to a minute where the cores are busy.
+        wait_until(lambda: running.fetch_json("table")["standings"])
         running.slow_down_bots(2.0)  # a match goes on, and seldom ends while a test looks at it
         yield running

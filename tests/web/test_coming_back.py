@@ -19,13 +19,14 @@ from tests.web.screenshots import made_up
 from tests.web.wire import Guest, against
 
 OVER = re.compile("wins|Draw|Void")
+PATIENT = ("--set=pool.matchmaker=false", "--set=matches.grace_seconds=300")
+"""Options of a server that waits long for who is gone: a busy machine brings nobody back within the usual half minute."""
 
 
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserArena]:
-    """A server whose bot waits for challenges and takes its time over moves, and which waits long for who is gone."""
-    settings = ("--set=pool.matchmaker=false", "--set=matches.grace_seconds=300")
-    with run_arena(tmp_path_factory.mktemp("idle"), *settings) as running:
+    """A server whose bot waits for challenges and takes its time over moves."""
+    with run_arena(tmp_path_factory.mktemp("idle"), *PATIENT) as running:
         running.connect_slow_bot("random", 0.3, max_matches=20)
         yield running
 
@@ -298,7 +299,7 @@ def test_a_server_that_is_gone_is_told_within_two_seconds_with_what_happens_next
     page = context.new_page()
     faults = faults_of(page)
     page.clock.install()
-    with run_arena(tmp_path, "--set=pool.matchmaker=false") as running:
+    with run_arena(tmp_path, *PATIENT) as running:
         running.connect_slow_bot("random", 0.1)
         wait_until(lambda: len(running.fetch_json("about")) > 0)
         match = begin(page, running, "ada-waits")
@@ -344,7 +345,7 @@ def test_a_page_whose_server_was_upgraded_reloads_itself_into_the_match(
     tmp_path: Path, browser: Browser
 ) -> None:
     with (
-        run_arena(tmp_path, "--set=pool.matchmaker=false") as running,
+        run_arena(tmp_path, *PATIENT) as running,
         closing(new_context(browser, service_workers="allow")) as context,
     ):
         running.connect_slow_bot("random", 0.1)
@@ -412,7 +413,7 @@ def test_no_click_is_dead_while_the_server_is_away(tmp_path: Path, page: Page) -
 
 
 def test_a_match_of_a_name_with_a_token_is_found_again_in_a_fresh_tab(tmp_path: Path, mortal: Page) -> None:
-    with run_arena(tmp_path, "--set=pool.matchmaker=false", is_private=False) as running:
+    with run_arena(tmp_path, *PATIENT, is_private=False) as running:
         token = running.create_token("ada")
         mortal.goto(f"{running.url}#/play/house-greedy")
         mortal.get_by_text("Advanced").click()

@@ -75,7 +75,14 @@ def test_the_figure_that_ranks_comes_first(empty: BrowserArena, page: Page) -> N
 
 
 def test_an_event_with_more_matches_than_boards_says_so_and_leads_to_all(tmp_path: Path, page: Page) -> None:
-    options = ("--game", "tictactoe", "--tc", "600+0", "--set", "pool.concurrency=20")
+    options = (
+        "--game",
+        "tictactoe",
+        "--tc",
+        "600+0",
+        "--set=pool.concurrency=20",
+        "--set=pool.ready_seconds=600",
+    )
     with run_arena(tmp_path, *options) as running, ExitStack() as stack:
         url = running.url.replace("http", "ws", 1)
         guests = [stack.enter_context(Guest.at(url, f"bot-{number}", "127.0.0.1")) for number in range(10)]

@@ -127,7 +127,7 @@ def test_a_bot_has_its_numbers_its_opponents_and_its_match_in_progress(
 
 
 def test_the_end_of_a_match_and_the_next_steps_are_below_its_board(played: BrowserArena, page: Page) -> None:
-    match = played.fetch_json("records")["matches"][0]["match"]
+    match = played.fetch_json("records?bot=random")["matches"][0]["match"]
     page.goto(f"{played.url}match/{match}")
     expect(page.locator(".map .area-of").first).to_be_visible()
     page.keyboard.press("End")
@@ -141,7 +141,7 @@ def test_the_end_of_a_match_and_the_next_steps_are_below_its_board(played: Brows
 
 
 def test_the_way_back_from_a_match_is_in_its_header(played: BrowserArena, page: Page) -> None:
-    match = played.fetch_json("records")["matches"][0]["match"]
+    match = played.fetch_json("records?bot=random")["matches"][0]["match"]
     back = page.get_by_role("link", name="Back", exact=True)
     page.goto(f"{played.url}search")
     expect(back).to_be_hidden()
@@ -194,7 +194,7 @@ def test_the_way_on_without_a_token_is_told_on_a_phone_on_its_side(empty: Browse
 
 
 def test_a_finger_can_press_each_button_of_a_match(played: BrowserArena, page: Page) -> None:
-    match = played.fetch_json("records")["matches"][0]["match"]
+    match = played.fetch_json("records?bot=random")["matches"][0]["match"]
     page.goto(f"{played.url}match/{match}/1")
     expect(page.locator(".map .area-of").first).to_be_visible()
     for width, height in ((360, 640), (844, 390)):
@@ -304,7 +304,7 @@ def test_on_a_phone_the_goal_is_beside_the_armies(empty: BrowserArena, page: Pag
 
 def test_on_a_phone_on_its_side_a_replay_shows_all_its_buttons(played: BrowserArena, page: Page) -> None:
     page.set_viewport_size({"width": 844, "height": 390})
-    match = played.fetch_json("records")["matches"][0]["match"]
+    match = played.fetch_json("records?bot=random")["matches"][0]["match"]
     page.goto(f"{played.url}match/{match}")
     expect(page.locator(".map .area-of").first).to_be_visible()
     page.keyboard.press("End")

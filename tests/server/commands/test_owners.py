@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -167,7 +168,8 @@ async def test_a_bot_entered_in_a_series_is_renamed_and_forgotten_before_the_eve
         return " ".join(json.loads((await command("event", "show", "weekly", "--json", "-")).stdout)["bots"])
 
     async with open_host(make_private_host_settings(database=database), resumed_event=OPEN_PLAY_EVENT_NAME):
-        words = ("--at", "Fri 20:00", "--every", "week", "--invite", "anna,bert")
+        in_days = f"{datetime.now(UTC) + timedelta(days=3):%a} 20:00"  # it does not begin during the test
+        words = ("--at", in_days, "--every", "week", "--invite", "anna,bert")
         await command("event", "new", "weekly", *words)
         for name in ("anna", "bert"):
             await command("event", "enter", "weekly", name)
