@@ -268,6 +268,8 @@ def test_on_a_phone_on_its_side_all_is_beside_a_board_of_the_whole_height(
         for sign in (".turn", ".scoreboard", ".controls", below):
             expect(page.locator(sign)).to_be_in_viewport(ratio=1)
             assert box_of(page.locator(sign))["x"] >= box_of(board)["x"] + box_of(board)["width"]
+        buttons = box_of(page.locator(".controls"))
+        assert buttons["y"] + buttons["height"] > 370, "at the foot of the column"
     show_replay(page, "world")
     wait_until(lambda: box_of(page.locator(".board"))["height"] > 360)
     for sign in (".story", ".told"):
