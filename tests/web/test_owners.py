@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from testkit.browser import run_arena, wait_until
 from tests.bots.command_line import arena as command
@@ -145,6 +145,38 @@ def test_a_host_renames_a_bot_and_takes_it_back(tmp_path: Path, page: Page) -> N
         renamed.get_by_role("button", name="Undo").click()
         expect(renamed.get_by_role("row", name="tiger wolf")).to_contain_text("done")
         assert "| ada   | wolf " in offline("owner", "list", "--db", database)
+
+
+def test_an_answer_from_before_an_action_is_not_shown_after_it(tmp_path: Path, page: Page) -> None:
+    database = f"sqlite:///{tmp_path / 'arena.db'}"
+    with run_arena(tmp_path) as running:
+        token = offline("token", "create", "tower", "--role", "admin", "--db", database).split()[-1]
+        page.goto(f"{running.url}host")
+        page.get_by_label("Admin name").fill("tower")
+        page.get_by_label("Token", exact=True).fill(token)
+        page.get_by_role("button", name="Log in").click()
+        notice = page.get_by_role("form", name="Notice")
+        notice.get_by_label("Notice").fill("An upgrade at eight.")
+        held: list[tuple[Route, APIResponse]] = []
+
+        def hold(route: Route) -> None:
+            if held:
+                route.continue_()
+            else:
+                held.append((route, route.fetch()))
+
+        page.route("**/api/host", hold)  # the next of the regular requests
+        wait_until(lambda: page.evaluate("true") and held)
+        notice.get_by_role("button").click()
+        bans = page.get_by_role("region", name="Bans and notices")
+        expect(bans).to_contain_text("An upgrade at eight.")
+        route, answer = held[0]
+        with page.expect_event("requestfinished", lambda request: request.url.endswith("/api/host")):
+            route.fulfill(response=answer)
+        page.evaluate(
+            "() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))"
+        )
+        assert bans.count() == 1
 
 
 def offline(*words: str) -> str:

@@ -18,6 +18,7 @@ export class HostView {
     this.bans = h("div");
     this.renames = h("div");
     this.actionFailed = false;
+    this.actions = 0; // how many have begun
     this.account = new Account("host", this.place, {
       about: "For the host of this server: connected bots, names, bans and notices.", label: "Admin name", button: "Log in",
       beside: [h("h2", null, "No admin’s token yet?"), h("p", null, "Create one on the machine that runs this server:"), copied("Command", "arena token create NAME --role admin")],
@@ -60,11 +61,13 @@ export class HostView {
     this.again();
   }
 
-  // The fault of an action stays until the next action.
+  // The fault of an action stays until the next action. An answer is not shown after a later action has begun: it may be older than the action.
   async ask(query) {
+    if (query) this.actions += 1;
+    const before = this.actions;
     try {
       const found = await (query ? changeAs : readAs)(basic(this.account.who), `host${query}`);
-      if (this.stopped) return false;
+      if (this.stopped || this.actions > before) return false;
       if (query) this.actionFailed = false;
       if (!this.actionFailed) say(this.account.fault, "");
       this.show(found);
