@@ -46,7 +46,7 @@ const BETTER_TIP_SIZE = 1.4; // size of the tip of the engine's arrow, relative 
 const RING = RADIUS + 4; // radius of the ring around a mark that may be chosen
 const LETTERS_STEP = 0.88; // from one size of names to the next smaller one
 const LABEL_SIZES = [1, LETTERS_STEP, LETTERS_STEP ** 2, LETTERS_STEP ** 3]; // sizes of the result of a move that are tried inside its target, relative to that of names
-const WIN = "win, "; // begins the result of a battle that leaves armies, of which a map and a phone tell these alone
+const ASIDE = /^(win, |empty · )/; // beginning of the result of a move that a map and a phone leave out
 const SHORTEST = 8; // length of an arrow
 const FINGER_PX = 22; // half of what a finger covers
 
@@ -680,7 +680,7 @@ export class MapBoard {
       words: (v) => [armies(v), result(v), threatWords(moves.get(v)?.threats ?? [])].join(),
       make: (v) => h("button", { type: "button", "data-risk": moves.has(v) && riskOf(moves.get(v)), onclick: () => this.onSpot(v) },
         h("strong", { "data-owner": ownerOf(armies(v)) }, armies(v) ? h("span", { class: "shape" }) : null, this.game.names[v]),
-        h("span", { class: "result" }, h("span", null, result(v).startsWith(WIN) ? WIN : ""), result(v).replace(WIN, "")),
+        h("span", { class: "result" }, h("span", null, ASIDE.exec(result(v))?.[0] ?? ""), result(v).replace(ASIDE, "")),
         moves.has(v) ? h("span", { class: "risk" }, riskWords(moves.get(v), this.game.names[v])) : null),
     });
     if (!wasFocused || isFocused()) return;
@@ -721,7 +721,7 @@ export class MapBoard {
     const marks = at.map(([x, y], w) => box(x, y, 2 * radii[w] * size, 2 * radii[w] * size));
     for (const v of targets) {
       const move = this.game.weigh(this.shown[0], [selected, v]);
-      const text = outcome(move).replace(WIN, "");
+      const text = outcome(move).replace(ASIDE, "");
       const line = lines(selected, v).at(-1);
       const taken = [...this.boxesOf([selected, ...[...targets].filter((w) => w !== v)]), ...this.foretold];
       const own = this.boxesOf([v]);
