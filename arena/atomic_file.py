@@ -6,8 +6,8 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from io import FileIO
 from pathlib import Path
 from typing import TextIO
@@ -19,8 +19,7 @@ The OSError of such a write mostly has no `filename`.
 """
 
 
-@contextmanager
-def replace_on_success(path: Path) -> Iterator[Path]:
+def replace_on_success(path: Path) -> AbstractContextManager[Path]:
     """Yield the path of a file to write. At the end of the block, flush the file to the disk, and move it to `path`.
 
     The file to write is in a temporary folder beside `path`, in which SQLite may create further files. If the block
@@ -28,17 +27,44 @@ def replace_on_success(path: Path) -> Iterator[Path]:
     The new file has the mode of the old one, but not its owner and its other hard links. Raises OSError if the file
     cannot be written, for example because the old file is write-protected.
     """
+    return _move_on_success(path, _replace_file)
+
+
+def create_on_success(path: Path) -> AbstractContextManager[Path]:
+    """Do the same as `replace_on_success`, but never replace a file.
+
+    Raises FileExistsError if there is a file at `path` at the end of the block.
+    """
+    return _move_on_success(path, _move_to_free_path)
+
+
+@contextmanager
+def _move_on_success(path: Path, move: Callable[[Path, Path], None]) -> Iterator[Path]:
     require_writable(path)
     target = Path(os.path.realpath(path))
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".arena-") as folder:
         temporary_path = Path(folder) / target.name
         yield temporary_path
-        if target.exists():
-            shutil.copymode(target, temporary_path)
-        _sync_to_disk(temporary_path)
-        temporary_path.replace(target)
+        move(temporary_path, target)
     with suppress(OSError):  # the file is complete; not every folder can be opened and flushed
         _sync_to_disk(target.parent)
+
+
+def _replace_file(new_file: Path, target: Path) -> None:
+    if target.exists():
+        shutil.copymode(target, new_file)
+    _sync_to_disk(new_file)
+    new_file.replace(target)
+
+
+def _move_to_free_path(new_file: Path, target: Path) -> None:
+    _sync_to_disk(new_file)
+    try:
+        os.link(new_file, target)  # unlike a renaming, fails if `target` exists
+    except OSError:
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        new_file.rename(target)  # on a file system without hard links, such as that of a memory stick
 
 
 @contextmanager

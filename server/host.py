@@ -632,10 +632,7 @@ async def listen(
 
 
 async def _require_usable_addresses(settings: ServerSettings) -> None:
-    """Raise CannotListen if an address of the settings is in use or invalid, so that a start in vain creates no store.
-
-    Each address is checked alone: two equal ports in the settings are found only by `listen`.
-    """
+    """Raise CannotListen if an address of the settings is in use or invalid, so that a start in vain creates no store."""
     await require_usable_address(settings.host, settings.port, reuse_port=settings.reuse_port)
     if settings.metrics_port:
         await require_usable_address(LOOPBACK_ADDRESS, settings.metrics_port)

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from arena.atomic_file import append_line, create_text_file, open_output, require_writable
+from arena.atomic_file import (
+    append_line,
+    create_on_success,
+    create_text_file,
+    open_output,
+    require_writable,
+)
 from tests.bots.command_line import ARENA, arena, environment, fails
 from tests.full_disk import limit_file_size
 
@@ -45,6 +51,25 @@ def make_folder_of_another_user(file_mode: int, folder_mode: int) -> Iterator[Pa
         finally:
             os.seteuid(user)
             folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_created_meanwhile_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_links: bool
+) -> None:
+    def refuse_link(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse_link)
+    file, other = tmp_path / "file.txt", tmp_path / "other.txt"
+    with create_on_success(file) as part:
+        part.write_text("new")
+    with pytest.raises(FileExistsError), create_on_success(other) as part:
+        part.write_text("new")
+        other.write_text("created meanwhile")
+    assert (file.read_text(), other.read_text()) == ("new", "created meanwhile")
+    assert sorted(list_names(tmp_path)) == ["file.txt", "other.txt"]
 
 
 def test_a_file_is_complete_or_as_it_was(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 import sys
 from collections.abc import Sequence
@@ -151,7 +152,8 @@ def check(
     except UnknownCheck as error:
         raise UsageError(f"--only: {error}") from None
     except OSError as error:
-        raise CommandError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+        why = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or error
+        raise CommandError(f"cannot listen on {host}:{port}: {why}; give another --host or --port") from None
     if json is not None:
         write_json(results, json)
     else:

@@ -7,7 +7,7 @@ import re
 import signal
 import ssl
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
@@ -45,6 +45,7 @@ from arena.server.settings import (
     ArenaSettings,
     HouseSettings,
     ProcessRole,
+    ServerSettings,
     TlsSettings,
     WebhookSettings,
 )
@@ -79,6 +80,10 @@ class ServerConfiguration:
         return self.loaded_settings.settings
 
 
+MAX_PORT = 65_535
+"""Highest port number of TCP."""
+HOSTS_WITH_LOOPBACK_ADDRESS = ("", "localhost", "127.0.0.1", "0.0.0.0")  # noqa: S104  compared, not bound
+"""Values of `server.host` with which clients connect on 127.0.0.1, the address of the metrics port."""
 ALLOWED_ORIGIN_PATTERN = re.compile(r"https?://[a-z0-9.:\[\]_-]+")
 """Pattern of an origin as browsers send it: without a path or a final slash."""
 
@@ -99,6 +104,7 @@ def read_server_configuration(
         pool = make_pool(settings.pool)
         _require_usable_adjudication(settings, pool)
         _require_usable_store_settings(settings)
+        _require_distinct_ports(settings.server)
         _require_valid_proxies(settings)
         _require_valid_origins(settings)
         _require_valid_webhook_settings(settings.webhooks)
@@ -131,6 +137,7 @@ class ReloadableHost:
 
         Raises HouseEngineError if one of the server's own engines cannot be started, and the errors of `open_host`.
         """
+        await self._check_house_engines()
         async with (
             open_host(
                 self.settings,
@@ -177,6 +184,7 @@ class ReloadableHost:
 
             tasks.start_soon(stop_on_signal)
             await check_bus_and_store_connections(self.settings)
+            await self._check_house_engines()
             while True:
                 try:
                     await self._serve_as_leader()
@@ -187,6 +195,16 @@ class ReloadableHost:
                         raise
                     log.warning("%s; trying again", describe_store_failure(error) or error)
                 await MONOTONIC_CLOCK.sleep(PAUSE_BEFORE_STANDBY_SECONDS)
+
+    async def _check_house_engines(self) -> None:
+        """Start the engines that the settings name once, on a private server, so that a start in vain creates no store.
+
+        Raises HouseEngineError if one of them cannot be started.
+        """
+        if self._house.checks_engines:
+            async with open_host(house=self._house) as host, host.open_house_engines():
+                pass
+        self._house = replace(self._house, checks_engines=False)
 
     async def _serve_as_leader(self) -> None:
         async with open_leader(
@@ -315,7 +333,7 @@ def load_tls_certificate(context: ssl.SSLContext, tls: TlsSettings) -> None:
 def _make_house_engine_plan(house: HouseSettings) -> HouseEnginePlan:
     """Return the plan of the server's own engines. Raises BadSetting for an invalid list of engines.
 
-    Engines other than the default ones are tested when the server starts.
+    Engines other than the default ones are tested before the server starts.
     """
     try:
         engines = parse_house_engines(house.engines)
@@ -385,6 +403,23 @@ def _require_usable_store_settings(settings: ArenaSettings) -> None:
         _ = store.retention
     except BadRetention as error:
         raise BadSetting("store.keep", str(error)) from None
+
+
+def _require_distinct_ports(server: ServerSettings) -> None:
+    """Raise BadSetting if a metrics port is above 65535, or is the port on which clients connect."""
+    if not server.metrics_port:
+        return
+    last_port = server.metrics_port + server.processes - 1
+    if last_port > MAX_PORT:
+        raise BadSetting(
+            "server.metrics_port",
+            f"the ports of {server.processes} processes end at {last_port}, above {MAX_PORT}: choose a lower one",
+        )
+    is_shared = server.host in HOSTS_WITH_LOOPBACK_ADDRESS and server.role is not ProcessRole.CORE
+    if is_shared and server.metrics_port <= server.port <= last_port:
+        raise BadSetting(
+            "server.metrics_port", f"port {server.port} is server.port already: choose another port"
+        )
 
 
 def _require_valid_proxies(settings: ArenaSettings) -> None:

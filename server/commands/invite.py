@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
+from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, UsageError, check_output_file, err, write_text
+from arena.atomic_file import open_output
+from arena.console import CommandError, DatabaseOption, UsageError, check_output_file, err
 from arena.protocol.timecontrol import parse_duration
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store.invitations import create_invitations
@@ -67,16 +69,29 @@ def invite_command(
         raise UsageError(f"name 1 to {MAX_NEW_OWNERS} owners, as arguments or in a --roster")
     for name in owners:  # before a missing store is created
         require_usable_name(name)
+    to_file = str(csv) != "-"
+    output_name = str(csv) if to_file else "standard output"
     try:
         days = expires.removesuffix("d")
         is_in_days = days != expires and days.isdecimal() and int(days) > 0
         seconds = 86_400.0 * int(days) if is_in_days else parse_duration(expires)
-        codes = run_on_store(
-            db, lambda engine: create_invitations(engine, owners, bots, seconds), create=True
-        )
+        with open_output(csv) if to_file else nullcontext() as stream:
+
+            def write_links(codes: dict[str, str]) -> None:
+                try:
+                    typer.echo(_format_invitation_links_csv(codes, url), file=stream, nl=False)
+                except OSError as error:  # an OSError would be taken for a database error
+                    raise CommandError(f"cannot write {output_name}: {error.strerror}") from None
+
+            codes = run_on_store(
+                db,
+                lambda engine: create_invitations(engine, owners, bots, seconds, write_links),
+                create=True,
+            )
     except (ValueError, OverflowError):
         raise UsageError(f"--expires: {expires!r:.40} is not a duration: write 12h or 14d") from None
-    write_text(_format_invitation_links_csv(codes, url), csv)
+    except OSError as error:
+        raise CommandError(f"cannot write {output_name}: {error.strerror}") from None
     err.print(f"links: {len(codes)}; bots per link: {bots}")
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from arena.console import DatabaseOption, JsonOption, err, print_table_or_write_json
+from arena.console import CommandError, DatabaseOption, JsonOption, err, print_table_or_write_json
 from arena.protocol.values import Role
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store import tokens
@@ -42,8 +43,11 @@ def create(
     """
     for text in (name, owner) if owner else (name,):  # before a missing store is created
         require_usable_name(text)
-    new_token = run_on_store(db, lambda engine: tokens.create_token(engine, name, role, owner), create=True)
-    _print_token(name, new_token)
+    run_on_store(
+        db,
+        lambda engine: tokens.create_token(engine, name, role, owner, partial(_print_token, name)),
+        create=True,
+    )
 
 
 def list_(db: DatabaseOption = DEFAULT_DATABASE_URL, json: JsonOption = None) -> None:
@@ -65,7 +69,7 @@ def rotate(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
     Example: arena token rotate my-bot
     """
-    _print_token(name, run_on_store(db, lambda engine: tokens.rotate_token(engine, name)))
+    run_on_store(db, lambda engine: tokens.rotate_token(engine, name, deliver=partial(_print_token, name)))
 
 
 def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> None:
@@ -81,7 +85,10 @@ def revoke(name: NameArgument, db: DatabaseOption = DEFAULT_DATABASE_URL) -> Non
 
 def _print_token(name: str, token: str) -> None:
     err.print(f"the token of {name}, shown this once:")
-    typer.echo(token)
+    try:
+        typer.echo(token)
+    except OSError as error:  # an OSError would be taken for a database error
+        raise CommandError(f"cannot write standard output: {error.strerror}") from None
 
 
 SUBCOMMANDS = (create, list_, rotate, revoke)

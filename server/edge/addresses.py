@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import errno
+import socket
 from ipaddress import ip_address
 from ssl import SSLContext
 from typing import Any
 
 LOOPBACK_ADDRESS = "127.0.0.1"
+REASON_BY_LISTEN_ERROR = {
+    errno.EADDRINUSE: "the port is in use; choose another, or 0 for any free one",
+    errno.EADDRNOTAVAIL: "this machine does not have that address; write one of its own, or 0.0.0.0 for all of them",
+    errno.EACCES: "this user may not use that port; choose one above 1023",
+}
+"""Reason and remedy, by error number, why a server cannot listen on an address."""
 
 
 def make_websocket_url(host: str, port: int, tls: SSLContext | None = None) -> str:
@@ -34,9 +41,11 @@ def make_loopback_url(bound_address: tuple[Any, ...], tls: SSLContext | None) ->
 def describe_listen_error(host: str, port: int, error: OSError) -> str:
     """Return a one-line error for an address that the server cannot listen on, with a remedy if there is one."""
     address = f"{host}:{port}"
-    if error.errno == errno.EADDRINUSE:
-        return f"cannot listen on {address}: the port is in use; choose another, or 0 for any free one"
-    return f"cannot listen on {address}: {error.strerror or error}"
+    if isinstance(error, socket.gaierror):
+        why = "the name of the host is unknown; write an address of this machine, or 0.0.0.0 for all of them"
+    else:
+        why = REASON_BY_LISTEN_ERROR.get(error.errno or 0) or error.strerror or str(error)
+    return f"cannot listen on {address}: {why}"
 
 
 def get_peer_ip_address(peer_socket_name: object) -> str:

@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from anyio.lowlevel import checkpoint
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from arena.atomic_file import replace_on_success
+from arena.atomic_file import create_on_success
 from arena.server.store import database, lease, migrations, schema, sqlite
 from arena.server.store.database import Engine, make_engine
 from arena.server.store.errors import REASON_BY_SQLITE_ERROR_CODE, StoreError
@@ -31,12 +31,6 @@ from arena.server.store.schema import matches, metadata, tokens
 
 ROWS_COPIED_AT_ONCE = 500
 """Number of rows that are copied at a time, and so held in memory."""
-
-SQLITE_FILE_SUFFIXES = ("", "-wal", "-shm")
-"""Suffixes of an SQLite store's files: the database, its write-ahead log, and the index of the log.
-
-The log is deleted with its database. SQLite would otherwise apply the log to a new database of the same name.
-"""
 
 
 class StoreCounts(Struct, frozen=True):
@@ -60,7 +54,7 @@ async def backup(url: str, path: Path) -> StoreCounts:
     _require_new_file(path)
     engine = make_engine(url)
     try:
-        with replace_on_success(path) as part:
+        with create_on_success(path) as part:
             sqlite.create_private_file(part)
             copy_engine = make_engine(f"sqlite:///{part}")
             try:
@@ -157,7 +151,8 @@ async def _finish_backup_copy(copy: Engine) -> StoreCounts:
 async def restore(url: str, path: Path) -> StoreCounts:
     """Check a whole backup, and copy it into an empty store, in one transaction. After any error, the store is as before.
 
-    url: database URL of the store; a missing SQLite file is created. The store must have no matches and no tokens
+    url: database URL of the store. A missing SQLite file is created, and appears only when it is complete. The store must
+        have no matches and no tokens
     path: file of the backup, which is not changed
 
     Return the numbers of matches and tokens in the store afterwards. Raises StoreError if the file is damaged or is not a
@@ -167,45 +162,59 @@ async def restore(url: str, path: Path) -> StoreCounts:
     _require_no_write_ahead_log(path)
     engine = make_engine(url)
     target_file = database.parse_sqlite_path(url)
-    is_file_missing = target_file is not None and not target_file.exists()
-    unfinished_file: Path | None = None
     try:
-        async with _open_checked_copy(path) as source_engine:
-            async with (
-                database.convert_database_errors(engine),
-                database.open_exclusive_transaction(engine) as target,
-            ):
-                # If the file has tables now, another process has created it during the checks.
-                if is_file_missing and await target.run_sync(migrations.read_schema_version) is None:
-                    unfinished_file = target_file
-                await target.run_sync(database.create_or_migrate_tables)
-                await _require_empty_store(target)
-                async with (
-                    database.convert_database_errors(source_engine, str(path)),
-                    database.open_snapshot(source_engine) as source,
-                ):
-                    await _copy_rows_of_all_tables(source, target)
-                await _advance_number_sequences(target)
-                counts = await _count_store_rows(target)
-            unfinished_file = None
-            return counts
+        async with _open_checked_copy(path) as source:
+            if target_file is None or target_file.exists():
+                return await _copy_into_empty_store(source, path, engine)
+            async with database.convert_database_errors(engine):
+                try:
+                    with create_on_success(target_file) as part:
+                        return await _copy_into_new_file(source, path, part, url)
+                except FileExistsError:
+                    raise StoreError(
+                        f"{target_file} was created by another process meanwhile: restore into an empty store"
+                    ) from None
     finally:
         await database.close_engine(engine)
-        if unfinished_file is not None and not _has_tables(unfinished_file):
-            for suffix in SQLITE_FILE_SUFFIXES:
-                unfinished_file.with_name(unfinished_file.name + suffix).unlink(missing_ok=True)
 
 
-def _has_tables(file: Path) -> bool:
-    """Return True if an SQLite file has tables, or cannot be read.
+async def _copy_into_new_file(source: Engine, backup_file: Path, file: Path, url: str) -> StoreCounts:
+    """Copy a checked backup into the SQLite file `file`, which is created.
 
-    A server that waited for the locked file may have created its store in it meanwhile. This store must not be deleted.
+    url: URL of the store in error messages
     """
+    engine = make_engine(f"sqlite:///{file}")
     try:
-        with closing(sqlite3.connect(file)) as connection:
-            return connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
-    except sqlite3.Error:
-        return True
+        counts = await _copy_into_empty_store(source, backup_file, engine, url)
+        async with engine.connect() as connection:
+            # Without a write-ahead log, all data are in the one file.
+            await connection.exec_driver_sql("PRAGMA journal_mode=DELETE")
+        return counts
+    finally:
+        await database.close_engine(engine)
+
+
+async def _copy_into_empty_store(
+    source_engine: Engine, backup_file: Path, engine: Engine, target_name: str = ""
+) -> StoreCounts:
+    """Copy a checked backup into an empty store, in one transaction, and return the numbers of matches and tokens in it.
+
+    backup_file: name of the backup in error messages
+    target_name: name of the store in error messages; empty for its URL
+    """
+    async with (
+        database.convert_database_errors(engine, target_name),
+        database.open_exclusive_transaction(engine) as target,
+    ):
+        await target.run_sync(database.create_or_migrate_tables)
+        await _require_empty_store(target)
+        async with (
+            database.convert_database_errors(source_engine, str(backup_file)),
+            database.open_snapshot(source_engine) as source,
+        ):
+            await _copy_rows_of_all_tables(source, target, target_name)
+        await _advance_number_sequences(target)
+        return await _count_store_rows(target)
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ The host, who runs the server, creates an invitation. Its code is shown once, an
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
@@ -26,12 +27,18 @@ from arena.server.store.tokens import (
 
 
 async def create_invitations(
-    engine: Engine, owners: list[str], max_bots: int, valid_seconds: float
+    engine: Engine,
+    owners: list[str],
+    max_bots: int,
+    valid_seconds: float,
+    deliver: Callable[[dict[str, str]], None] = lambda _codes: None,
 ) -> dict[str, str]:
     """Create an invitation for each owner, and return the invitation codes by owner.
 
     max_bots: maximum number of bots that an owner may have with the invitation, including earlier ones
     valid_seconds: time for which the invitations are valid
+    deliver: function that is called with the codes by owner before the invitations are committed; if it raises an
+        exception, no invitation is created
 
     Raises TokenError, and creates no invitation, if an owner is not a valid name.
     """
@@ -43,7 +50,12 @@ async def create_invitations(
         {"hash": hash_token(code), "owner": owner, "bots": max_bots, "expires": expiry_time}
         for owner, code in codes.items()
     ]
-    await database.write(engine, lambda connection: connection.execute(sa.insert(invitations), rows))
+
+    def insert_and_deliver(connection: sa.Connection) -> None:
+        connection.execute(sa.insert(invitations), rows)
+        deliver(codes)
+
+    await database.write(engine, insert_and_deliver)
     return codes
 
 

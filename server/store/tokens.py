@@ -7,6 +7,7 @@ revoked stays reserved for its owner.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -67,10 +68,17 @@ def hash_token(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-async def create_token(engine: Engine, name: str, role: Role, owner_name: str = "") -> str:
+async def create_token(
+    engine: Engine,
+    name: str,
+    role: Role,
+    owner_name: str = "",
+    deliver: Callable[[str], None] = lambda _token: None,
+) -> str:
     """Create a token for a name that has none, or only a revoked one, and return the token.
 
     owner_name: owner of the bot; empty if the bot owns itself
+    deliver: function that is called with the token before it is committed; if it raises an exception, no token is created
 
     Raises TokenError if `name` has a token already, is invalid or reserved, or looks like another name in the store,
     and if `owner_name` is not a valid name.
@@ -91,35 +99,47 @@ async def create_token(engine: Engine, name: str, role: Role, owner_name: str = 
         if why is not None:
             raise TokenError(why)
         connection.execute(database.make_upsert(connection.dialect.name, tokens), asdict(new_token))
+        deliver(token)
 
     await database.write(engine, check_and_insert_new_token)
     return token
 
 
-async def rotate_token(engine: Engine, name: str, presented_token: Token | None = None) -> str:
+async def rotate_token(
+    engine: Engine,
+    name: str,
+    presented_token: Token | None = None,
+    deliver: Callable[[str], None] = lambda _token: None,
+) -> str:
     """Replace the token of a name, and return the new one.
 
     presented_token: token of one of the owner's bots, with which the owner asks for the change; None for the host
+    deliver: function that is called with the new token before it is committed; if it raises an exception, the old token
+        stays valid
 
     Raises TokenError if the name has no token, or a revoked one. With `presented_token`, also if the name is not a bot of the
     same owner, or if the presented token has changed since the caller read it.
     """
     token = generate_token()
     change = {"hash": hash_token(token), "rotated": database.format_current_time()}
-    await _change_token(engine, name, presented_token, change)
+    await _change_token(engine, name, presented_token, change, lambda: deliver(token))
     return token
 
 
 async def revoke_token(engine: Engine, name: str, presented_token: Token | None = None) -> None:
     """Revoke the token of a name, so that nobody can connect with it any more.
 
-    The arguments and exceptions are those of `rotate_token`.
+    The arguments `name` and `presented_token`, and the exceptions, are those of `rotate_token`.
     """
     await _change_token(engine, name, presented_token, {"revoked": database.format_current_time()})
 
 
 async def _change_token(
-    engine: Engine, name: str, presented_token: Token | None, values: dict[str, str]
+    engine: Engine,
+    name: str,
+    presented_token: Token | None,
+    values: dict[str, str],
+    deliver: Callable[[], None] = lambda: None,
 ) -> None:
     change = sa.update(tokens).where(tokens.c.name == name, tokens.c.revoked.is_(None)).values(values)
     if presented_token is not None:
@@ -131,7 +151,10 @@ async def _change_token(
             row = connection.execute(_SELECT_TOKEN, {"token_name": presented_token.name}).one_or_none()
             if row is None or make_token_from_row(row) != presented_token:
                 raise TokenError(f"the token of {presented_token.name!r:.80} has changed: log in again")
-        return connection.execute(change).rowcount
+        changed_rows = connection.execute(change).rowcount
+        if changed_rows:
+            deliver()
+        return changed_rows
 
     if not await database.write(engine, check_and_change_token):
         if presented_token is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import socket
 import sys
 from pathlib import Path
 
@@ -90,6 +91,13 @@ def test_an_unknown_check_is_refused_with_the_valid_ones() -> None:
 )
 def test_misuse(message: str, arguments: tuple[str, ...]) -> None:
     fails(message, 2, "check", *arguments)
+
+
+def test_a_port_in_use_is_reported_with_a_remedy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        why = f"cannot listen on 127.0.0.1:{port}: the port is in use; give another --host or --port"
+        fails(why, 1, "check", "--dial-in", "--port", str(port))
 
 
 @pytest.mark.slow

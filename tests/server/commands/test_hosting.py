@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
-from contextlib import redirect_stdout
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from arena.protocol.record import read_records
 from arena.server.commands.hosting import ReloadableHost, read_server_configuration
-from arena.server.commands.settings_file import parse_set_options
+from arena.server.commands.lifecycle import StopSignals
+from arena.server.commands.settings_file import BadSettingsFile, parse_set_options
+from arena.server.host import Host
+from arena.server.shell.house_processes import HouseEngineError
 from tests.full_disk import FullOutput, limit_file_size
 from tests.server.matches import record
 
@@ -70,3 +74,47 @@ async def test_each_failing_output_is_logged_once(tmp_path: Path, caplog: pytest
 def test_a_server_without_engines_admits_no_guests(engines: str, *, admits_guests: bool) -> None:
     options = list(parse_set_options([f"house.engines={engines}", "house.guests=true"]))
     assert read_server_configuration(None, options).house.admits_guests is admits_guests
+
+
+@pytest.mark.parametrize(
+    ("texts", "why"),
+    [
+        (["server.metrics_port=8765"], "port 8765 is server.port already: choose another port"),
+        (
+            ["server.metrics_port=8764", "server.processes=4", "store.url=postgresql://db/arena"],
+            "port 8765 is server.port already: choose another port",
+        ),
+        (
+            ["server.metrics_port=65533", "server.processes=4", "store.url=postgresql://db/arena"],
+            "the ports of 4 processes end at 65536, above 65535: choose a lower one",
+        ),
+    ],
+)
+def test_ports_that_exclude_each_other_are_refused(texts: list[str], why: str) -> None:
+    options = list(parse_set_options(texts))
+    with pytest.raises(BadSettingsFile, match=f"^--set server.metrics_port: {why}$"):
+        read_server_configuration(None, options)
+
+
+@pytest.mark.parametrize("text", ["server.host=192.0.2.1", "server.role=core"])
+def test_the_metrics_may_have_the_port_of_another_address(text: str) -> None:
+    texts = [text, "server.metrics_port=8765", "bus.url=nats://bus", "store.url=postgresql://db/arena"]
+    options = list(parse_set_options(texts if "role" in text else texts[:2]))
+    assert read_server_configuration(None, options).settings.server.metrics_port == 8765
+
+
+async def test_a_house_engine_that_cannot_be_started_leaves_no_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def refuse_engines(_host: Host) -> AsyncIterator[None]:
+        raise HouseEngineError("no engine is called 'nonsense'")
+        yield
+
+    monkeypatch.setattr(Host, "open_house_engines", refuse_engines)
+    texts = ["house.engines=nonsense", f"store.url=sqlite:///{tmp_path / 'arena.db'}", "server.port=0"]
+    options = list(parse_set_options(texts))
+    host = ReloadableHost(None, options, read_server_configuration(None, options))
+    with pytest.raises(HouseEngineError, match="no engine is called 'nonsense'"):
+        await host.serve(StopSignals())
+    assert list(tmp_path.iterdir()) == []

@@ -1,19 +1,24 @@
 from __future__ import annotations
 
+import errno
 import json
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import anyio
 import pytest
 
 from arena.clock import TimeSource
+from arena.console import CommandError
 from arena.protocol.messages import Hello
 from arena.server.abuse_counter import AbuseCounter
+from arena.server.commands.token import create, rotate
 from arena.server.ports import AdmissionRequest
 from arena.server.shell.authenticator import Authenticator
 from arena.server.store.accounts import load_accounts
 from arena.server.store.database import open_store
 from tests.bots.command_line import arena, fails
+from tests.full_disk import FullOutput
 
 
 def test_a_bot_connects_with_a_created_token(database: str) -> None:
@@ -72,3 +77,20 @@ def test_an_impossible_request_is_reported_in_one_line(
     arena("token", "create", "anna", "--db", database)
     fails(why, code, "token", *arguments, *(() if "--db" in arguments else ("--db", database)))
     assert not Path("nothere.db").exists()
+
+
+def test_a_token_that_cannot_be_printed_is_not_stored(database: str) -> None:
+    with (
+        redirect_stdout(FullOutput(errno.ENOSPC)),
+        pytest.raises(CommandError, match="cannot write standard"),
+    ):
+        create("ada", db=database)
+    assert "ada" not in arena("token", "list", "--db", database).stdout
+    assert arena("token", "create", "ada", "--db", database).code == 0
+    with (
+        redirect_stdout(FullOutput(errno.ENOSPC)),
+        pytest.raises(CommandError, match="cannot write standard"),
+    ):
+        rotate("ada", db=database)
+    [listed] = json.loads(arena("token", "list", "--db", database, "--json", "-").stdout)
+    assert listed["rotated"] is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import ssl
 
 import pytest
 
 from arena.server.edge.addresses import (
+    describe_listen_error,
     get_peer_ip_address,
     make_loopback_url,
     make_websocket_url,
@@ -50,3 +52,9 @@ def test_the_scheme_of_a_url_shows_whether_tls_is_used() -> None:
 )
 def test_the_address_of_a_peer_is_normalised(peer: object, address: str) -> None:
     assert get_peer_ip_address(peer) == address
+
+
+def test_a_port_of_the_system_is_refused_with_a_remedy() -> None:
+    error = PermissionError(errno.EACCES, "Permission denied")
+    why = "cannot listen on 127.0.0.1:80: this user may not use that port; choose one above 1023"
+    assert describe_listen_error("127.0.0.1", 80, error) == why

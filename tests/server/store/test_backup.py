@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from arena.atomic_file import replace_on_success
+from arena.atomic_file import create_on_success
 from arena.match.referee_events import TurnStarted
 from arena.server.store import backup as backup_module
 from arena.server.store import database, lease, migrations, schema, sqlite, tokens
@@ -176,7 +176,7 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
     steps: list[str] = []
     is_copying, is_interrupted = threading.Event(), threading.Event()
     require_store, interrupt = backup_module._require_store_file, aiosqlite.Connection.interrupt
-    execute, replace = aiosqlite.Connection.execute_fetchall, replace_on_success
+    execute, create = aiosqlite.Connection.execute_fetchall, create_on_success
     monkeypatch.setattr(sqlite, "INSTRUCTIONS_PER_DEADLINE_CHECK", 1)
 
     async def require_store_before_copy(engine: AsyncEngine, path: Path) -> None:
@@ -202,14 +202,14 @@ async def test_a_cancelled_backup_interrupts_sqlite_and_leaves_no_file(
 
     @contextmanager
     def note_deletion(path: Path) -> Iterator[Path]:
-        with replace(path) as part:
+        with create(path) as part:
             try:
                 yield part
             finally:
                 steps.append("folder is deleted")
 
     monkeypatch.setattr(backup_module, "_require_store_file", require_store_before_copy)
-    monkeypatch.setattr(backup_module, "replace_on_success", note_deletion)
+    monkeypatch.setattr(backup_module, "create_on_success", note_deletion)
     monkeypatch.setattr(sqlite.QueryDeadline, "has_passed", block_copy)
     monkeypatch.setattr(aiosqlite.Connection, "interrupt", note_interrupt)
     async with open_store(url):
@@ -295,26 +295,19 @@ async def test_nothing_is_restored_from_a_damaged_backup(other_database: str, tm
     await database.close_engine(empty)
 
 
-async def test_a_cancelled_restore_leaves_no_file_even_if_sqlite_still_uses_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, new_file = tmp_path / "backup.db", tmp_path / "new.db"
-    source_url = f"sqlite:///{tmp_path / 'arena.db'}"
+async def test_a_cancelled_restore_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, source_url = tmp_path / "backup.db", f"sqlite:///{tmp_path / 'arena.db'}"
     async with open_store(source_url) as engine:
         await fill_store(engine)
         await backup(source_url, file)
     before = list_file_names(tmp_path)
-    users: list[sqlite3.Connection] = []
 
-    async def cancel_copy(*_given: object) -> None:
-        users.append(sqlite3.connect(new_file))
-        users[0].execute("SELECT * FROM sqlite_schema").fetchall()
+    async def cancel_copy(*_: object) -> None:
         raise asyncio.CancelledError
 
     monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", cancel_copy)
     with pytest.raises(asyncio.CancelledError):
-        await restore(f"sqlite:///{new_file}", file)
-    users[0].close()
+        await restore(f"sqlite:///{tmp_path / 'new.db'}", file)
     assert list_file_names(tmp_path) == before
 
 
@@ -341,34 +334,33 @@ async def test_a_store_that_another_process_creates_during_the_checks_is_kept(
         assert (await read_all_rows(engine))["matches"]
 
 
-async def test_a_store_that_a_waiting_server_creates_after_a_failed_restore_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("copying_fails", [True, False])
+async def test_a_store_that_a_server_creates_during_the_copying_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, copying_fails: bool
 ) -> None:
     file, source_url, url = (
         tmp_path / "backup.db",
         f"sqlite:///{tmp_path / 'a.db'}",
         f"sqlite:///{tmp_path / 'b.db'}",
     )
-    close_engine = database.close_engine
+    copy_rows = backup_module._copy_rows_of_all_tables
     async with open_store(source_url):
         await backup(source_url, file)
 
-    async def fail(*_: object) -> None:
-        raise StoreError("the copying fails")
+    async def create_store_during_copying(*arguments: Any) -> None:
+        async with open_store(url) as new:
+            await fill_store(new)
+        if copying_fails:
+            raise StoreError("the copying fails")
+        await copy_rows(*arguments)
 
-    async def create_store_after_restore(engine: AsyncEngine) -> None:
-        await close_engine(engine)
-        if engine.url.database == str(tmp_path / "b.db"):
-            monkeypatch.setattr(database, "close_engine", close_engine)
-            async with open_store(url) as new:
-                await fill_store(new)
-
-    monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", fail)
-    monkeypatch.setattr(database, "close_engine", create_store_after_restore)
-    with pytest.raises(StoreError, match="the copying fails"):
+    monkeypatch.setattr(backup_module, "_copy_rows_of_all_tables", create_store_during_copying)
+    why = "the copying fails" if copying_fails else r"b\.db was created by another process meanwhile"
+    with pytest.raises(StoreError, match=why):
         await restore(url, file)
     async with open_store(url) as engine:
         assert (await read_all_rows(engine))["matches"]
+    assert list_file_names(tmp_path) == {"a.db", "b.db", "backup.db"}
 
 
 async def test_the_file_of_a_store_in_use_is_refused_as_a_backup(tmp_path: Path) -> None:
