@@ -6,12 +6,19 @@ import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
+from arena.console import CommandError
+
 R = TypeVar("R")
 Arguments = TypeVar("Arguments", bound=tuple[Any, ...])
+
+
+class ProcessKilled(CommandError):
+    """Raised if a worker process ends without a result, for example because the system has no more memory."""
 
 
 def map_in_processes(
@@ -21,7 +28,7 @@ def map_in_processes(
 
     The generator takes at most two tuples per process in advance. With `process_count` = 1, the calls are made in the
     current process. Close the generator to cancel the remaining calls. Once the processes have started, Ctrl-C
-    ends them without an error message.
+    ends them without an error message. Raises ProcessKilled if one of the processes is killed.
     """
     if process_count == 1:
         for arguments in argument_tuples:
@@ -38,7 +45,13 @@ def map_in_processes(
                 if not pending:
                     return
                 arguments, future = pending.popleft()
-                yield arguments, future.result()
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    raise ProcessKilled(
+                        "a worker process was killed, perhaps because the memory is full: give fewer --processes"
+                    ) from None
+                yield arguments, result
         finally:
             pool.shutdown(cancel_futures=True)
 

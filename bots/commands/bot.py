@@ -272,6 +272,8 @@ def _merge_settings(command_settings: BotSettings, given_option_names: set[str])
         raise UsageError(
             f'{command_settings.engine} sets neither engine nor exec: add engine = "my_bot.py" or exec = "COMMAND"'
         )
+    if merged_settings.engine and merged_settings.program:
+        raise UsageError(f"{command_settings.engine} sets both engine and exec: leave one of them out")
     return merged_settings
 
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from arena.atomic_file import FULL_DISK_ERRORS
 from arena.bots.api.engine_spec import BadSpec
+from arena.games.loading import is_file_spec, split_spec
 from arena.toml_file import BadTomlFile, TomlFile
 
 SETTINGS_FILE_NAME = "bot.toml"
@@ -136,6 +137,15 @@ def _read_start_command(file: Path, settings: Path) -> list[str]:
         )
     key, text = commands[0]
     if key == "engine":
+        engine_file = PurePosixPath(split_spec(text)[0])
+        if (
+            is_file_spec(text)
+            and not engine_file.is_absolute()
+            and not (settings.parent / engine_file).is_file()
+        ):
+            raise BadSpec(
+                f"{location}: engine: {engine_file} is not in the zip file; add it, or correct its name"
+            )
         return ["python", "-P", "-m", "arena.bots.engines.isolated", text]
     try:
         words = shlex.split(text)

@@ -30,6 +30,7 @@ from arena.cores import list_usable_cores
 from arena.games.riskless import Riskless
 from arena.games.riskless_map import RisklessMap
 from arena.lab.commands.compiled_map import load_compiled_map
+from arena.lab.processes import ProcessKilled
 from arena.maps.game_on_map import DEFAULT_MAP
 from arena.maps.openings_file import FINGERPRINT_LINE_PREFIX, compute_map_fingerprint
 from arena.protocol.values import Opening
@@ -145,7 +146,8 @@ def make(
         strengths=strength_nodes,
     )
     kept_openings: list[Opening] = []
-    tested_count, interrupt = 0, None
+    tested_count = 0
+    interrupt: KeyboardInterrupt | ProcessKilled | None = None
     try:
         with Progress(console=get_progress_console(), transient=True) as bar:
             task = bar.add_task("openings", total=count)
@@ -170,7 +172,7 @@ def make(
                     bar.advance(task)
     except BadWeights as problem:
         raise UsageError(f"--engine: {problem}") from None
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, ProcessKilled) as error:
         if not kept_openings:
             raise
         interrupt = error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.lab.processes import map_in_processes
+from arena.lab.processes import ProcessKilled, map_in_processes
 from tests.bots.command_line import heed_interrupts
 
 PROGRAM = """
@@ -80,3 +80,8 @@ def test_no_arguments_give_no_results_and_an_error_of_a_call_is_raised() -> None
     assert list(map_in_processes(pow, (), 1)) == []
     with pytest.raises(ZeroDivisionError):
         list(map_in_processes(divmod, [(1, 1), (1, 0)], 1))
+
+
+def test_a_killed_process_is_reported_in_one_line() -> None:
+    with pytest.raises(ProcessKilled, match=r"a worker process was killed.*: give fewer --processes"):
+        list(map_in_processes(os._exit, [(1,)], 2))
