@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -106,10 +105,8 @@ def test_the_metrics_may_have_the_port_of_another_address(text: str) -> None:
 async def test_a_house_engine_that_cannot_be_started_leaves_no_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    @asynccontextmanager
-    async def refuse_engines(_host: Host) -> AsyncIterator[None]:
+    def refuse_engines(_host: Host) -> None:
         raise HouseEngineError("no engine is called 'nonsense'")
-        yield
 
     monkeypatch.setattr(Host, "open_house_engines", refuse_engines)
     texts = ["house.engines=nonsense", f"store.url=sqlite:///{tmp_path / 'arena.db'}", "server.port=0"]
