@@ -9,7 +9,7 @@ import typer
 
 from arena.console import DatabaseOption, JsonOption, Justify, err, print_table, write_json
 from arena.rating.audit import Audit, AuditFinding
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
 from arena.server.store.address_uses import find_days_with_shared_address
 from arena.server.store.archive import ArchivedMatch, export_archive_lines
 from arena.server.store.database import Engine
@@ -47,9 +47,13 @@ def audit(
 
     async def find_suspicious_matches_of_event(engine: Engine) -> list[AuditFinding]:
         match_audit, decode = Audit(), msgspec.json.Decoder(ArchivedMatch).decode
+        count = 0
         async for line in export_archive_lines(engine, event):
             match = decode(line)
             match_audit.add_match(match, is_rated=match.rated)
+            count += 1
+        if event is not None and not count:
+            raise make_unknown_event_error(event)
         for pair, days in (await find_days_with_shared_address(engine)).items():
             match_audit.add_shared_address(*pair, days)
         owners = {token.name: token.owner for token in await list_tokens(engine)}

@@ -26,6 +26,7 @@ from arena.console import (
 )
 from arena.server.commands.store_options import (
     DEFAULT_DATABASE_URL,
+    make_unknown_event_error,
     require_existing_sqlite_file,
     run_on_store,
 )
@@ -149,9 +150,7 @@ def export_command(
                 _write_line(line, stream)
                 count += 1
         if event is not None and owner is None and not count:
-            raise CommandError(
-                f"event {event!r:.80} does not exist, or has no finished matches: check its name"
-            )
+            raise make_unknown_event_error(event)
         return count
 
     try:

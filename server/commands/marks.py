@@ -22,7 +22,7 @@ from arena.console import (
 )
 from arena.rating.elo import Z95
 from arena.rating.standings import StandingsRow
-from arena.server.commands.store_options import DEFAULT_DATABASE_URL, run_on_store
+from arena.server.commands.store_options import DEFAULT_DATABASE_URL, make_unknown_event_error, run_on_store
 from arena.server.store.aggregates.match_counting import count_new_matches
 from arena.server.store.database import Engine
 from arena.server.store.events import find_event_state
@@ -82,7 +82,7 @@ def marks(
 
     rows = run_on_store(db, load_standings_rows)
     if not rows:
-        raise CommandError(f"event {event!r:.80} does not exist, or has no finished matches: check its name")
+        raise make_unknown_event_error(event)
     all_marks = make_marks_against_anchor(rows, against)
     if json is not None:
         write_json(all_marks, json)

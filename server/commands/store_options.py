@@ -49,6 +49,13 @@ def require_usable_name(name: str) -> None:
         raise UsageError(str(error)) from None
 
 
+def make_unknown_event_error(event_name: str) -> CommandError:
+    """Return the error for an event without finished matches, whose name may be mistyped."""
+    return CommandError(
+        f"event {event_name!r:.80} does not exist, or has no finished matches: check its name"
+    )
+
+
 def require_existing_sqlite_file(database_url: str) -> None:
     """Raise CommandError if `database_url` names an SQLite file that does not exist."""
     file = parse_sqlite_path(database_url)

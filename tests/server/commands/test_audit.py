@@ -13,7 +13,7 @@ from arena.server import host as hosts
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import schema, tokens
-from tests.bots.command_line import arena
+from tests.bots.command_line import arena, fails
 from tests.server.commands.test_owners import play
 from tests.server.peer import dial
 from tests.server.played import MAXIE_WINS, RESIGNS, events, store_matches_daily
@@ -29,8 +29,8 @@ def test_suspicious_results_are_listed(database: str) -> None:
     assert (found["check"], found["bot"], found["opponent"]) == ("resignation", "anna", "bert")
     code, out, _ = arena("audit", "--db", database)
     assert "6 of 6 losses by resignation, 0 of 6 to all others" in out
-    code, out, err = arena("audit", "--event", "none", "--db", database)
-    assert (code, "nothing suspicious was found" in out + err) == (0, True)
+    why = "event 'none' does not exist, or has no finished matches: check its name"
+    fails(why, 1, "audit", "--event", "none", "--db", database)
 
 
 async def test_bots_that_play_from_one_address_are_listed_and_the_address_is_not_stored(
