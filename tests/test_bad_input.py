@@ -156,6 +156,25 @@ BAD = [
     (["ratings", "--db", f"sqlite:///{300 * 'x'}"], FAILURE, ["does not exist"]),
     (["submit", "list", "--folder", "nofolder"], MISUSE, ["--folder: nofolder is not a folder"]),
     (["submit", "check", 300 * "x"], MISUSE, ["does not exist"]),
+    (
+        ["ladder", "--bot", "greedy", "--bot", "gredy", "--db", "sqlite:///x.db"],
+        MISUSE,
+        ["bot gredy cannot play: no engine is called 'gredy': did you mean \"greedy\"?"],
+    ),
+    (
+        ["match", "jamboree:prune=0.5", "greedy"],
+        MISUSE,
+        [
+            "bot jamboree:prune=0.5 cannot play: jamboree: prune works only with form=course: write form=course,prune=0.5"
+        ],
+    ),
+    (
+        ["match", "nobot.py", "greedy"],
+        MISUSE,
+        [
+            "bot nobot cannot play: nobot.py does not exist: give the path of a Python file with a subclass of Bot"
+        ],
+    ),
     (["ratings", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no/such", "arena serve"]),
 ]
 
@@ -169,18 +188,6 @@ def test_ctrl_c_in_the_middle_of_a_command_is_reported(monkeypatch: pytest.Monke
 
 
 BAD_BOTS = [
-    (
-        ["ladder", "--bot", "greedy", "--bot", "gredy"],
-        MISUSE,
-        ["bot gredy cannot play: no engine is called 'gredy': did you mean \"greedy\"?"],
-    ),
-    (
-        ["match", "jamboree:prune=0.5", "greedy"],
-        MISUSE,
-        [
-            "bot jamboree:prune=0.5 cannot play: jamboree: prune works only with form=course: write form=course,prune=0.5"
-        ],
-    ),
     (
         ["serve", "--set=house.engines=nonsense", "--port", "0", "--db", "sqlite:///x.db"],
         MISUSE,

@@ -24,16 +24,23 @@ _PARAMETERS_BY_METHOD = {
 """Methods of a bot that are called during a match, each with the names of its parameters after `self`."""
 
 
+def require_bot_file(spec: str, folder: Path = Path()) -> None:
+    """Raise BadSpec if the file of the spec FILE.py or FILE.py:Class, named relative to `folder`, does not exist."""
+    file, _ = split_spec(spec)
+    path = folder / file
+    if not path.is_file():
+        problem = "is not a file" if path.exists() else "does not exist"
+        raise BadSpec(f"{file} {problem}: give the path of a Python file with a subclass of Bot")
+
+
 def load_bot_class(spec: str) -> type[Bot]:
     """Run the file of the spec FILE.py or FILE.py:Class, and return the class of its bot.
 
     Raises BadSpec if there is no usable bot; the message has the file, the line and the reason.
     """
+    require_bot_file(spec)
     file, class_name = split_spec(spec)
     path = Path(file)
-    if not path.is_file():
-        problem = "is not a file" if path.exists() else "does not exist"
-        raise BadSpec(f"{file} {problem}: give the path of a Python file with a subclass of Bot")
     try:
         module = run_file_as_module(path, _MODULE_PREFIX)
     except KeyboardInterrupt:

@@ -8,11 +8,19 @@ from typing import Any
 
 from arena import paths
 from arena.bots.api.bot import Bot
-from arena.bots.api.engine_spec import ENGINES, BadSpec, Spec, count_engine_threads, parse_spec
+from arena.bots.api.engine_spec import (
+    CONTAINER_PREFIXES,
+    ENGINES,
+    PROGRAM_PREFIX,
+    BadSpec,
+    Spec,
+    count_engine_threads,
+    parse_spec,
+)
 from arena.bots.client.worker import BotFactory
 from arena.bots.compiled.availability import has_engine_extra
 from arena.bots.engines.forms import choose_form, list_reported_options
-from arena.bots.engines.from_file import load_bot_class, make_engine_name
+from arena.bots.engines.from_file import load_bot_class, make_engine_name, require_bot_file
 from arena.bots.engines.perfect import PerfectBot, find_unplayable_reason, load_requested_solution
 from arena.bots.engines.searching import SearchingBot
 from arena.bots.engines.simple import GreedyBot, RandomBot
@@ -60,8 +68,28 @@ def make_engine(spec: str) -> Engine:
     """
     if is_file_spec(spec):
         return Engine(make_engine_name(spec), spec, load_bot_class(spec))
+    parsed = _parse_built_in_spec(spec)
+    if "evaluator" in parsed.values:
+        check_evaluator_name(parsed)
+    choose_form(parsed)
+    return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
+
+
+def check_spec(spec: str, folder: Path) -> None:
+    """Raise BadSpec if an engine cannot be made from the spec of a bot, as far as this shows without running a program.
+
+    folder: folder of the bot's process, relative to which its file is named
+    """
+    if is_file_spec(spec):
+        require_bot_file(spec, folder)
+    elif not spec.startswith((PROGRAM_PREFIX, *CONTAINER_PREFIXES)):
+        choose_form(_parse_built_in_spec(spec))
+
+
+def _parse_built_in_spec(spec: str) -> Spec:
+    """Return the parsed spec of a built-in engine. Raises BadSpec for any other text."""
     try:
-        parsed = parse_spec(spec, ENGINES)
+        return parse_spec(spec, ENGINES)
     except BadSpec as error:
         if paths.is_folder(spec):
             raise BadSpec(
@@ -70,10 +98,6 @@ def make_engine(spec: str) -> Engine:
         name = spec.partition(":")[0]
         file = f"the file {name}.py" if name and paths.is_file(f"{name}.py") else "a file NAME.py"
         raise BadSpec(str(error) if name in ENGINES else f"{error} (or give {file})") from None
-    if "evaluator" in parsed.values:
-        check_evaluator_name(parsed)
-    choose_form(parsed)
-    return Engine(parsed.name, spec, lambda: _make_bot(parsed), parsed)
 
 
 def find_incompatibility_reason(spec: str, game: Game[Any, Any]) -> str | None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import anyio
 
-from arena.bots.engines.registry import find_incompatibility_reason
+from arena.bots.api.engine_spec import BadSpec
+from arena.bots.engines.registry import check_spec, find_incompatibility_reason
 from arena.console import CommandError, UsageError, err, register_game
 from arena.games.core import AnyGame, GameError
 from arena.ladder.bot_pool import BotRefused
@@ -115,10 +116,19 @@ def play_plan(
 
 
 def _check_engines(plan: LadderPlan, starts: Sequence[AnyGame]) -> None:
-    """Raise UsageError if an engine cannot play one of the games in `starts`, for example because of an option."""
+    """Raise UsageError if an engine does not exist, or cannot play one of the games in `starts`, for example because of an option.
+
+    Without this check, a bot's process would report the error, after a missing store had been created.
+    """
     for bot in plan.bots:
+        if bot.engine is None:
+            continue
+        try:
+            check_spec(bot.engine, plan.folder or Path())
+        except BadSpec as error:
+            raise UsageError(f"bot {bot.name} cannot play: {error}") from None
         for game in starts:
-            reason = find_incompatibility_reason(bot.engine, game) if bot.engine is not None else None
+            reason = find_incompatibility_reason(bot.engine, game)
             if reason is not None:
                 raise UsageError(f"bot {bot.name} cannot play: {reason}")
 

@@ -348,7 +348,7 @@ def _print_request_answer(answer: RequestAnswer | None, confirmation: str) -> No
     """
     if answer is None:
         err.print(
-            f"no server has answered yet; the next server on this store will carry out the request{f'; {confirmation}' if confirmation else ''}"
+            f"no server has answered yet; the next server on this store will carry out the request, or log why it refuses{f'; {confirmation}' if confirmation else ''}"
         )
     elif answer.done:
         err.print(f"{answer.text}{f'; {confirmation}' if confirmation else ''}")

@@ -11,6 +11,7 @@ from arena.console import CommandError, DatabaseOption, JsonOption, err, print_t
 from arena.protocol.values import Role
 from arena.server.commands.store_options import DEFAULT_DATABASE_URL, require_usable_name, run_on_store
 from arena.server.store import tokens
+from arena.server.store.names import find_name_unavailability_reason
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="Name of the bot or person that uses the token.")
@@ -43,6 +44,8 @@ def create(
     """
     for text in (name, owner) if owner else (name,):  # before a missing store is created
         require_usable_name(text)
+    if (why := find_name_unavailability_reason(name, ())) is not None:
+        raise CommandError(why)
     run_on_store(
         db,
         lambda engine: tokens.create_token(engine, name, role, owner, partial(_print_token, name)),

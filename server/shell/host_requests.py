@@ -6,15 +6,19 @@ The answer to a page is returned; the answer to a command is stored for the comm
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from arena.server.core.effects import CommandAnswered
-from arena.server.core.inputs import HostCommand, HostRequest
+from arena.server.core.inputs import FindClient, HostCommand, HostRequest
 from arena.server.store.database import Engine
 from arena.server.store.requests import RequestAnswer, load_pending_requests, send_request
 
 if TYPE_CHECKING:
     from arena.server.shell.shell import Shell
+
+
+log = logging.getLogger("arena.requests")
 
 
 class HostRequestHandler:
@@ -34,6 +38,8 @@ class HostRequestHandler:
         self._core = shell.core
         """Core to which the stored requests in `_submitted_numbers` were passed."""
         self._submitted_numbers = set[int]()
+        self._question_numbers = set[int]()
+        """Numbers of the stored requests that only ask for a client, so that a negative answer is no refusal."""
         shell.add_effect_handler(CommandAnswered, self._resolve_pending_answer)
 
     async def send_request(self, server_name: str, request: HostRequest) -> RequestAnswer | None:
@@ -54,6 +60,13 @@ class HostRequestHandler:
             del self._pending_answers[number]
 
     def _resolve_pending_answer(self, answer: CommandAnswered) -> None:
+        """Give the answer to the page that waits for it.
+
+        Log a refusal of a stored request, because its command may have ended before a server read the request.
+        """
+        is_command = answer.number in self._submitted_numbers and answer.number not in self._question_numbers
+        if is_command and not answer.done:
+            log.warning("a request of the host is refused: %s", answer.answer)
         future = self._pending_answers.get(answer.number)
         if future is not None and not future.done():
             future.set_result(RequestAnswer(answer.answer, answer.done))
@@ -65,8 +78,10 @@ class HostRequestHandler:
         """
         requests = await load_pending_requests(self._engine, self._server)
         if self._shell.core is not self._core:
-            self._core, self._submitted_numbers = self._shell.core, set()
+            self._core, self._submitted_numbers, self._question_numbers = self._shell.core, set(), set()
         for request in requests:
             if request.number not in self._submitted_numbers:
                 self._submitted_numbers.add(request.number)
+                if isinstance(request.request, FindClient):
+                    self._question_numbers.add(request.number)
                 self._shell.submit(request)

@@ -92,9 +92,9 @@ def test_an_engine_is_started_by_the_arena_of_the_image(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ("", "bot.toml: must have either engine"),
-        ('exec = "a"\nengine = "b"', "bot.toml: must have either engine"),
-        ("exec = 5", "bot.toml: must have either engine .*, as a string"),
+        ("", "bot.toml: must have exactly one of the keys"),
+        ('exec = "a"\nengine = "b"', "bot.toml: must have exactly one of the keys"),
+        ("exec = 5", "bot.toml: must have exactly one of .*, with a string as its value"),
         ('engine = "my_bot.py:Mine"', "bot.toml: engine: my_bot.py is not in the zip file; add it"),
         ("exec =", "bot.toml: not valid TOML: "),
         (b"\xff", "bot.toml:1: not UTF-8 text; save the file as UTF-8"),

@@ -8,11 +8,13 @@ import pytest
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
+from arena.server.core.inputs import ControlEvent, FindClient
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import requests, tokens
 from arena.server.store.database import open_store
 from arena.server.store.directives import issue_directive, load_directives
+from arena.server.store.requests import RequestAnswer
 from tests.bots.command_line import arena, fails
 from tests.server.peer import Peer, dial, enter
 from tests.server.web.test_pages import get
@@ -131,3 +133,17 @@ def test_an_invalid_directive_is_reported_in_one_line(database: str) -> None:
     fails("printable characters", 2, "notice", "a\nb", "--db", database)
     arena("token", "create", "anna", "--db", database)
     fails("anna is not banned: `arena ban` lists the bans", 1, "ban", "anna", "--lift", "--db", database)
+
+
+async def test_a_refused_request_is_logged_unless_it_is_a_question(
+    database: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_host(make_private_host_settings(database=database)) as host:
+        assert await requests.send_request(host.engine, "", FindClient("anna")) == RequestAnswer(
+            "", done=False
+        )
+        answer = await requests.send_request(host.engine, "", ControlEvent("weekly", "pause"))
+    assert answer is not None
+    assert not answer.done
+    refusals = [record.getMessage() for record in caplog.records if record.name == "arena.requests"]
+    assert refusals == [f"a request of the host is refused: {answer.text}"]

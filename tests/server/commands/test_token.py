@@ -94,3 +94,9 @@ def test_a_token_that_cannot_be_printed_is_not_stored(database: str) -> None:
         rotate("ada", db=database)
     [listed] = json.loads(arena("token", "list", "--db", database, "--json", "-").stdout)
     assert listed["rotated"] is None
+
+
+def test_a_reserved_name_creates_no_store(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'arena.db'}"
+    fails("choose one that does not begin with house-", 1, "token", "create", "house-ada", "--db", url)
+    assert list(tmp_path.iterdir()) == []
