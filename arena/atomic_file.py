@@ -106,7 +106,8 @@ def require_writable(path: Path) -> None:
     else:
         is_writable = _has_access(path, os.W_OK)
     if not is_writable:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        number = errno.EROFS if _is_on_readonly_disk(path) else errno.EACCES
+        raise OSError(number, os.strerror(number), str(path))
 
 
 def append_line_to_path(path: Path, line: str) -> None:
@@ -149,6 +150,14 @@ def _is_replaceable(path: Path) -> bool:
         target.stat().st_dev != target.parent.stat().st_dev
     )  # such as a file mounted into a container
     return not is_mount_point and _permits_new_files(target.parent)
+
+
+def _is_on_readonly_disk(path: Path) -> bool:
+    if not hasattr(os, "statvfs"):  # Windows
+        return False
+    return bool(
+        os.statvfs(path if path.exists() else Path(os.path.realpath(path)).parent).f_flag & os.ST_RDONLY
+    )
 
 
 def _permits_new_files(folder: Path) -> bool:

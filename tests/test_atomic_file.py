@@ -115,6 +115,15 @@ def test_a_file_in_a_folder_that_permits_no_new_files_is_written_directly() -> N
             require_writable(folder / "new.txt")
 
 
+def test_a_read_only_disk_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = os.statvfs_result((0, 0, 0, 0, 0, 0, 0, 0, os.ST_RDONLY, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: status)
+    with make_folder_of_another_user(0o444, 0o555) as folder:
+        for file in (folder / "file.txt", folder / "new.txt"):
+            with pytest.raises(OSError, match=r"Read-only file system: '.*\.txt'"):
+                require_writable(file)
+
+
 def test_a_write_protected_file_is_not_replaced() -> None:
     with make_folder_of_another_user(0o444, 0o777) as folder:
         file = folder / "file.txt"
