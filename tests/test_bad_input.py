@@ -169,10 +169,10 @@ BAD = [
         ],
     ),
     (
-        ["match", "nobot.py", "greedy"],
+        ["match", "nowhere.py", "greedy"],
         MISUSE,
         [
-            "bot nobot cannot play: nobot.py does not exist: give the path of a Python file with a subclass of Bot"
+            "bot nowhere cannot play: nowhere.py does not exist: give the path of a Python file with a subclass of Bot"
         ],
     ),
     (["ratings", "--db", "sqlite:////no/such/x.db"], FAILURE, ["no/such", "arena serve"]),

@@ -139,9 +139,8 @@ async def test_a_refused_request_is_logged_unless_it_is_a_question(
     database: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_host(make_private_host_settings(database=database)) as host:
-        assert await requests.send_request(host.engine, "", FindClient("anna")) == RequestAnswer(
-            "", done=False
-        )
+        found = await requests.send_request(host.engine, "", FindClient("anna"))
+        assert found == RequestAnswer("anna is not connected", done=False)
         answer = await requests.send_request(host.engine, "", ControlEvent("weekly", "pause"))
     assert answer is not None
     assert not answer.done
