@@ -8,7 +8,7 @@ import pytest
 from arena.protocol.codes import Code
 from arena.protocol.messages import Error, Notice
 from arena.server import host as hosts
-from arena.server.core.inputs import ControlEvent, FindClient
+from arena.server.core.inputs import EventCommand, FindClient
 from arena.server.host import open_host
 from arena.server.settings import make_private_host_settings
 from arena.server.store import requests, tokens
@@ -141,7 +141,7 @@ async def test_a_refused_request_is_logged_unless_it_is_a_question(
     async with open_host(make_private_host_settings(database=database)) as host:
         found = await requests.send_request(host.engine, "", FindClient("anna"))
         assert found == RequestAnswer("anna is not connected", done=False)
-        answer = await requests.send_request(host.engine, "", ControlEvent("weekly", "pause"))
+        answer = await requests.send_request(host.engine, "", EventCommand("weekly", "pause"))
     assert answer is not None
     assert not answer.done
     refusals = [record.getMessage() for record in caplog.records if record.name == "arena.requests"]
