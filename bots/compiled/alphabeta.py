@@ -1,7 +1,7 @@
 """Main search: alpha-beta with all optimizations, written as one loop over an explicit stack.
 
 Contract: negamax, fail-soft. A node is searched DEPTH plies deep with the window from ALPHA to BETA (fields of its
-stack frame), and its value is for its player to move. A node at depth 0 is estimated, and a won node is worth WIN minus
+stack frame), and its value is for its player to move. A node at depth 0 is estimated. The value of a won node is WIN minus
 its distance from the root. With option EXACT, the root has the value and the leftmost best move of plain minimax at
 that depth, for every number of threads and any content of the table. If the search is stopped, the root's frame holds
 the best of the moves that were searched, and the table holds only correct entries.

@@ -16,7 +16,7 @@ A file has two arrays of floating-point numbers, `hidden` of shape (INPUT_COUNT,
 
     log-odds that the mover wins = max(inputs @ hidden, 0) @ output
 
-The log-odds are converted to hundredths of an army: 1 is worth GOAL_SHARE_PER_LOG_ODDS of the goal. For a given map, all
+The log-odds are converted to hundredths of an army: 1 becomes GOAL_SHARE_PER_LOG_ODDS of the goal. For a given map, all
 numbers are rounded to integers (`NetworkTables`), so that the compiled search and Python agree exactly.
 """
 

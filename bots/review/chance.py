@@ -17,7 +17,7 @@ The number is assumed, not fitted to data.
 
 
 def compute_winning_chance(game: Game[Any, Any], search_value: int) -> float:
-    """Return Maxie's chance of winning, from 0 to 1, in a position that is worth `search_value` to her.
+    """Return Maxie's chance of winning, from 0 to 1, in a position with the value `search_value` for her.
 
     A draw counts as half a win. The chance is 1 if `search_value` is a certain win, and 0 if it is a certain loss.
     """

@@ -68,7 +68,7 @@ def is_worth_compressing(response: Response) -> bool:
 
 
 def compress_if_accepted(response: Response, *, accepts_gzip: bool, level: int = 6) -> Response:
-    """Return a response with its body compressed, if the client accepts gzip and the body is worth compressing.
+    """Return a response with its body compressed, if the client accepts gzip and `is_worth_compressing` is True.
 
     accepts_gzip  True if the client accepts gzip
     level         compression level of gzip, 1 to 9
