@@ -173,7 +173,7 @@ def test_a_match_of_an_unknown_game_is_resigned() -> None:
 def test_a_turn_with_illegal_moves_resigns_the_match(moves: list[object]) -> None:
     complaint, resign = at_a_match().handle_message(turn(moves), 0.0)
     assert isinstance(complaint, WarnOwner)
-    assert "break the rules" in complaint.text
+    assert "break this client's rules of tictactoe" in complaint.text
     assert crashed(resign)
 
 
